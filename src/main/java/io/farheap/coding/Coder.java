@@ -5,21 +5,25 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes splits of an {@link ErasureCode} of others, finds whether splits agree, and which of them are wrong. One thread
- * at a time; nothing is allocated once a set of sources and targets was met.
+ * Makes splits of an {@link ErasureCode} from other splits, checks whether splits agree, and finds which of them are
+ * wrong. One thread at a time. A call allocates nothing if its combination of sources and targets was used before and
+ * is still kept.
  *
- * <p>Splits are given by their addresses, in an array with an element for each of the code's; elements that a call does
- * not name mean nothing to it. The caller answers for the memory: each address that a call uses has as many bytes as
- * the call says, until it returns, and no two overlap. Any alignment is right; multiples of 64 are fastest.
+ * <p>Splits are given by their addresses, in an array with an element for each split of the code; elements that a call
+ * does not name are ignored. The caller is responsible for the memory: each address that a call uses has as many bytes
+ * as the call says, until it returns, and no two overlap. Any alignment is allowed; multiples of 64 are fastest.
  */
 public final class Coder implements AutoCloseable {
 
-    /** Of {@link #wrong}: no set of that many wrong splits explains what is there. */
+    /** Result of {@link #wrong}: no set of that many wrong splits explains the bytes that are there. */
     public static final int UNEXPLAINED = -1;
 
     /** A power of two. */
     private static final int KEPT = 512;
-    /** Places that one may be in. Where more than these are met in turns, some are made anew each time. */
+    /**
+     * The places that a transform may be kept in. If more than these are used in turns, some are prepared again each
+     * time.
+     */
     private static final int WAYS = 8;
 
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
@@ -31,11 +35,11 @@ public final class Coder implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final Kernel kernel;
 
-    // What was made of which sources and targets, by a hash of the two.
+    // The key of each kept transform: its sources and targets. Its place is found by a hash of the two.
     private final long[] keptFor = new long[KEPT];
     private final @Nullable Transform[] kept = new Transform[KEPT];
     private final Arena[] keptArenas = new Arena[KEPT];
-    /** Of a set that is full this one goes. */
+    /** The way that is replaced next if a set is full. */
     private int nextWay;
 
     private final long[] sourceAddresses = new long[ErasureCode.MOST_DATA];
@@ -45,12 +49,16 @@ public final class Coder implements AutoCloseable {
     private long scratchBytes;
     private boolean closed;
 
-    /** With the {@linkplain CodingLibrary#chosen chosen} library; the log says once where it is not the fastest. */
+    /** Uses the {@linkplain CodingLibrary#chosen chosen} library; a log line says once if that is not the fastest. */
     public Coder(ErasureCode code) {
         this(code, CodingLibrary.chosenWithNotice());
     }
 
-    /** @throws IllegalArgumentException where the machine has not that library */
+    /**
+     * Uses a given library.
+     *
+     * @throws IllegalArgumentException if the machine does not have that library
+     */
     public Coder(ErasureCode code, CodingLibrary library) {
         library.require();
         this.code = code;
@@ -67,7 +75,7 @@ public final class Coder implements AutoCloseable {
     }
 
     /**
-     * Makes all parity splits of all data splits.
+     * Makes all parity splits from all data splits.
      *
      * @param splits addresses by number
      * @param bytes of each, at least 1
@@ -79,11 +87,11 @@ public final class Coder implements AutoCloseable {
     }
 
     /**
-     * Makes some splits of those that are there.
+     * Makes some splits from those that are there.
      *
-     * @param present those that are there and right, a bit each; k of them are used
-     * @param targets those to be made, a bit each
-     * @throws IllegalArgumentException where fewer than k are there, or a target is
+     * @param present those that are there and right, a bit for each; k of them are used
+     * @param targets those to be made, a bit for each
+     * @throws IllegalArgumentException if fewer than k are there, or a target is there
      */
     public void recover(long[] splits, int bytes, int present, int targets) {
         code.checkMask(targets);
@@ -128,8 +136,8 @@ public final class Coder implements AutoCloseable {
     }
 
     /**
-     * Whether splits are of one page: k of them make the others as they are. With up to n - k wrong ones among n this
-     * is always found.
+     * Whether splits belong to one page: k of them yield the others as they are. Up to n - k wrong splits among n are
+     * always noticed.
      *
      * @param present at least k
      */
@@ -160,12 +168,13 @@ public final class Coder implements AutoCloseable {
     }
 
     /**
-     * Which splits are wrong, where few are: the least set without which the others agree. With at most {@code most}
-     * wrong ones that is the set of these, as there are k + 2 {@code most} splits (Hydra, section 4.1).
+     * Finds which splits are wrong, if few are: the smallest set without which the others agree. If at most
+     * {@code most} are wrong, it is exactly the set of wrong ones, as there are k + 2 {@code most} splits (Hydra,
+     * section 4.1).
      *
      * @param most wrong ones, at least 0
-     * @return a bit each, 0 where all agree; {@link #UNEXPLAINED}, where more are wrong
-     * @throws IllegalArgumentException where too few splits are there to tell
+     * @return a bit for each, 0 if all agree; {@link #UNEXPLAINED} if more are wrong
+     * @throws IllegalArgumentException if too few splits are there to tell
      */
     public int wrong(long[] splits, int bytes, int present, int most) {
         int count = Integer.bitCount(present);
@@ -254,7 +263,7 @@ public final class Coder implements AutoCloseable {
         }
     }
 
-    /** Idempotent. Not while another thread uses it. */
+    /** Frees its native memory. Idempotent. Not while another thread uses it. */
     @Override
     public void close() {
         if (closed) {

@@ -4,8 +4,8 @@ import java.lang.foreign.Arena;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What multiplies in this process: chosen by {@code -Dfarheap.coding}, by default the first of these that there is. All
- * make the same bytes.
+ * The library that multiplies in this process: chosen by {@code -Dfarheap.coding}, by default the first of these that
+ * is available. All produce the same bytes.
  */
 public enum CodingLibrary {
     /** The machine's libisal. */
@@ -27,9 +27,9 @@ public enum CodingLibrary {
     }
 
     /**
-     * The one that new coders use.
+     * The library that new coders use.
      *
-     * @throws IllegalArgumentException where the property names none, or one that this process has not
+     * @throws IllegalArgumentException if the property names none, or one that this process does not have
      */
     public static CodingLibrary chosen() {
         String wish = System.getProperty(PROPERTY, "auto");
@@ -47,9 +47,7 @@ public enum CodingLibrary {
         return library;
     }
 
-    /**
-     * As {@link #chosen}; where nobody chose and a faster one is not there, the log says so once, and how to have it.
-     */
+    /** As {@link #chosen}. If the property is not set and a faster library is missing, logs once how to get it. */
     static CodingLibrary chosenWithNotice() {
         CodingLibrary library = chosen();
         if (library != ISAL && System.getProperty(PROPERTY) == null && NOTICED.compareAndSet(false, true)) {
@@ -58,7 +56,7 @@ public enum CodingLibrary {
         return library;
     }
 
-    /** What one who codes with this one, and not with ISA-L, should know. */
+    /** The log message for a process that uses this library instead of ISA-L. */
     String slower() {
         String advice = "coded caches use " + this + ", as there is no ISA-L, which is faster; " + ISAL.remedy();
         return this == JAVA ? advice + "; or " + VECTOR.remedy() : advice;
@@ -82,7 +80,11 @@ public enum CodingLibrary {
         };
     }
 
-    /** @throws IllegalArgumentException where this process has not this one, with the remedy */
+    /**
+     * Checks that this process has this library.
+     *
+     * @throws IllegalArgumentException if not, with the remedy
+     */
     void require() {
         if (!available()) {
             throw new IllegalArgumentException("this process has no " + this + " for coding; " + remedy());
@@ -97,7 +99,7 @@ public enum CodingLibrary {
         };
     }
 
-    /** As documents call it. */
+    /** The name that documents use. */
     @Override
     public String toString() {
         return name;

@@ -1,19 +1,21 @@
 package io.farheap.coding;
 
 /**
- * A systematic Reed-Solomon code over GF(2^8): of k data splits it makes r parity splits, and any k of the k + r give
- * all others. Splits have numbers: data 0 to k - 1, parity k to k + r - 1; sets of splits are masks with a bit each.
- * Its matrix is a Cauchy matrix whose first row and column are ones: the first parity is the exclusive-or of the data,
- * so one lost data split is an exclusive-or too, and with k of 1 every parity is a copy. Immutable.
+ * A systematic Reed-Solomon code over GF(2^8): it makes r parity splits from k data splits, and any k of the k + r
+ * splits yield all others. Splits have numbers: data 0 to k - 1, parity k to k + r - 1. Sets of splits are masks with a
+ * bit for each. Its matrix is a Cauchy matrix whose first row and column are ones: the first parity is the exclusive-or
+ * of the data, so one lost data split is an exclusive-or too, and with k = 1 every parity is a copy. Immutable.
  */
 public final class ErasureCode {
 
+    /** The most data splits of a code. */
     public static final int MOST_DATA = 16;
+    /** The most parity splits of a code. */
     public static final int MOST_PARITY = 4;
 
     private final int dataSplits;
     private final int paritySplits;
-    /** By split, what it is of the data: the unit matrix, and below it the code's. */
+    /** By split, its factor for each data split: the identity matrix, and below it the code's. */
     private final int[][] rows;
 
     private ErasureCode(int dataSplits, int paritySplits) {
@@ -31,11 +33,11 @@ public final class ErasureCode {
     }
 
     /**
-     * The code with so many splits.
+     * The code with k data and r parity splits.
      *
      * @param data k, 1 to {@value #MOST_DATA}
      * @param parity r, 0 to {@value #MOST_PARITY}
-     * @throws IllegalArgumentException beyond
+     * @throws IllegalArgumentException if a number is outside its limits
      */
     public static ErasureCode of(int data, int parity) {
         if (data < 1 || data > MOST_DATA || parity < 0 || parity > MOST_PARITY) {
@@ -75,16 +77,16 @@ public final class ErasureCode {
         return (1 << splits()) - 1;
     }
 
-    /** How much of a data split is in a parity split. */
+    /** The factor of a data split in a parity split. */
     int coefficient(int paritySplit, int dataSplit) {
         return rows[paritySplit][dataSplit];
     }
 
     /**
-     * The k splits that others are made of, where more are there: data first, as these need no work, then the first
-     * parity, which needs the least.
+     * Chooses the k splits from which others are made, if more are there: data first, as they need no work, then the
+     * first parity, which needs the least.
      *
-     * @throws IllegalArgumentException where fewer are there
+     * @throws IllegalArgumentException if fewer are there
      */
     int sources(int present) {
         checkMask(present);
@@ -103,7 +105,10 @@ public final class ErasureCode {
         return sources;
     }
 
-    /** What splits are of k others: a row for each target, with a column for each source, by number. */
+    /**
+     * The matrix that makes targets from k sources: a row for each target, with a column for each source, both in the
+     * order of their numbers.
+     */
     int[][] rows(int sources, int targets) {
         return Matrices.multiply(select(targets), Matrices.inverse(select(sources)));
     }

@@ -1,15 +1,18 @@
 package io.farheap.coding;
 
 /**
- * Arithmetic of bytes in GF(2^8) with the polynomial x^8 + x^4 + x^3 + x^2 + 1, which ISA-L has too. Sums are
- * exclusive-ors.
+ * Arithmetic of bytes in GF(2^8) with the polynomial x^8 + x^4 + x^3 + x^2 + 1, the one that ISA-L uses. A sum is an
+ * exclusive-or.
  */
 final class GaloisField {
 
     private static final int ELEMENTS = 256;
     private static final int POLYNOMIAL = 0x11D;
 
-    /** 2 is a generator: its powers are all elements but 0. Twice, so that sums of two logarithms need no remainder. */
+    /**
+     * The powers of 2, which is a generator: they are all elements except 0. The sequence is there twice, so that the
+     * sum of two logarithms needs no remainder.
+     */
     private static final int[] POWERS = new int[2 * (ELEMENTS - 1)];
 
     private static final int[] LOGARITHMS = new int[ELEMENTS];
@@ -37,7 +40,7 @@ final class GaloisField {
         return one == 0 || other == 0 ? 0 : POWERS[LOGARITHMS[one] + LOGARITHMS[other]];
     }
 
-    /** What an element times this is 1; not of 0. */
+    /** The element whose product with this one is 1. Not defined for 0. */
     static int inverse(int element) {
         if (element == 0) {
             throw new ArithmeticException("0 has no inverse");
@@ -48,7 +51,7 @@ final class GaloisField {
     /** Each of eight bytes times 2. */
     static long twice(long bytes) {
         long high = bytes >>> 7 & ONES;
-        // The polynomial's low bits, 11101, where a byte's high bit went out.
+        // Adds the polynomial's low bits, 11101, to each byte that lost its high bit.
         return (bytes & LOW_BITS) << 1 ^ high ^ high << 2 ^ high << 3 ^ high << 4;
     }
 }

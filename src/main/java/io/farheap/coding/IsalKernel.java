@@ -13,14 +13,16 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
-/** Intel's ISA-L, version 2.30 on, where the machine has it: {@code libisal.so.2}. */
+/** Intel's ISA-L, version 2.30 or later, if the machine has it: {@code libisal.so.2}. */
 final class IsalKernel implements Kernel {
 
     private static final String LIBRARY = "libisal.so.2";
 
-    /** Up to so many bytes in all a call delays safepoints by no more than some microseconds. */
+    /**
+     * Calls with at most this many bytes in all are critical: they delay safepoints by no more than some microseconds.
+     */
     private static final int CRITICAL_BYTES = 16 << 10;
-    /** What its exclusive-or asks of addresses. */
+    /** The alignment of addresses that its exclusive-or requires. */
     private static final int SUM_ALIGNMENT = 32;
 
     private static final FunctionDescriptor TABLES = FunctionDescriptor.ofVoid(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
@@ -40,12 +42,12 @@ final class IsalKernel implements Kernel {
     private static final MethodHandle MH$sum = bind("xor_gen", SUM);
     private static final MethodHandle MH$sumCritical = bind("xor_gen", SUM, Linker.Option.critical(false));
 
-    /** Addresses of the sources, and of the targets behind them, as the library wants them. */
+    /** The addresses of the sources and, behind them, of the targets, in the form that the library takes. */
     private final MemorySegment pointers;
 
     private final long sourcePointers;
 
-    /** @param arena lives as long as this */
+    /** @param arena must live as long as this object */
     IsalKernel(Arena arena) {
         pointers = arena.allocate(JAVA_LONG, ErasureCode.MOST_DATA + ErasureCode.MOST_DATA + ErasureCode.MOST_PARITY);
         sourcePointers = pointers.address();

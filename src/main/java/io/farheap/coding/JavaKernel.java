@@ -3,13 +3,13 @@ package io.farheap.coding;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Multiplication by exclusive-ors and doublings of whole words, block by block: a target is a polynomial in 2 whose
- * coefficients are sums of sources, one for each bit of their factors, and Horner's rule takes seven doublings for all
- * sources together. The loops over a block are what the compiler makes vector instructions of.
+ * Multiplies by exclusive-ors and doublings of whole words, block by block. A target is a polynomial in 2 whose
+ * coefficients are sums of sources, one for each bit of their factors, so Horner's rule takes seven doublings for all
+ * sources together. The compiler turns the loops over a block into vector instructions.
  */
 final class JavaKernel implements Kernel {
 
-    /** So that a block of every source is in the first-level cache. */
+    /** The size of a block: a block of every source fits into the first-level cache. */
     private static final int BLOCK_WORDS = 128;
 
     private static final int BLOCK_BYTES = BLOCK_WORDS * Long.BYTES;
@@ -57,7 +57,7 @@ final class JavaKernel implements Kernel {
         }
     }
 
-    /** The sum of the blocks times their factors; what stands behind the length is of no meaning. */
+    /** Sums the blocks times their factors; the content behind the length has no meaning. */
     private void combine(int[] row, int sources, int length) {
         int all = 0;
         for (int source = 0; source < sources; source++) {

@@ -1,16 +1,16 @@
 package io.farheap.coding;
 
 /**
- * What multiplies. One thread; nothing allocates but where a transform is prepared. Addresses are of memory that the
- * caller keeps, with any alignment; a target is none of the sources.
+ * The loops that multiply splits by factors. One thread; only the preparation of a transform allocates. The caller owns
+ * the memory behind all addresses, which may have any alignment; no target is also a source.
  */
 interface Kernel {
 
-    /** Once for each transform. */
+    /** Prepares a transform, once. */
     void prepare(Transform transform);
 
     /**
-     * Makes the targets.
+     * Makes the targets from the sources.
      *
      * @param bytes of each split, at least 1
      */

@@ -6,8 +6,8 @@ final class Matrices {
     private Matrices() {}
 
     /**
-     * A Cauchy matrix, of which every square part can be inverted, scaled so that its first row and its first column
-     * are ones. Scaling of rows and columns leaves that so.
+     * A Cauchy matrix, of which every square submatrix can be inverted, scaled so that its first row and its first
+     * column are ones. Scaling rows and columns keeps that property.
      *
      * @param rows, and columns: at most 256 together
      */
@@ -51,7 +51,7 @@ final class Matrices {
     /**
      * The inverse of a square matrix, which is not changed.
      *
-     * @throws ArithmeticException where there is none
+     * @throws ArithmeticException if there is none
      */
     static int[][] inverse(int[][] matrix) {
         int size = matrix.length;

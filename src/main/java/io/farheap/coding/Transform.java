@@ -5,19 +5,20 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How some splits are made of others: a row for each target, with a factor for each source. Immutable once prepared.
+ * A matrix that makes some splits from others: a row for each target, with a factor for each source. Immutable once
+ * prepared.
  */
 final class Transform {
 
-    /** ISA-L's, for each factor. */
+    /** The bytes that ISA-L's tables take for each factor. */
     private static final int TABLE_BYTES = 32;
 
     final int[][] rows;
-    /** Whether there is one target, the exclusive-or of all sources. */
+    /** Whether there is one target, which is the exclusive-or of all sources. */
     final boolean sum;
-    /** What the native library makes of the factors. */
+    /** The native library's tables of the factors. */
     final MemorySegment tables;
-    /** What {@link VectorKernel} makes of them. */
+    /** The tables of {@link VectorKernel}, once it has prepared this. */
     byte @Nullable [] products;
 
     Transform(int[][] rows, Arena arena) {

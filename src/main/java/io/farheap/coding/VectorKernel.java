@@ -9,10 +9,10 @@ import jdk.incubator.vector.VectorSpecies;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Multiplication by two look-ups in tables of sixteen products, one for each half of a byte, for all bytes of a vector
- * at once, as native libraries do it (Plank, Greenan, Miller, FAST '13). A vector of each source is read once for two
- * targets. Only where the JVM was started with {@code --add-modules jdk.incubator.vector}: nothing but
- * {@link CodingLibrary} names this class, and the JVM loads it then alone.
+ * Multiplies by two look-ups in tables of sixteen products, one for each half of a byte, for all bytes of a vector at
+ * once, as native libraries do it (Plank, Greenan, Miller, FAST '13). Each vector of a source is read once for two
+ * targets. It works only in a JVM that was started with {@code --add-modules jdk.incubator.vector}: only
+ * {@link CodingLibrary} names this class, and the JVM loads it only then.
  */
 final class VectorKernel implements Kernel {
 
@@ -20,7 +20,8 @@ final class VectorKernel implements Kernel {
     /** At least 16 on every processor that the JVM compiles vectors for. */
     private static final int LANES = SPECIES.length();
     /**
-     * Of a factor's tables: of the lower halves' products and of the upper ones', each as often as a vector has room.
+     * The bytes of a factor's two tables, of the products of the lower and of the upper halves; each is repeated to
+     * fill a vector.
      */
     private static final int TABLE_BYTES = 2 * LANES;
 
@@ -131,7 +132,7 @@ final class VectorKernel implements Kernel {
         }
     }
 
-    /** What is left behind the last whole vector. */
+    /** Handles the bytes behind the last whole vector. */
     private static void rest(int[] row, long[] sources, long target, int from, int bytes) {
         for (int i = from; i < bytes; i++) {
             int sum = 0;
@@ -155,8 +156,8 @@ final class VectorKernel implements Kernel {
         }
     }
 
-    // Methods of their own: as loops in a loop the JVM was seen to leave them to its interpreter, where vectors are
-    // objects.
+    // These loops are methods of their own: as loops in a loop the JVM was seen to leave them to its interpreter, in
+    // which vectors are objects.
     private static void addVectors(byte[] products, int table, long address, long target, int bytes) {
         for (int i = 0; i < bytes; i += LANES) {
             ByteVector vector = at(address + i);

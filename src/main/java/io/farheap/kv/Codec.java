@@ -5,8 +5,8 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Makes bytes of keys or values, and the other way round. Any thread. Keys that are equal have equal bytes, and others
- * have others.
+ * Encodes keys or values as bytes, and decodes them. Any thread may call. Equal keys must have equal bytes, and
+ * different keys different bytes.
  */
 public interface Codec<T> {
 
@@ -23,7 +23,7 @@ public interface Codec<T> {
         }
     };
 
-    /** Bytes as they are; nobody may change them afterwards. */
+    /** Bytes as they are. The caller must not change an array after passing it. */
     Codec<byte[]> BYTES = new Codec<>() {
         @Override
         public byte[] encode(byte[] value) {
@@ -36,7 +36,7 @@ public interface Codec<T> {
         }
     };
 
-    /** A number of 8 bytes, little-endian, which {@link TypedMap#increment} adds to. */
+    /** A number as 8 bytes, little-endian, which {@link TypedMap#increment} can add to. */
     Codec<Long> LONG = new Codec<>() {
         @Override
         public byte[] encode(Long value) {
@@ -56,13 +56,13 @@ public interface Codec<T> {
         }
     };
 
-    /** Never null. */
+    /** The bytes of a value; never null. */
     byte[] encode(T value);
 
     /**
-     * Of bytes that {@link #encode} has made, never null.
+     * The value of bytes that {@link #encode} has made; never null.
      *
-     * @throws IllegalArgumentException where they are others'
+     * @throws IllegalArgumentException if {@link #encode} did not make these bytes
      */
     T decode(byte[] bytes);
 }

@@ -32,13 +32,14 @@ import java.util.function.Consumer;
 import jdk.jfr.FlightRecorder;
 
 /**
- * A map in far memory, as this process has it open: objects by key, which many processes get and set at a time, and
- * which are evicted when there is no room. It outlives the processes that use it. Any thread.
+ * A map in far memory as this process has it open: a cache of objects by key. Many processes get and set objects in it
+ * at the same time, and it evicts objects if it has no room for a new one. The map lives in memory servers and outlives
+ * the processes that use it. Any thread may call these methods; each thread opens a session of its own for requests.
  *
  * <pre>{@code
  * try (FarMap map = FarMap.builder()
  *                 .name("prices").token(secret).servers("10.0.0.1:7400").memory(8L << 30).create();
- *         Session session = map.openSession()) {
+ *         MapSession session = map.openSession()) {
  *     session.set(key, value);
  *     byte[] found = session.get(key);
  * }
@@ -49,7 +50,7 @@ public final class FarMap implements AutoCloseable {
     private static final int REQUESTS = 16;
     private static final int AUDITS = 5;
     private static final int MOST_REQUESTS = 1024;
-    /** In flight at a time where objects are moved. */
+    /** Requests in flight of each session that moves objects to other blocks. */
     private static final int DRAIN_REQUESTS = 64;
 
     private final RemoteMemory memory;
@@ -59,7 +60,7 @@ public final class FarMap implements AutoCloseable {
     private final EvictionSettings policy;
     private final MapKeeper keeper;
     private final MapGrowth moreMemory;
-    /** Held by whoever changes what memory the map has. */
+    /** Held by a thread while it changes which memory the map has. */
     private final Object memoryChange = new Object();
 
     private final Object closing = new Object();
@@ -93,35 +94,35 @@ public final class FarMap implements AutoCloseable {
         FlightRecorder.addPeriodicEvent(MapStatisticsEvent.class, statistics);
     }
 
-    /** By which processes find it. */
+    /** The name by which processes open the map. */
     public String name() {
         return servers.key().name();
     }
 
-    /** What sessions that this process has opened have met so far. */
+    /** Totals of all sessions that this process has opened, since it opened the map. */
     public MapCounts counts() {
         return tally.now();
     }
 
-    /** Says which map, and makes it or opens it. */
+    /** A builder that names a map, and then creates it or opens it. */
     public static FarMapBuilder builder() {
         return new FarMapBuilder();
     }
 
     /**
-     * Opens a session, for one thread at a time.
+     * Opens a session with room for 16 requests in flight, for one thread at a time.
      *
-     * @throws MapException where a server does not answer
+     * @throws MapException if a server does not answer
      */
     public MapSession openSession() {
         return openSession(REQUESTS);
     }
 
     /**
-     * Opens a session that has room for more or fewer requests in flight than 16, at some 32 KiB each.
+     * Opens a session with room for a given number of requests in flight. Each takes about 32 KiB.
      *
      * @param requests 1 to 1,024, rounded up to a power of two
-     * @throws MapException where a server does not answer
+     * @throws MapException if a server does not answer
      */
     public MapSession openSession(int requests) {
         if (requests < 1 || requests > MOST_REQUESTS) {
@@ -131,15 +132,15 @@ public final class FarMap implements AutoCloseable {
         return new MapSession(requests(Integer.highestOneBit(2 * requests - 1)));
     }
 
-    /** @param places for requests in flight, a power of two */
+    /** @param places how many requests it has room for, a power of two */
     private MapRequests requests(int places) {
         return new MapRequests(memory, space, clock, policy, places, sessionNumber(), keeper, tally);
     }
 
     /**
-     * Opens a session of futures, for any thread.
+     * Opens a session whose requests are futures, for any thread.
      *
-     * @throws MapException where a server does not answer
+     * @throws MapException if a server does not answer
      */
     public FutureMapSession openFutureSession() {
         FutureMapSession session = new FutureMapSession(openSession(), futures::remove);
@@ -148,9 +149,9 @@ public final class FarMap implements AutoCloseable {
     }
 
     /**
-     * This map with keys and values of types, for any thread.
+     * Opens a view of this map with typed keys and values, for any thread.
      *
-     * @throws MapException where a server does not answer
+     * @throws MapException if a server does not answer
      */
     public <K, V> TypedMap<K, V> openTyped(Codec<K> keys, Codec<V> values) {
         return new TypedMap<>(openFutureSession(), keys, values);
@@ -163,9 +164,9 @@ public final class FarMap implements AutoCloseable {
     }
 
     /**
-     * Reads the whole table and says what is in it.
+     * Reads the whole table and counts what it holds.
      *
-     * @throws MapException where a server does not answer
+     * @throws MapException if a server does not answer
      */
     public MapStats stats() {
         try (TableReader reader = new TableReader(memory, space)) {
@@ -174,11 +175,12 @@ public final class FarMap implements AutoCloseable {
     }
 
     /**
-     * Has the servers account for every block: whether it is an object's, held by a session or free, and whether any
-     * has two owners. Blocks that dead processes left are collected on the way. It takes as long as the lease of a
-     * process that was killed. Where others use the map, blocks move meanwhile, and it looks again a few times.
+     * Has every server account for its blocks: each is named by a slot, held by a session or free, and none has two
+     * owners. Servers collect the blocks that dead processes left while they do so. If a process was killed, this waits
+     * until its lease ends. If other processes use the map meanwhile, blocks change hands while they are counted, so
+     * this repeats the audit a few times.
      *
-     * @throws MapException where a server does not answer
+     * @throws MapException if a server does not answer
      */
     public MapAudit audit() {
         MapAudit found = MapAudit.of(servers, keeper.tasks());
@@ -189,14 +191,15 @@ public final class FarMap implements AutoCloseable {
     }
 
     /**
-     * Adds memory to the map, in equal parts on its servers: all or none of it. Nothing moves, and others that have the
-     * map open use it too. The table stays as it was made, so {@link FarMapBuilder#objects} should count what the map
-     * is to hold when it has grown. Returns when the memory is used: as soon as every process that has the map open
-     * knows of it, 0.3 s or so; one that is stopped delays it until its lease ends.
+     * Adds memory to the map, in equal parts on its servers: all of it or none. Nothing moves, and other processes that
+     * have the map open use the new memory too. The table does not grow, so {@link FarMapBuilder#objects} should be the
+     * number of objects that the map is to hold after it has grown. Returns when the memory is in use, which is as soon
+     * as every process that has the map open knows it: about 0.3 s. A process that is stopped delays that until its
+     * lease ends.
      *
      * @param bytes of all servers together, rounded up to whole regions on each
-     * @throws IllegalArgumentException where that is no number of bytes that a map can have
-     * @throws MapException where a server has too little memory, or does not answer
+     * @throws IllegalArgumentException if a map cannot grow by so many bytes
+     * @throws MapException if a server has too little memory, or does not answer
      */
     public void grow(long bytes) {
         int regions = regions(bytes, servers.all().size());
@@ -205,7 +208,7 @@ public final class FarMap implements AutoCloseable {
         }
     }
 
-    /** How many regions on each of some servers so much memory is. */
+    /** How many regions each of {@code of} servers must add for so many bytes. */
     private int regions(long bytes, int of) {
         long share = Math.multiplyExact(space.shape().regionBytes(), of);
         long most = (long) (space.shape().mostRegions() - space.regions()) / of * share;
@@ -217,17 +220,17 @@ public final class FarMap implements AutoCloseable {
     }
 
     /**
-     * Adds a memory server to the map: its memory is used as soon as every process that has the map open has reached
-     * it; one that is stopped delays it until its lease ends. It has no part of the table, so it can be
-     * {@linkplain #drain drained} again. Where it is lost, only what lies on it is. Processes that open the map later
-     * find it by themselves, by this address.
+     * Adds a memory server to the map. Its memory is in use as soon as every process that has the map open has
+     * connected to it; a process that is stopped delays that until its lease ends. The server gets no part of the
+     * table, so it can be {@linkplain #drain drained} again, and if it is lost, only the objects on it are lost.
+     * Processes that open the map later learn this address from the map.
      *
-     * @param hostPort of the server, as all processes reach it
+     * @param hostPort of the server; all processes must reach it by this address
      * @param bytes of the server, rounded up to whole regions
-     * @throws IllegalArgumentException where the map has that server, its regions are of another size, or that is no
-     *     number of bytes that a map can have
-     * @throws ControlException where the server has too little memory, or does not answer
-     * @throws MapException where the map's servers do not answer
+     * @throws IllegalArgumentException if the map has that server already, its regions are of another size, or a map
+     *     cannot grow by so many bytes
+     * @throws ControlException if the server has too little memory, or does not answer
+     * @throws MapException if the map's servers do not answer
      */
     public void addServer(String hostPort, long bytes) {
         int regions = regions(bytes, 1);
@@ -237,23 +240,23 @@ public final class FarMap implements AutoCloseable {
     }
 
     /**
-     * Takes a server that was {@linkplain #addServer added} out of the map while it is used. Its objects are moved to
-     * the other servers: where these have no room for all that the map has, those that were used last. What has not
-     * been moved in time is evicted; other objects are found all the while. Where the server is lost, what was on it is
-     * gone, and the map is used without it.
+     * Takes a server that was {@linkplain #addServer added} out of the map while the map is used. Its objects are moved
+     * to the other servers; if these have no room for all objects of the map, those that were used last are moved.
+     * Objects that could not be moved in time are evicted. All other objects can be found throughout. If the server is
+     * lost, its objects are gone, and the map continues without it.
      *
      * @param hostPort as it was added
-     * @param within what moving and evicting are to take: moving ends after three quarters of it. That all processes
-     *     learn of it comes on top, 0.3 s or so
-     * @throws IllegalArgumentException where the map has no such server, or that has a part of its table
-     * @throws MapException where another server is lost, or a process does not answer; then what was not moved is where
-     *     it was
+     * @param within the time for moving and evicting; moving ends after three quarters of it. Until all processes know
+     *     that the server has left, about 0.3 s more pass
+     * @throws IllegalArgumentException if the map has no such server, or the server has a part of the table
+     * @throws MapException if another server is lost, or a process does not answer; objects that were not moved are
+     *     still on the server
      */
     public MapDrain drain(String hostPort, Duration within) {
         return drain(hostPort, within, soFar -> {});
     }
 
-    /** The same. @param progress is told now and then how far it is, on this thread */
+    /** The same. @param progress is called now and then, on this thread, with the totals so far */
     public MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
         synchronized (memoryChange) {
             return new ServerDrain(servers, space, keeper.tasks(), moreMemory, () -> requests(DRAIN_REQUESTS))
@@ -261,12 +264,12 @@ public final class FarMap implements AutoCloseable {
         }
     }
 
-    /** Addresses of the servers that the map lies on; those that it was made on first. */
+    /** Addresses of the map's servers; those that it was created on come first. */
     public List<String> servers() {
         return servers.all().stream().map(each -> each.address()).toList();
     }
 
-    /** How far each of the policy's experts is trusted by now, by what all sessions have learned; 0 to 1 each. */
+    /** How far each expert of the policy is trusted now, by what all sessions have learned; 0 to 1 each. */
     public Map<String, Double> weights() {
         double[] weights = keeper.weights();
         Map<String, Double> named = new LinkedHashMap<>();
@@ -278,9 +281,9 @@ public final class FarMap implements AutoCloseable {
     }
 
     /**
-     * Ends the map for everybody, with all that is in it, and closes it here. Sessions are to be closed before.
+     * Ends the map for all processes, discards its objects, and closes it here. Close sessions first.
      *
-     * @throws ControlException where a server does not answer; on the others it has ended all the same
+     * @throws ControlException if a server does not answer; on the other servers the map has ended nevertheless
      */
     public void drop() {
         List.copyOf(futures).forEach(FutureMapSession::checkNotInAction);
@@ -296,16 +299,16 @@ public final class FarMap implements AutoCloseable {
     }
 
     /**
-     * Ends this process's use of the map; the map stays. Sessions that are open can do nothing any more, and are to be
-     * closed; what they have free goes back to the servers where they were closed before. Idempotent.
+     * Ends this process's use of the map; the map stays. Open sessions can make no more requests, and should be closed.
+     * Free blocks of sessions that were closed before this call go back to the servers. Idempotent.
      */
     @Override
     public void close() {
-        // Before the lock: the threads that complete futures may wait for it in an action.
+        // Before the lock is taken: an action on a thread that completes futures may be waiting for the lock.
         List<FutureMapSession> open = List.copyOf(futures);
         open.forEach(FutureMapSession::checkNotInAction);
         Closeables.all(() -> Closeables.all(open), () -> {
-            // Who comes second is not to close what the keeper still uses.
+            // A second caller waits here: it must not close what the keeper still uses.
             synchronized (closing) {
                 Closeables.all(
                         this::endStatistics, () -> Closeables.all(List.copyOf(futures)), emptier, keeper, memory);
@@ -313,12 +316,12 @@ public final class FarMap implements AutoCloseable {
         });
     }
 
-    /** Whether this process knows of a server that is to leave the map. */
+    /** Whether this process knows of a server that is about to leave the map. */
     boolean knowsOfLeaving() {
         return space.anyLeaving();
     }
 
-    /** Segments that are being emptied. */
+    /** How many segments are being emptied now. */
     long emptying() {
         return keeper.emptied()[1];
     }

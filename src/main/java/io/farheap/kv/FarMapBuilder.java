@@ -26,11 +26,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Says which map, and makes it or opens it. One thread. */
+/** Names a map, and creates it or opens it. One thread. */
 public final class FarMapBuilder {
 
     private static final long DEFAULT_MEMORY = 1L << 30;
-    /** Where nobody says how many objects there will be: of so many bytes each. */
+    /** The number of objects, if {@link #objects} was not called, is one for each so many bytes of memory. */
     private static final long DEFAULT_OBJECT_BYTES = 512;
 
     private String name = "";
@@ -46,21 +46,21 @@ public final class FarMapBuilder {
 
     FarMapBuilder() {}
 
-    /** Of the map, 1 to 128 printable characters; no other space of its servers has it. */
+    /** The map's name: 1 to 128 printable characters, unique among the spaces of its servers. */
     public FarMapBuilder name(String value) {
         name = value;
         return this;
     }
 
-    /** What keeps others out: 8 to 64 bytes in UTF-8, best random ones. */
+    /** The secret that a client needs to open the map: 8 to 64 bytes in UTF-8, best random ones. */
     public FarMapBuilder token(String value) {
         token = value;
         return this;
     }
 
     /**
-     * Memory servers, HOST:PORT each; to open a map, all that it was made on, in any order. Those that have joined it
-     * since are found by themselves.
+     * Memory servers, HOST:PORT each. To open a map, all servers that it was created on, in any order; servers that
+     * have joined it since need not be named, since the map has their addresses.
      */
     public FarMapBuilder servers(String... hostPorts) {
         servers = List.of(hostPorts);
@@ -68,32 +68,35 @@ public final class FarMapBuilder {
     }
 
     /**
-     * Opens the map without a server that has joined it and is lost for good; its objects are gone for this process. To
-     * {@linkplain FarMap#drain drain} it, after which any process can open the map again. To open a map.
+     * Opens the map without a server that has joined it and is lost for good; this process does not find the objects on
+     * it. {@linkplain FarMap#drain Drain} the server then, after which any process can open the map again. Only for
+     * opening a map.
      *
-     * @param hostPort as it was added
+     * @param hostPort as the server was added
      */
     public FarMapBuilder withoutServer(String hostPort) {
         without = hostPort;
         return this;
     }
 
-    /** The RDMA device; by default the first that serves. */
+    /** The RDMA device; by default the first that is usable. */
     public FarMapBuilder device(String value) {
         device = value;
         return this;
     }
 
-    /** Bytes of all servers together, rounded up to whole regions on each; by default 1 GiB. To create a map. */
+    /**
+     * Bytes of all servers together, rounded up to whole regions on each; by default 1 GiB. Only for creating a map.
+     */
     public FarMapBuilder memory(long bytes) {
         memory = bytes;
         return this;
     }
 
     /**
-     * How many objects the map is to hold. The table is made for as many and does not grow: it takes 80 bytes for each,
-     * and where there are many more, they evict each other before the memory is full. By default one for each 512 bytes
-     * of memory, which is whole regions. To create a map.
+     * How many objects the map is to hold. The table is made for so many and does not grow. It takes 80 bytes for each
+     * object; if there are many more objects, they evict each other before the memory is full. By default one for each
+     * 512 bytes of memory, which is counted in whole regions. Only for creating a map.
      */
     public FarMapBuilder objects(long count) {
         if (count < 1) {
@@ -104,8 +107,8 @@ public final class FarMapBuilder {
     }
 
     /**
-     * The map holds at most so many objects, each of at most 24 bytes of key, padded to 8, and value together; what
-     * sessions hold free counts. For measuring what a policy is worth. To create a map.
+     * Limits the map to {@code most} objects, each of at most 24 bytes of key, padded to 8 bytes, and value together.
+     * Free blocks that sessions hold count too. This is for measuring hit ratios of policies. Only for creating a map.
      */
     public FarMapBuilder smallObjects(long most) {
         if (most < 1) {
@@ -116,11 +119,11 @@ public final class FarMapBuilder {
     }
 
     /**
-     * What decides which object is evicted: {@code adaptive}, the default; {@code paper}, which learns how much to
-     * follow LRU and LFU; or one or several {@linkplain io.farheap.kv.policy.Policies#names policies}, separated by
-     * commas, which it learns to weigh. To create a map.
+     * The policy that decides which objects are evicted: {@code adaptive}, the default; {@code paper}, which learns how
+     * much to follow LRU and LFU; or one or several {@linkplain io.farheap.kv.policy.Policies#names policies}, separated
+     * by commas, which it learns to weigh. Only for creating a map.
      *
-     * @throws IllegalArgumentException where there is no such policy, or maps cannot have it
+     * @throws IllegalArgumentException if there is no such policy, or maps cannot use it
      */
     public FarMapBuilder policy(String value) {
         policy = EvictionSettings.of(value);
@@ -128,7 +131,8 @@ public final class FarMapBuilder {
     }
 
     /**
-     * After this time the map ends with all that is in it; by default it stays until it is dropped. To create a map.
+     * How long the map lives: it ends after this time, with all its objects. By default it stays until it is dropped.
+     * Only for creating a map.
      */
     public FarMapBuilder life(Duration value) {
         life = value;
@@ -136,20 +140,20 @@ public final class FarMapBuilder {
     }
 
     /**
-     * Makes a map, with all that was said or not at all.
+     * Creates a map.
      *
-     * @throws IllegalArgumentException where what was said makes no sense
-     * @throws ControlException where a server cannot be reached, has too little memory, or has a space of that name
+     * @throws IllegalArgumentException if an option is wrong, or options do not fit together
+     * @throws ControlException if a server cannot be reached, has too little memory, or has a space of that name
      */
     public FarMap create() {
         return connect(this::create);
     }
 
     /**
-     * Opens a map that is there. What it was created with is told by its servers.
+     * Opens an existing map. Its servers have the options that it was created with.
      *
-     * @throws MapException where it is none of this release's, or servers of it were not named
-     * @throws ControlException where a server cannot be reached, has no such map, or the token is another
+     * @throws MapException if the map is of another release, or not all of its servers were named
+     * @throws ControlException if a server cannot be reached, has no such map, or the token is wrong
      */
     public FarMap open() {
         return connect(this::open);

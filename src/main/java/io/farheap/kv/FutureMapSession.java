@@ -17,14 +17,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests to a map as futures. Any thread may call; one daemon thread, which this object owns, makes the requests in
- * the order of the calls and completes the futures, so a dependent action that is not {@code ...Async} runs on it and
- * must not wait. Arrays must not change until their future is complete. It allocates, copies and hands over between
- * threads: use a {@link MapSession} where nanoseconds count.
+ * Requests to a map as futures. Any thread may call. One daemon thread, which this object owns, makes the requests in
+ * the order of the calls and completes the futures, so a dependent action that is not {@code ...Async} runs on that
+ * thread and must not wait. Arrays must not change until their future is complete. This allocates, copies and hands
+ * requests over between threads: use a {@link MapSession} if nanoseconds count.
  *
- * <p>Futures fail with {@link MapException} where a server is lost, there is no room or a value is no number, with
- * {@link IllegalArgumentException} where what was asked for makes no sense, and with {@link IllegalStateException} once
- * this object or its map is closed.
+ * <p>Futures fail with {@link MapException} if a server is lost, there is no room or a value is not a number, with
+ * {@link IllegalArgumentException} if an argument is wrong, and with {@link IllegalStateException} after this object or
+ * its map has been closed.
  */
 public final class FutureMapSession implements AutoCloseable {
 
@@ -64,20 +64,23 @@ public final class FutureMapSession implements AutoCloseable {
     private final MapSession session;
     private final Consumer<FutureMapSession> onClose;
     private final Submissions<Request> submitted = new Submissions<>(FutureMapSession::refuse);
-    /** Made and not ended, in their order; the thread's. */
+    /** Requests that were made and have not ended, in their order; the daemon thread's. */
     private final Deque<Request> issued = new ArrayDeque<>();
 
     private final KvHandler handler = this::completed;
     private final Thread thread;
 
-    /** Owns the session from now on. */
+    /**
+     * @param session belongs to this object from now on
+     * @param onClose is called when this object has been closed
+     */
     FutureMapSession(MapSession session, Consumer<FutureMapSession> onClose) {
         this.session = session;
         this.onClose = onClose;
         this.thread = Thread.ofPlatform().daemon().name("map-futures").start(this::run);
     }
 
-    /** The value of a key, or null where the map does not have it. */
+    /** The value of a key, or null if the map does not have it. */
     public CompletableFuture<byte @Nullable []> get(byte[] key) {
         return submit(RequestColumns.GET, key, NO_VALUE, 0, NEVER).thenApply(Reply::value);
     }
@@ -90,47 +93,47 @@ public final class FutureMapSession implements AutoCloseable {
     /**
      * Stores an object.
      *
-     * @param lifeMillis for how long it may be found; 0 for ever
+     * @param lifeMillis the time to live; 0: until it is evicted
      */
     public CompletableFuture<@Nullable Void> set(byte[] key, byte[] value, long lifeMillis) {
         return submit(RequestColumns.SET, key, value, 0, lifeMillis).thenApply(reply -> null);
     }
 
-    /** Stores an object whose key is not there; whether it was stored. */
+    /** Stores an object if its key is absent; completes with whether it was stored. */
     public CompletableFuture<Boolean> add(byte[] key, byte[] value, long lifeMillis) {
         return submit(RequestColumns.ADD, key, value, 0, lifeMillis).thenApply(Reply::done);
     }
 
-    /** Stores an object whose key is there; whether it was stored. */
+    /** Stores an object if its key is present; completes with whether it was stored. */
     public CompletableFuture<Boolean> replace(byte[] key, byte[] value, long lifeMillis) {
         return submit(RequestColumns.REPLACE, key, value, 0, lifeMillis).thenApply(Reply::done);
     }
 
-    /** Stores an object in place of one of a version; whether it was stored. */
+    /** Replaces an object if it still has this version; completes with whether it was stored. */
     public CompletableFuture<Boolean> compareAndSet(byte[] key, byte[] value, long version, long lifeMillis) {
         return submit(RequestColumns.COMPARE_AND_SET, key, value, version, lifeMillis)
                 .thenApply(Reply::done);
     }
 
-    /** Adds to a number; the sum, or nothing where there is none. */
+    /** Adds to a number; completes with the sum, or empty if the map does not have the key. */
     public CompletableFuture<OptionalLong> increment(byte[] key, long delta) {
         return submit(RequestColumns.INCREMENT, key, NO_VALUE, delta, NEVER).thenApply(Reply::number);
     }
 
-    /** Gives an object another time to live; whether it was there. */
+    /** Gives an object another time to live; completes with whether the map has the key. */
     public CompletableFuture<Boolean> touch(byte[] key, long lifeMillis) {
         return submit(RequestColumns.TOUCH, key, NO_VALUE, 0, lifeMillis).thenApply(Reply::done);
     }
 
-    /** Takes a key out; whether it was there. */
+    /** Deletes a key; completes with whether the map had it. */
     public CompletableFuture<Boolean> delete(byte[] key) {
         return submit(RequestColumns.DELETE, key, NO_VALUE, 0, NEVER).thenApply(Reply::done);
     }
 
     /**
-     * Finishes what was submitted, and closes the session. Idempotent.
+     * Finishes the requests that were submitted, and closes the session. Idempotent.
      *
-     * @throws IllegalStateException in a dependent action on this object's thread, which would wait for itself
+     * @throws IllegalStateException if a dependent action on this object's thread calls it, which would wait for itself
      */
     @Override
     public void close() {
@@ -139,7 +142,7 @@ public final class FutureMapSession implements AutoCloseable {
         onClose.accept(this);
     }
 
-    /** Whether the caller is a dependent action, which must not wait for others. */
+    /** Throws if the caller is a dependent action on this object's thread, which must not wait for other requests. */
     void checkNotInAction() {
         if (Thread.currentThread() == thread) {
             throw new IllegalStateException(
@@ -167,9 +170,9 @@ public final class FutureMapSession implements AutoCloseable {
                 }
             }
         } catch (IllegalStateException e) {
-            // The map was closed under it: what is pending fails with that.
+            // The map was closed meanwhile: the pending requests fail with that below.
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.ERROR, "a map's thread of futures cannot go on: its requests fail", e);
+            LOG.log(System.Logger.Level.ERROR, "a map's thread of futures cannot continue: its requests fail", e);
         } finally {
             submitted.refuseNew();
             try {
@@ -183,7 +186,7 @@ public final class FutureMapSession implements AutoCloseable {
     }
 
     private void park() {
-        // An interrupt by a future's action would make parking return at once.
+        // An action of a future may have interrupted this thread, and parking would then return at once.
         Thread.interrupted();
         if (submitted.isEmpty() && !submitted.closing()) {
             LockSupport.park(this);

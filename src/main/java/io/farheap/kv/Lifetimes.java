@@ -3,14 +3,15 @@ package io.farheap.kv;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** Durations for which objects and maps live, as numbers. */
+/** Converts the times to live of objects and maps to ms. */
 final class Lifetimes {
 
     private Lifetimes() {}
 
     /**
      * @param forEver the number that stands for a life without an end
-     * @return in ms, rounded up, since a life of less than 1 ms is none; {@code forEver} if a number cannot say it
+     * @return {@code life} in ms, rounded up, since 0 ms would mean something else; {@code forEver} if it does not fit
+     *     into a long
      */
     static long millis(Duration life, long forEver) {
         long millis = TimeUnit.MILLISECONDS.convert(life);

@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
-/** Where all blocks of a map were found; as a text, how many where. */
+/** How many blocks of a map are free, held by sessions, named by slots or lost. As a text, these counts. */
 public final class MapAudit {
 
     static final MapAudit NONE = new MapAudit(BlockAudit.NONE, Set.of());
@@ -27,32 +27,35 @@ public final class MapAudit {
         this.twice = twice;
     }
 
-    /** Blocks that the servers have in their pools. */
+    /** Blocks in the servers' pools. */
     public long pooled() {
         return account.pooled();
     }
 
-    /** Blocks that sessions hold, free, not cut yet or under way. */
+    /** Blocks that sessions hold: free, not cut from their segment yet, or of a request under way. */
     public long held() {
         return account.held();
     }
 
-    /** Blocks that slots name. */
+    /** Blocks that slots name: those of live objects. */
     public long named() {
         return account.named();
     }
 
-    /** Blocks that were nowhere, and are in the pools now. */
+    /** Blocks that had no owner, and that servers have now put into their pools. */
     public long lost() {
         return account.lost();
     }
 
-    /** Words of slots and sessions that name no block there is. */
+    /** Words of slots and sessions that name a block which does not exist. */
     public long wrong() {
         return account.wrong();
     }
 
-    /** Words of blocks that two seem to have, some of them at most; those that move meanwhile look like it. */
+    /**
+     * Places of blocks that seem to have two owners, or some of these places if they are many. A block that changes
+     * hands during the audit looks like one.
+     */
     public Set<Long> twice() {
         return twice;
     }
@@ -82,7 +85,7 @@ public final class MapAudit {
         return all;
     }
 
-    /** An answer to {@link MapCalls#AUDIT}. */
+    /** The result in a reply to {@link MapCalls#AUDIT}. */
     static MapAudit of(MapServiceClient line) {
         long[] words = new long[BlockAudit.WORDS];
         for (int i = 0; i < words.length; i++) {
@@ -101,19 +104,22 @@ public final class MapAudit {
         return new MapAudit(account.plus(other.account), both);
     }
 
-    /** What was found this time; of two owners, what was found the time before too. */
+    /** This result, but with those blocks of two owners alone that the previous audit found too. */
     MapAudit after(MapAudit before) {
         Set<Long> both = new HashSet<>(twice);
         both.retainAll(before.twice);
         return new MapAudit(account, both);
     }
 
-    /** Whether nothing has moved meanwhile: each block was found once. */
+    /** Whether no block changed hands during the audit: each was found exactly once. */
     public boolean quiet() {
         return twice.isEmpty() && account.adds();
     }
 
-    /** Whether nothing is wrong, as far as can be said while others use the map. */
+    /**
+     * Whether the audit found nothing wrong. If other processes use the map meanwhile, this is all that an audit can
+     * tell.
+     */
     public boolean sound() {
         return twice.isEmpty() && account.wrong() == 0;
     }

@@ -5,15 +5,15 @@ import io.farheap.kv.session.KeyBatch;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Many keys for one {@link MapSession#getAll getAll} or {@link MapSession#setAll setAll}, and what became of each. It
- * is made once and used again and again; it grows with what is put into it, and allocates nothing else. Its session's
- * thread.
+ * The keys of one {@link MapSession#getAll getAll} or {@link MapSession#setAll setAll}, and the result of each. A batch
+ * is made once and used repeatedly; it grows with the keys and values that are put into it, and allocates nothing else.
+ * It belongs to its session's thread.
  */
 public final class MapBatch {
 
     final KeyBatch keys = new KeyBatch();
 
-    /** An empty one. */
+    /** An empty batch. */
     public MapBatch() {}
 
     /** Forgets all keys and values. */
@@ -21,12 +21,12 @@ public final class MapBatch {
         keys.clear();
     }
 
-    /** Adds a key, to be found. All keys of a batch come with a value, or none. */
+    /** Adds a key to get. A batch has keys alone, or keys with values. */
     public void add(MemorySegment key) {
         keys.add(key);
     }
 
-    /** Adds a key and a value, to be stored. */
+    /** Adds a key and its value to set. */
     public void add(MemorySegment key, MemorySegment value) {
         keys.add(key, value);
     }
@@ -36,22 +36,22 @@ public final class MapBatch {
         return keys.size();
     }
 
-    /** What became of a key, by its number from 0: one of {@link KvStatus}. */
+    /** The status of a key, by its number from 0: one of {@link KvStatus}. */
     public int status(int number) {
         return keys.status(number);
     }
 
-    /** The version of the object that was found or stored; 0 where there is none. */
+    /** The version of the object that was found or stored; 0 if there is none. */
     public long version(int number) {
         return keys.version(number);
     }
 
-    /** What has the values, until the batch is used again. */
+    /** The memory with the values that were found; valid until the batch is used again. */
     public MemorySegment values() {
         return keys.values();
     }
 
-    /** Where in {@link #values} the value of a key begins. */
+    /** The offset in {@link #values} at which the value of a key begins. */
     public int valueAt(int number) {
         return keys.valueAt(number);
     }
@@ -61,7 +61,7 @@ public final class MapBatch {
         return keys.value(number);
     }
 
-    /** The bytes of the value of a key; 0 where none was found. */
+    /** The length of the value of a key in bytes; 0 if none was found. */
     public int valueBytes(int number) {
         return keys.valueBytes(number);
     }

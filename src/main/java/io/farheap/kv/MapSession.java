@@ -16,21 +16,22 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests to a map, from one thread at a time: the first that uses it, until that has {@linkplain #release released}
- * it or has ended. Any other, and a callback that polls, waits or closes, gets an {@link IllegalStateException}, and
- * nothing has changed. A request takes effect after earlier ones of the session on the same key; callbacks come in the
- * order of the requests. Requests allocate nothing but where an array says so.
+ * Requests to a map, from one thread at a time. A session belongs to the first thread that uses it, until that thread
+ * {@linkplain #release releases} it or ends. Another thread, and a callback that polls, waits or closes, receives an
+ * {@link IllegalStateException}, and the session is unchanged. A request takes effect after earlier requests of the
+ * session for the same key, and callbacks come in the order of the requests. Only the methods with arrays allocate.
  *
- * <p>Keys have 1 to 1,024 bytes, values up to {@link #MOST_VALUE_BYTES}. Where key and value have more than
- * {@link #MOST_OBJECT_BYTES} together, the value is in pieces. One request at a time stores such a value, one reads
- * one; the session keeps as much memory for each as the largest has needed.
+ * <p>Keys have 1 to 1,024 bytes, values up to {@link #MOST_VALUE_BYTES}. If key and value together have more than
+ * {@link #MOST_OBJECT_BYTES}, the value is stored in pieces. One request at a time can store such a value, and one can
+ * read one; for each of these two the session keeps as much memory as the largest value has needed.
  */
 public final class MapSession implements AutoCloseable {
 
+    /** The most bytes of a value. */
     public static final int MOST_VALUE_BYTES = ValuePieces.MOST_VALUE_BYTES;
     /**
-     * Of a key, padded to 8 bytes, and a value that are in one block; less what the map's policy keeps with each
-     * object.
+     * The most bytes that a key, padded to 8 bytes, and its value have together if one block holds them; minus the
+     * bytes that the map's policy keeps with each object.
      */
     public static final int MOST_OBJECT_BYTES = RequestColumns.MOST_BLOCK_BYTES - BlockFormat.HEADER_BYTES;
 
@@ -44,33 +45,33 @@ public final class MapSession implements AutoCloseable {
     }
 
     /**
-     * Begins a get.
+     * Begins to get the value of a key.
      *
-     * @param tag comes back with the outcome
-     * @return false where too many requests are in flight: poll first
-     * @throws IllegalArgumentException where the key is too long or empty
+     * @param tag is passed to the callback
+     * @return false if too many requests are in flight: poll first
+     * @throws IllegalArgumentException if the key is too long or empty
      */
     public boolean get(MemorySegment key, long tag) {
         return requests.get(key, tag);
     }
 
-    /** Begins a delete; otherwise as {@link #get}. */
+    /** Begins to delete a key; otherwise as {@link #get}. */
     public boolean delete(MemorySegment key, long tag) {
         return requests.delete(key, tag);
     }
 
     /**
-     * Begins to get all keys of a batch, as many at a time as the session has room for, and posts what they need in a
-     * list for each server. One callback comes when all have ended: as {@link KvStatus#LOST} where one was lost; the
-     * batch says what became of each.
+     * Begins to get all keys of a batch, as many at a time as the session has room for; the operations for one server
+     * are posted as one list. One callback comes when all keys have ended, with {@link KvStatus#LOST} if one of them
+     * was lost. The batch has the status of each key.
      *
-     * @return false where another batch is under way
+     * @return false if another batch is under way
      */
     public boolean getAll(MapBatch keys, long tag) {
         return requests.getAll(keys.keys, tag);
     }
 
-    /** Begins to set all keys of a batch, which are then there for a time; otherwise as {@link #getAll}. */
+    /** Begins to set all keys of a batch, each for a time to live; otherwise as {@link #getAll}. */
     public boolean setAll(MapBatch keysAndValues, long lifeMillis, long tag) {
         return requests.setAll(keysAndValues.keys, lifeMillis, tag);
     }
@@ -83,83 +84,84 @@ public final class MapSession implements AutoCloseable {
     /**
      * Begins a set; otherwise as {@link #get}. The value is copied before this returns.
      *
-     * @param lifeMillis for how long the object may be found; 0 for ever
-     * @return false where too many requests are in flight, or a value in pieces while another one is: poll first
-     * @throws IllegalArgumentException where key or value are too long, or the time is negative
+     * @param lifeMillis the time to live; 0: until it is evicted
+     * @return false if too many requests are in flight, or this value needs pieces and another such set is under way:
+     *     poll first
+     * @throws IllegalArgumentException if the key or the value is too long, or the time is negative
      */
     public boolean set(MemorySegment key, MemorySegment value, long lifeMillis, long tag) {
         return requests.store(RequestColumns.SET, key, value, lifeMillis, 0, tag);
     }
 
-    /** Begins a set of a key that is not there, which ends as {@link KvStatus#EXISTS} where it is. */
+    /** Begins a set of a key that must be absent; it ends as {@link KvStatus#EXISTS} if the map has the key. */
     public boolean add(MemorySegment key, MemorySegment value, long lifeMillis, long tag) {
         return requests.store(RequestColumns.ADD, key, value, lifeMillis, 0, tag);
     }
 
-    /** Begins a set of a key that is there, which ends as {@link KvStatus#ABSENT} where it is not. */
+    /** Begins a set of a key that must be present; it ends as {@link KvStatus#ABSENT} if the map does not have it. */
     public boolean replace(MemorySegment key, MemorySegment value, long lifeMillis, long tag) {
         return requests.store(RequestColumns.REPLACE, key, value, lifeMillis, 0, tag);
     }
 
     /**
-     * Begins a set of an object that has not changed since it was read: where it has, it ends as
-     * {@link KvStatus#CHANGED}, and where it is gone, as {@link KvStatus#ABSENT}. A touch is no change.
+     * Begins a set of an object that must not have changed since it was read: it ends as {@link KvStatus#CHANGED} if
+     * the object has changed, and as {@link KvStatus#ABSENT} if it is gone. A touch does not count as a change.
      *
-     * @param version as {@link #version} said when the object was read or stored
+     * @param version that {@link #version} returned when the object was read or stored
      */
     public boolean compareAndSet(MemorySegment key, MemorySegment value, long version, long lifeMillis, long tag) {
         return requests.store(RequestColumns.COMPARE_AND_SET, key, value, lifeMillis, version, tag);
     }
 
     /**
-     * Begins to add to a value of 8 bytes, little-endian, which goes on with the time to live that it has. The callback
-     * has the sum. It ends as {@link KvStatus#ABSENT} where there is none, and as {@link KvStatus#NOT_A_NUMBER} where
-     * the value is of another length. An add of 0 before makes sure that there is one.
+     * Begins to add to a number: a value of 8 bytes, little-endian, which keeps its time to live. The callback receives
+     * the sum. It ends as {@link KvStatus#ABSENT} if the map does not have the key, and as {@link
+     * KvStatus#NOT_A_NUMBER} if the value has another length. To begin at 0, {@link #add add} a value of 0 first.
      *
-     * @param delta beyond 2^63 the sum goes round
+     * @param delta is added modulo 2^64
      */
     public boolean increment(MemorySegment key, long delta, long tag) {
         return requests.increment(key, delta, tag);
     }
 
-    /** Begins to give an object another time to live, counted from now; 0 for ever. */
+    /** Begins to give an object another time to live, which counts from now; 0: until it is evicted. */
     public boolean touch(MemorySegment key, long lifeMillis, long tag) {
         return requests.touch(key, lifeMillis, tag);
     }
 
     /**
-     * Goes on with requests, and hands over those that have ended. Does not wait.
+     * Continues the requests in flight and calls back for those that have ended. Does not wait.
      *
-     * @return how many have been handed over
+     * @return for how many requests it has called back
      */
     public int poll(KvHandler to) {
         return requests.poll(to);
     }
 
-    /** Sleeps until something may have ended, at most for a time. */
+    /** Sleeps until a request may have ended, for {@code nanos} ns at most. */
     public void await(long nanos) {
         requests.await(nanos);
     }
 
-    /** Requests that have been made and not been handed over. */
+    /** Requests that have been made and not been called back for. */
     public int inFlight() {
         return requests.inFlight();
     }
 
     /**
-     * For the handler of {@link #poll}, of the request that it is told of: the version of the object that was found or
-     * stored, which no other object of the map has had or will have; 0 where there is none, and of deletes and touches.
+     * The version of the object that was found or stored, for a handler to ask while {@link #poll} calls it. No other
+     * object of the map has had or will have this version. 0 if there is no object, and for deletes and touches.
      */
     public long version() {
         return requests.version();
     }
 
     /**
-     * The value of a key, or null where the map does not have it. This and the other methods with byte arrays wait, as
-     * long as the session has nothing else in flight.
+     * The value of a key, or null if the map does not have it. This and the other methods with arrays and lists of
+     * arrays wait for their result, and work only while the session has nothing else in flight.
      *
-     * @throws MapException where a server is lost or there is no room
-     * @throws IllegalStateException where something is in flight
+     * @throws MapException if a server is lost or there is no room
+     * @throws IllegalStateException if a request is in flight
      */
     public byte @Nullable [] get(byte[] key) {
         return blocking.get(key);
@@ -180,17 +182,17 @@ public final class MapSession implements AutoCloseable {
         blocking.set(key, value, lifeMillis);
     }
 
-    /** Stores an object whose key is not there, and waits; says whether it was stored. */
+    /** Stores an object if its key is absent, and waits; returns whether it was stored. */
     public boolean add(byte[] key, byte[] value, long lifeMillis) {
         return blocking.add(key, value, lifeMillis);
     }
 
-    /** Stores an object whose key is there, and waits; says whether it was stored. */
+    /** Stores an object if its key is present, and waits; returns whether it was stored. */
     public boolean replace(byte[] key, byte[] value, long lifeMillis) {
         return blocking.replace(key, value, lifeMillis);
     }
 
-    /** Stores an object in place of one of a version, and waits; says whether it was stored. */
+    /** Replaces an object if it still has this version, and waits; returns whether it was stored. */
     public boolean compareAndSet(byte[] key, byte[] value, long version, long lifeMillis) {
         return blocking.compareAndSet(key, value, version, lifeMillis);
     }
@@ -198,54 +200,56 @@ public final class MapSession implements AutoCloseable {
     /**
      * Adds to a number, and waits.
      *
-     * @return the sum; nothing where there is no number
-     * @throws MapException also where the value does not have 8 bytes
+     * @return the sum; empty if the map does not have the key
+     * @throws MapException also if the value does not have 8 bytes
      */
     public OptionalLong increment(byte[] key, long delta) {
         return blocking.increment(key, delta);
     }
 
-    /** The values of keys in their order, null where the map has none; waits. */
+    /** The values of keys in their order, null for a key that the map does not have; waits. */
     public List<byte @Nullable []> getAll(List<byte[]> keys) {
         return blocking.getAll(keys);
     }
 
-    /** Stores a value for each key, for a time, and waits. Where that fails, some may be stored. */
+    /** Stores a value for each key, for a time, and waits. If it fails, some of them may be stored. */
     public void setAll(List<byte[]> keys, List<byte[]> values, long lifeMillis) {
         blocking.setAll(keys, values, lifeMillis);
     }
 
-    /** Gives an object another time to live, and waits; says whether it was there. */
+    /** Gives an object another time to live, and waits; returns whether the map has the key. */
     public boolean touch(byte[] key, long lifeMillis) {
         return blocking.touch(key, lifeMillis);
     }
 
-    /** Takes a key out, and waits; says whether it was there. */
+    /** Deletes a key, and waits; returns whether the map had it. */
     public boolean delete(byte[] key) {
         return blocking.delete(key);
     }
 
-    /** Lets another thread use it from now on; the caller hands it over by whatever means threads have. */
+    /** Lets another thread use the session from now on. The caller must publish it to that thread safely. */
     public void release() {
         requests.release();
     }
 
-    /** What the session has posted since it was opened, an eviction's and what nobody waits for too. */
+    /**
+     * How many operations the session has posted since it was opened, with those of evictions and of background work.
+     */
     public VerbCounts posted() {
         return requests.posted();
     }
 
-    /** What is inside it. */
+    /** The session's requests, for {@link FutureMapSession}. */
     MapRequests requests() {
         return requests;
     }
 
     /**
-     * Requests in flight may take effect or not, and are not called back. It waits for them a little, and gives the
-     * session's blocks back. Idempotent.
+     * Closes the session: requests in flight may take effect or not, and are not called back. The session waits a short
+     * time for them, and gives its free blocks back. Idempotent.
      *
-     * @throws IllegalStateException in a callback, or where another thread has used it last, not released it, and
-     *     lives; it stays as it is
+     * @throws IllegalStateException if a callback closes it, or if the thread that used it last lives and has not
+     *     released it; the session stays open
      */
     @Override
     public void close() {

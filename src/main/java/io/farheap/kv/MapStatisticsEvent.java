@@ -10,7 +10,7 @@ import jdk.jfr.Name;
 import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 
-/** What a map's sessions have met so far, every second of a recording. No key is in it. */
+/** Totals of a map's sessions in this process, every second of a recording. It contains no keys. */
 @Name("io.farheap.MapStatistics")
 @Label("Map Statistics")
 @Description("What the sessions of a map in this process have met since it was opened")

@@ -12,17 +12,17 @@ import io.farheap.memory.ByteSize;
 import java.util.Locale;
 
 /**
- * What was seen of a map while its table was read, bucket by bucket, as others went on.
+ * What a map holds, as it was seen while its table was read bucket by bucket and other clients continued to use it.
  *
- * @param regions that it has
- * @param regionBytes of each
+ * @param regions of the map
+ * @param regionBytes of each region
  * @param slots of the table
- * @param objects that are there, those whose time is over too
- * @param history entries of objects that were evicted
+ * @param objects that slots name, with those whose time to live has ended
+ * @param history entries for objects that were evicted
  * @param blockBytes of the objects' blocks
  * @param segmentBytes of all segments together
- * @param segmentBytesTaken of those that sessions have taken
- * @param segmentsEmptied so far, so that they could be of another size
+ * @param segmentBytesTaken of the segments that sessions have taken
+ * @param segmentsEmptied so far, so that their memory could serve another size class
  */
 public record MapStats(
         int regions,
@@ -38,9 +38,9 @@ public record MapStats(
     /**
      * Reads the whole table.
      *
-     * @param segmentsTaken that the servers have handed out
-     * @param segmentsEmptied by them
-     * @throws MapException where a server does not answer
+     * @param segmentsTaken segments that the servers have handed out
+     * @param segmentsEmptied segments that the servers have had emptied
+     * @throws MapException if a server does not answer
      */
     static MapStats of(TableReader table, SpaceMemory space, long segmentsTaken, long segmentsEmptied) {
         SpaceShape shape = space.shape();

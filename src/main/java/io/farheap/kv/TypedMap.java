@@ -12,17 +12,18 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A map with keys and values of types. Any thread may call, and waits; one that is interrupted goes on with a
- * {@link MapException}, stays interrupted, and does not know whether its request takes effect.
+ * A map with typed keys and values. Any thread may call; methods wait for their result. A thread that is interrupted
+ * while it waits receives a {@link MapException} and stays interrupted; its request may take effect or not.
  *
- * <p>Methods throw {@link MapException} where a server is lost or there is no room, {@link IllegalArgumentException}
- * where a codec makes what a map cannot store, and {@link IllegalStateException} once this object or its map is closed.
+ * <p>Methods throw {@link MapException} if a server is lost or there is no room, {@link IllegalArgumentException} if a
+ * codec makes bytes that a map cannot store, and {@link IllegalStateException} after this object or its map has been
+ * closed.
  */
 public final class TypedMap<K, V> implements AutoCloseable {
 
     private static final Duration FOR_EVER = Duration.ZERO;
 
-    /** A value that a thread of this process loads. */
+    /** A value that a thread of this process is loading. */
     private record Load<V>(Thread loader, CompletableFuture<V> value) {}
 
     private final FutureMapSession futures;
@@ -37,7 +38,7 @@ public final class TypedMap<K, V> implements AutoCloseable {
         this.values = values;
     }
 
-    /** The value of a key, or null where the map does not have it. */
+    /** The value of a key, or null if the map does not have it. */
     public @Nullable V get(K key) {
         return find(encode(keys, key));
     }
@@ -47,18 +48,21 @@ public final class TypedMap<K, V> implements AutoCloseable {
         return found == null ? null : decode(found);
     }
 
-    /** As {@link #get(Object, Function, Duration)}, of a value that stays until it is evicted. */
+    /** As {@link #get(Object, Function, Duration)}; the value stays until it is evicted. */
     public V get(K key, Function<? super K, ? extends V> loader) {
         return get(key, loader, FOR_EVER);
     }
 
     /**
-     * The value of a key; where the map does not have it, what a loader says, which is stored. In this process one
-     * loader runs for a key at a time, and who asks meanwhile has its value too. What somebody has set since is kept,
-     * and returned instead. What cannot be stored is returned all the same.
+     * The value of a key; if the map does not have it, a loader's value, which is then stored. In this process one
+     * loader runs for a key at a time, and all threads that ask for the key meanwhile receive its value. If another
+     * client has stored a value since, that value is kept and returned instead. If the loader's value cannot be stored,
+     * it is returned nevertheless.
      *
-     * @param loader must not ask for the same key; what it throws, all get who wait for it, and nothing is stored
-     * @throws IllegalArgumentException where the loader has no value
+     * @param loader must not ask for the same key. If it throws, all threads that wait for it receive the same
+     *     exception, and nothing is stored
+     * @param life the time to live, rounded up to ms; 0: until it is evicted
+     * @throws IllegalArgumentException if the loader returns null
      */
     public V get(K key, Function<? super K, ? extends V> loader, Duration life) {
         byte[] bytes = encode(keys, key);
@@ -81,7 +85,7 @@ public final class TypedMap<K, V> implements AutoCloseable {
     private V load(
             K key, byte[] bytes, Function<? super K, ? extends V> loader, Duration life, ByteBuffer id, Load<V> mine) {
         try {
-            // A load that has ended since this thread has looked.
+            // Another load may have ended since this thread looked.
             V value = find(bytes);
             if (value == null) {
                 V loaded = loader.apply(key);
@@ -108,7 +112,7 @@ public final class TypedMap<K, V> implements AutoCloseable {
                 return newer == null ? loaded : newer;
             }
         } catch (MapException e) {
-            // It is no worse than a value that was evicted.
+            // That is no worse than if the value had been evicted at once.
         }
         return loaded;
     }
@@ -121,38 +125,41 @@ public final class TypedMap<K, V> implements AutoCloseable {
     /**
      * Stores a value.
      *
-     * @param life for how long it may be found, rounded up to ms; 0 for ever
+     * @param life the time to live, rounded up to ms; 0: until it is evicted
      */
     public void set(K key, V value, Duration life) {
         await(futures.set(encode(keys, key), encode(values, value), millis(life)));
     }
 
-    /** Stores a value where there is none; says whether it was stored. */
+    /** Stores a value if its key is absent; returns whether it was stored. */
     public boolean add(K key, V value, Duration life) {
         return await(futures.add(encode(keys, key), encode(values, value), millis(life)));
     }
 
-    /** Stores a value where there is one; says whether it was stored. */
+    /** Stores a value if its key is present; returns whether it was stored. */
     public boolean replace(K key, V value, Duration life) {
         return await(futures.replace(encode(keys, key), encode(values, value), millis(life)));
     }
 
-    /** Adds to a number of 8 bytes, as {@link Codec#LONG} makes it; the sum, or nothing where there is none. */
+    /**
+     * Adds to a number of 8 bytes, as {@link Codec#LONG} encodes it; returns the sum, or empty if the map does not have
+     * it.
+     */
     public OptionalLong increment(K key, long delta) {
         return await(futures.increment(encode(keys, key), delta));
     }
 
-    /** Gives a value another time to live; says whether it was there. */
+    /** Gives a value another time to live; returns whether the map has the key. */
     public boolean touch(K key, Duration life) {
         return await(futures.touch(encode(keys, key), millis(life)));
     }
 
-    /** Takes a key out; says whether it was there. */
+    /** Deletes a key; returns whether the map had it. */
     public boolean delete(K key) {
         return await(futures.delete(encode(keys, key)));
     }
 
-    /** Finishes what was asked for. Idempotent. */
+    /** Finishes the requests under way, and closes this view. Idempotent. */
     @Override
     public void close() {
         futures.close();
@@ -174,7 +181,7 @@ public final class TypedMap<K, V> implements AutoCloseable {
         return notNull(values, values.decode(bytes));
     }
 
-    /** Codecs are the caller's, and may break their word. */
+    /** Codecs are the caller's code, so null is possible in spite of their contract. */
     private static <T> T notNull(Codec<?> codec, @Nullable T made) {
         if (made == null) {
             throw new IllegalArgumentException(

@@ -1,21 +1,24 @@
 package io.farheap.latency;
 
 /**
- * What sessions have done since they were opened: sums, of which two differ by what was done between them. They are
- * estimates where a sample is timed.
+ * The sums of sessions' requests and latencies since the sessions were opened; the difference of two sums is what was
+ * done between them. They are estimates if only a sample of requests is timed.
  *
- * @param readNanos latencies of all {@code reads} together
- * @param writeNanos latencies of all {@code writes} together
+ * @param readNanos the sum of the latencies of all {@code reads}, in ns
+ * @param writeNanos the sum of the latencies of all {@code writes}, in ns
  */
 public record LatencySums(long reads, long readNanos, long writes, long writeNanos) {
 
+    /** No requests. */
     public static final LatencySums NONE = new LatencySums(0, 0, 0, 0);
 
+    /** The sums of both. */
     public LatencySums plus(LatencySums other) {
         return new LatencySums(
                 reads + other.reads, readNanos + other.readNanos, writes + other.writes, writeNanos + other.writeNanos);
     }
 
+    /** The requests since an earlier reading of the same sums. */
     public LatencySums minus(LatencySums earlier) {
         return new LatencySums(
                 reads - earlier.reads,
@@ -24,12 +27,12 @@ public record LatencySums(long reads, long readNanos, long writes, long writeNan
                 writeNanos - earlier.writeNanos);
     }
 
-    /** Average latency in ns; 0 where there were none. */
+    /** The average latency of reads in ns; 0 if there were none. */
     public double readLatencyNanos() {
         return reads == 0 ? 0 : (double) readNanos / reads;
     }
 
-    /** As {@link #readLatencyNanos}. */
+    /** The average latency of writes in ns; 0 if there were none. */
     public double writeLatencyNanos() {
         return writes == 0 ? 0 : (double) writeNanos / writes;
     }

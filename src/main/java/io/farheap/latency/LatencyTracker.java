@@ -19,7 +19,7 @@ public final class LatencyTracker {
     private final List<OperationLatency> sources = new CopyOnWriteArrayList<>();
     private final Histogram readTotal = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
     private final Histogram writeTotal = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
-    /** Of sources that were removed during the interval. */
+    /** The recordings of sources that were removed during the interval. */
     private final Histogram leftReads = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
 
     private final Histogram leftWrites = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
@@ -29,7 +29,7 @@ public final class LatencyTracker {
 
     public LatencyTracker() {}
 
-    /** A recorder for one more session, which times what {@code tracking} says. */
+    /** Makes a recorder for one more session, which times the requests that {@code tracking} selects. */
     public OperationLatency newSource(LatencyTracking tracking) {
         OperationLatency source =
                 new OperationLatency(tracking, ThreadLocalRandom.current().nextLong());
@@ -37,7 +37,7 @@ public final class LatencyTracker {
         return source;
     }
 
-    /** Forgets a recorder; what it has recorded belongs to the current interval. */
+    /** Removes a recorder; its recordings belong to the current interval. */
     public synchronized void remove(OperationLatency source) {
         if (sources.remove(source)) {
             source.drainInto(leftReads, leftWrites);
@@ -45,7 +45,7 @@ public final class LatencyTracker {
         }
     }
 
-    /** What all sessions have done since the tracker was made, closed ones too; intervals have no part in it. */
+    /** The sums of all sessions since the tracker was made, including closed ones; they do not depend on intervals. */
     public synchronized LatencySums sums() {
         LatencySums sums = leftSums;
         for (OperationLatency source : sources) {
@@ -54,7 +54,7 @@ public final class LatencyTracker {
         return sums;
     }
 
-    /** Writes every interval from now on to {@code out}, which stays the caller's. */
+    /** Writes every interval from now on to {@code out}, which the caller closes. */
     public synchronized void logTo(PrintStream out) {
         log = new HistogramLogWriter(out);
         log.outputLogFormatVersion();
@@ -82,7 +82,7 @@ public final class LatencyTracker {
         return new LatencyInterval(reads, writes);
     }
 
-    /** All intervals that have ended. */
+    /** The sum of all intervals that have ended. */
     public synchronized LatencyInterval total() {
         return new LatencyInterval(readTotal.copy(), writeTotal.copy());
     }

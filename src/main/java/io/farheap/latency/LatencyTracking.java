@@ -7,8 +7,8 @@ public enum LatencyTracking {
     NONE,
 
     /**
-     * Every request while they take microseconds; where they take less, a random one of about 64, counted 64 times.
-     * Percentiles are unbiased; totals are estimates, and a rare outlier is likely to be missed.
+     * Every request while requests take microseconds. If they take less, a random one of about 64 is timed and counted
+     * 64 times. Percentiles are unbiased; totals are estimates, and a rare outlier is likely to be missed.
      */
     SAMPLED,
 

@@ -15,8 +15,8 @@ public final class OperationLatency {
     public static final int SIGNIFICANT_DIGITS = 3;
 
     /**
-     * A recorder grows, and allocates, when it meets a value larger than any before. Meeting this one first spares the
-     * data path that.
+     * A recorder grows, and allocates, when it records a value larger than any before. The constructor records this
+     * value first, so that the data path does not allocate.
      */
     private static final long LARGEST_EXPECTED_NANOS = 3_600_000_000_000L;
 
@@ -40,7 +40,7 @@ public final class OperationLatency {
 
     private final SingleWriterRecorder reads = new SingleWriterRecorder(SIGNIFICANT_DIGITS);
     private final SingleWriterRecorder writes = new SingleWriterRecorder(SIGNIFICANT_DIGITS);
-    /** How long a request may take so that, after it, a sample is enough. */
+    /** After a request that took less than this, only a sample of requests is timed. */
     private final long sampledBelow;
 
     private int skipped;
@@ -65,17 +65,17 @@ public final class OperationLatency {
         for (int i = 0; i < 2; i++) {
             reads.recordValue(LARGEST_EXPECTED_NANOS);
             writes.recordValue(LARGEST_EXPECTED_NANOS);
-            // Two histograms take turns; each has to grow.
+            // A recorder alternates between two histograms; each has to grow.
             reads.reset();
             writes.reset();
         }
     }
 
     /**
-     * Asked once for each request, as it is issued.
+     * Says whether to time a request. Called once for each request, as it is issued.
      *
-     * @return 0 where the request is not timed; else how many requests it stands for, to be handed to {@link #read} or
-     *     {@link #write}
+     * @return 0 if the request is not timed; otherwise how many requests it stands for, to be passed to {@link #read}
+     *     or {@link #write}
      */
     public int due() {
         return --skipped < 0 ? choose() : 0;
@@ -93,12 +93,14 @@ public final class OperationLatency {
         return standsFor;
     }
 
+    /** Records the latency of a read, for as many requests as {@link #due} returned. */
     public void read(long nanos, int requests) {
         long value = record(reads, nanos, requests);
         READ_NANOS.setOpaque(this, readNanos + value * requests);
         READ_COUNT.setOpaque(this, readCount + requests);
     }
 
+    /** Records the latency of a write, for as many requests as {@link #due} returned. */
     public void write(long nanos, int requests) {
         long value = record(writes, nanos, requests);
         WRITE_NANOS.setOpaque(this, writeNanos + value * requests);
@@ -112,7 +114,7 @@ public final class OperationLatency {
         return value;
     }
 
-    /** All that it has recorded. Of a request that is being recorded, a part may be missing. Any thread. */
+    /** The sums of all that was recorded. A part of a request that is being recorded may be missing. Any thread. */
     LatencySums sums() {
         return new LatencySums(
                 (long) READ_COUNT.getOpaque(this),
@@ -122,8 +124,8 @@ public final class OperationLatency {
     }
 
     /**
-     * This request is timed, on behalf of as many as lie between two of them on average; the gap is random, so that no
-     * rhythm of requests biases the sample.
+     * Chooses this request to be timed, and the gap to the next one. It stands for as many requests as there are per
+     * timed one on average; the gap is random, so that no rhythm of requests biases the sample.
      */
     private int choose() {
         if (weight == 1) {
@@ -138,7 +140,7 @@ public final class OperationLatency {
         return SAMPLE;
     }
 
-    /** Adds what was recorded since the last call, and forgets it. One thread at a time. */
+    /** Adds the recordings since the last call to histograms, and clears them. One thread at a time. */
     synchronized void drainInto(Histogram readTotal, Histogram writeTotal) {
         readTotal.add(reads.getIntervalHistogram());
         writeTotal.add(writes.getIntervalHistogram());

@@ -1,6 +1,6 @@
 /**
- * Recording latencies at a cost that a short operation can bear: sampled or all, in HdrHistograms that other threads
- * read. What is timed, and what is done with the figures, belongs elsewhere.
+ * Records latencies at a cost that a short operation can bear: all of them or a sample, in HdrHistograms that other
+ * threads read. Callers decide which operations to time, and use the figures.
  */
 @NullMarked
 package io.farheap.latency;

@@ -23,27 +23,27 @@ import java.util.function.LongPredicate;
 /**
  * Reads and writes of a {@link CodedSpace}, of any length at any address, by one thread at a time. A request takes
  * effect after the earlier ones of its session that overlap it; callbacks come in the order of issue. A read returns
- * what the last completed write to that address stored, for each aligned 8 bytes, whichever session wrote; a larger one
- * may be torn between pages, never within one.
+ * what the last completed write to that address stored, for each aligned 8 bytes, whichever session wrote it. A larger
+ * read may be torn between pages, never within one.
  *
- * <p>The memory of a request is read before its callback, or written before it, by this thread alone: it may be of any
- * kind, on the heap too, and nothing touches it afterwards. What the device reads and writes is the session's own.
- * Nothing is allocated by a request.
+ * <p>The session's thread itself copies to and from the memory of a request, before the request's callback. The memory
+ * may therefore be of any kind, on the heap too, and nothing touches it after the callback. The device reads and writes
+ * only the session's own registered memory. A request allocates nothing.
  */
 public final class CodedSession implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(CodedSession.class.getName());
 
-    /** Splits of all of them; more wait for their turn. */
+    /** Splits in flight on all connections together; further ones wait. */
     private static final int MOST_IN_FLIGHT = 1024;
 
-    /** Slots beside one for each operation: those of late splits. */
+    /** Slots in addition to one for each operation: they hold late splits. */
     private static final int LATE_SLOTS = 136;
 
     private static final int POLLS_PER_TICK = 16;
     private static final int SPINS = 4_000;
     private static final long NAP_NANOS = 200_000;
-    /** Between polls of what goes on after the session was closed. */
+    /** Between polls of the writes that continue after the session was closed. */
     private static final long REST_NANOS = 1_000_000;
 
     private final SpaceState space;
@@ -52,21 +52,24 @@ public final class CodedSession implements AutoCloseable {
     private final CodedRequests requests;
     private final PageOps ops;
     private final Runnable waker;
-    /** Polls since something ended, while it is being closed. */
+    /** Polls since something ended, while the session is being closed. */
     private int idle;
 
     private int polls;
-    /** Since the latest look at times: 16 polls, each with a sleep, are longer than the clock goes on at once. */
+    /**
+     * Whether it has slept since the latest look at times. Then the next poll looks, as 16 polls that each sleep last
+     * longer than the clock advances in one step.
+     */
     private boolean slept;
 
     private boolean inCallback;
     private boolean closed;
-    /** Whether it is to be closed, and since when. */
+    /** Whether {@link #abandonUnposted} was called, and {@link #closingSince} is when. */
     private boolean closing;
 
     private long closingSince;
 
-    /** The number of the latest blocking call: an earlier one's request may end later, where a callback threw. */
+    /** The number of the latest blocking call. The request of an earlier one may end later, if a callback threw. */
     private long blockingCall;
 
     private boolean blockingEnded;
@@ -80,7 +83,7 @@ public final class CodedSession implements AutoCloseable {
     };
 
     /**
-     * @param queue of {@link #connect}, its own from now on
+     * @param queue of {@link #connect}; the session closes it from now on
      * @param most requests between issue and callback, a power of two
      */
     CodedSession(SpaceState space, RemoteQueue queue, int most, long seed) {
@@ -104,7 +107,7 @@ public final class CodedSession implements AutoCloseable {
         space.words.add(waker);
     }
 
-    /** What a session posts to, connected to all servers; takes as long as these take to answer. */
+    /** Opens the queue of a session, connected to all servers. Takes as long as the servers take to answer. */
     static RemoteQueue connect(SpaceState space) {
         int depth = Math.min(PageOps.CAPACITY, space.memory.maxQueueDepth());
         return space.memory.openQueue(new QueueOptions(depth, MOST_IN_FLIGHT, QueueOptions.DEFAULT.inlineBytes()));
@@ -114,18 +117,18 @@ public final class CodedSession implements AutoCloseable {
      * Begins to read.
      *
      * @param address in the space, in bytes
-     * @param memory where the bytes go, at {@code at}; not to be looked at before the callback
+     * @param memory receives the bytes, from {@code at} on; its content is undefined before the callback
      * @param token for the callback
-     * @return false where too many requests are pending: nothing has happened, poll and try again
-     * @throws IndexOutOfBoundsException where a range is outside the space or the memory
-     * @throws IllegalArgumentException where the memory is read-only
+     * @return false if too many requests are pending: nothing has happened, poll and try again
+     * @throws IndexOutOfBoundsException if a range is outside the space or the memory
+     * @throws IllegalArgumentException if the memory is read-only
      */
     public boolean read(
             long address, MemorySegment memory, long at, long length, CodedCompletion completion, long token) {
         return issue(false, address, memory, at, length, completion, token);
     }
 
-    /** Begins to write; the memory is not to be changed before the callback. Otherwise as {@link #read}. */
+    /** Begins to write. The memory must not change before the callback. Otherwise as {@link #read}. */
     public boolean write(
             long address, MemorySegment memory, long at, long length, CodedCompletion completion, long token) {
         return issue(true, address, memory, at, length, completion, token);
@@ -205,14 +208,18 @@ public final class CodedSession implements AutoCloseable {
         }
     }
 
-    /** Reads, and returns when the bytes are there. Callbacks of earlier requests run meanwhile. */
+    /**
+     * Reads, and returns when the bytes are there, with the request's status. Callbacks of earlier requests run
+     * meanwhile.
+     */
     public int readBlocking(long address, MemorySegment memory, long at, long length) {
         return block(false, address, memory, at, length);
     }
 
     /**
-     * Writes, and returns when that is done, and no split is owed: nobody may poll for a while then, and pages that a
-     * session owes are kept from other writers. Callbacks of earlier requests run meanwhile.
+     * Writes, and returns with the request's status when the write has ended and no split is owed. It awaits the owed
+     * splits because the caller may not poll for a while, and pages whose splits are owed are closed to other writers.
+     * Callbacks of earlier requests run meanwhile.
      */
     public int writeBlocking(long address, MemorySegment memory, long at, long length) {
         return block(true, address, memory, at, length);
@@ -240,7 +247,7 @@ public final class CodedSession implements AutoCloseable {
         return blockingStatus;
     }
 
-    /** Sleeps until something may have happened, at most so many ns; to be polled then. */
+    /** Sleeps until something may have happened, at most this long, in ns; the caller polls afterwards. */
     public void await(long nanos) {
         slept = true;
         if (ops.held() == 0) {
@@ -269,32 +276,33 @@ public final class CodedSession implements AutoCloseable {
     }
 
     /**
-     * Requests between issue and callback. Where writes are called back early ({@link Resilience#writeWaitsFor}) a
-     * session that is to rest at 0 is to {@linkplain #drain drain} first.
+     * Requests between issue and callback. If writes complete early ({@link Resilience#writeWaitsFor}), a caller must
+     * {@linkplain #drain drain} the session before it stops polling, even if this is 0.
      */
     public int pending() {
         return requests.pending();
     }
 
-    /** How many more requests it takes now. */
+    /** How many more requests can be issued now. */
     public int room() {
         return requests.room();
     }
 
-    /** Whether writes that have been called back have splits that are not there yet: it is to be polled until not. */
+    /** Whether writes that have completed still have splits on their way; if so, the session must be polled. */
     public boolean owes() {
         return ops.owing() > 0;
     }
 
-    /** Whether splits are to come that nobody waits for, or a connection is to be fenced or made anew. */
+    /** Whether splits are on their way for which no request waits, or a connection is to be fenced or reconnected. */
     public boolean unsettled() {
         return parts.anyOutstanding() || parts.lines.unsettled();
     }
 
     /**
-     * Ends what has nothing on its way: what has not begun, and what waits for another session's write, for servers
-     * that can be reached or, strict, for new slabs; from now on, as the session is to be closed. It is called back as
-     * {@link CodedStatus#CLOSED} at the next poll. So is, after ten seconds, what is on its way.
+     * Prepares to close the session: ends the requests that have nothing on its way, which are those that have not
+     * begun and those that wait for another session's write, for servers that can be reached or, if strict, for new
+     * slabs; so it does with later ones. Their status is {@link CodedStatus#CLOSED}, at the next poll. After ten
+     * seconds the requests whose splits are on their way end in the same way.
      */
     public void abandonUnposted() {
         if (!closing) {
@@ -306,10 +314,10 @@ public final class CodedSession implements AutoCloseable {
     }
 
     /**
-     * The same for requests with some tokens, while the session's others continue. Ends those that have nothing on
-     * their way now. After ten seconds it ends them all, and calls them back, also before earlier requests with other
-     * tokens. To be called again and again until they have ended. Writes whose splits are on their way continue all the
-     * same, since others of their pages wait for them.
+     * The same for the requests with some tokens, while the session's others continue. Ends those that have nothing on
+     * their way now. After ten seconds it ends them all, and runs their callbacks, even before those of earlier
+     * requests with other tokens. To be called repeatedly until they have ended. Writes whose splits are on their way
+     * continue, since other splits of their pages depend on them.
      *
      * @param since when they were first to end, by {@link System#nanoTime}
      */
@@ -327,12 +335,15 @@ public final class CodedSession implements AutoCloseable {
         }
     }
 
-    /** Operations that it has posted since it was opened: splits, those that came late included. Its thread. */
+    /**
+     * The operations that it has posted since it was opened, one for each split, late ones included. The session's
+     * thread.
+     */
     public VerbCounts posted() {
         return queue.posted();
     }
 
-    /** Operations that wait for a stripe word, for an earlier request, for room or for a connection. */
+    /** How many operations wait for a stripe word, for an earlier request, for room or for a connection. */
     public int held() {
         return ops.held();
     }
@@ -342,7 +353,7 @@ public final class CodedSession implements AutoCloseable {
         return requests.uses(memory);
     }
 
-    /** Whether it runs a callback. */
+    /** Whether a callback is running now. */
     public boolean inCallback() {
         return inCallback;
     }
@@ -352,18 +363,19 @@ public final class CodedSession implements AutoCloseable {
         return parts.queue.inFlight();
     }
 
-    /** Whether nothing of it is under way, splits that are owed included. */
+    /** Whether nothing of it is under way, owed splits included. */
     boolean isQuiet() {
         return ops.isEmpty() && ops.held() == 0;
     }
 
     /**
-     * Ends what has not begun with {@link CodedStatus#CLOSED}, awaits the rest, and closes. Idempotent. What has not
-     * ended within ten seconds is called back as CLOSED, too. Writes of that whose splits are on their way go on in the
-     * background, as more servers cannot be reached than a range can do without: others of their pages wait for them,
-     * and they end once enough servers are back, or are lost. What callbacks throw comes out when all is closed.
+     * Ends requests that have not begun with {@link CodedStatus#CLOSED}, awaits the others, and closes. Idempotent. A
+     * request that has not ended within ten seconds also completes as CLOSED. If it is a write with splits on their
+     * way, which happens when more servers cannot be reached than a range can do without, the write continues in the
+     * background, since other splits of its page depend on it; it ends once enough servers are back, or are lost. An
+     * exception from a callback is thrown after everything is closed.
      *
-     * @throws IllegalStateException from a callback; nothing is closed then
+     * @throws IllegalStateException if called from a callback; nothing is closed then
      */
     @Override
     public void close() {
@@ -390,7 +402,7 @@ public final class CodedSession implements AutoCloseable {
         Closeables.all(ends);
     }
 
-    /** Goes on with what had not ended when it was closed. A thread of the space's. */
+    /** Continues the writes that had not ended when the session was closed. Runs on a thread of the space. */
     private void finish(BooleanSupplier over) {
         try {
             while (ops.anyActive() && !over.getAsBoolean()) {
@@ -424,9 +436,9 @@ public final class CodedSession implements AutoCloseable {
     }
 
     /**
-     * A step of the end, whatever it throws: that comes out at last.
+     * Runs a step of close, and keeps its exception, which is thrown at the end.
      *
-     * @return whether there may be another: not where it threw, and no callback did
+     * @return whether another step may follow: not if this one threw, unless it ran a callback
      */
     private boolean tryTo(Runnable step, List<AutoCloseable> ends) {
         int pending = requests.pending();

@@ -29,9 +29,9 @@ import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An address space whose pages are coded over k + r servers, as {@link Resilience} says. One process has it; its
- * {@linkplain #openSession sessions} read and write. In the background slabs that were lost are regenerated where a
- * server of a free domain has room. Any thread.
+ * An address space whose pages are coded over k + r servers, as {@link Resilience} says. It belongs to one process; its
+ * {@linkplain #openSession sessions} read and write. A thread in the background regenerates lost slabs if a server of a
+ * free failure domain has room. Any thread.
  *
  * <pre>{@code
  * try (RemoteMemory memory = RemoteMemory.open("", "example")) {
@@ -51,10 +51,10 @@ public final class CodedSpace implements AutoCloseable {
     private final SlabPlacement placement;
     private final SlabKeeper keeper;
     private final Runnable statistics = this::emitStatistics;
-    /** Had by who takes a server out, or makes the space larger. */
+    /** Held by a thread that retires a server or grows the space. */
     private final ReentrantLock changes = new ReentrantLock();
 
-    /** Set with this one's monitor. */
+    /** Set with this object's monitor held. */
     private volatile boolean closed;
 
     private CodedSpace(SpaceState space, SlabPlacement placement, SlabKeeper keeper) {
@@ -63,22 +63,22 @@ public final class CodedSpace implements AutoCloseable {
         this.keeper = keeper;
     }
 
-    /** As {@link #create(RemoteMemory, Resilience, long, Function, Consumer)}, and nobody is told of its health. */
+    /** As {@link #create(RemoteMemory, Resilience, long, Function, Consumer)}, without a listener. */
     public static CodedSpace create(
             RemoteMemory memory, Resilience resilience, long bytes, Function<RemoteServer, String> domains) {
         return create(memory, resilience, bytes, domains, null);
     }
 
     /**
-     * Takes slabs on the servers that the memory is attached to. All zero.
+     * Creates a space of slabs on the servers that the memory is attached to. Its content is zero.
      *
      * @param memory stays the caller's, and open until the space is closed
      * @param bytes of the space, rounded up to whole ranges of k slabs; a slab is a region of a server. It can
      *     {@linkplain #grow grow}
-     * @param domains names the failure domain of a server: slabs of a range are in different ones
-     * @param listener told of the space's health whenever slabs have become void, are being regenerated or good again,
-     *     or a server has become suspect or is so no more: on a thread of its own, soon afterwards; or null
-     * @throws IllegalArgumentException where too few domains have room, or a slab has no room for a split
+     * @param domains names the failure domain of a server: the slabs of a range are in different ones
+     * @param listener receives the space's health soon after slabs have become void, are being regenerated or are good
+     *     again, or after a server has become suspect or is so no more; on a thread of its own. Or null
+     * @throws IllegalArgumentException if too few domains have room, or a slab has no room for a split
      */
     public static CodedSpace create(
             RemoteMemory memory,
@@ -125,7 +125,9 @@ public final class CodedSpace implements AutoCloseable {
         }
     }
 
-    /** How many ranges have so many bytes; by division, as products of large slabs overflow. */
+    /**
+     * How many ranges of {@code rangeBytes} hold {@code bytes}; by division, as the product of large slabs overflows.
+     */
     static int ranges(long bytes, long rangeBytes, Resilience resilience) {
         if (bytes < 1) {
             throw new IllegalArgumentException("a space of " + bytes + " bytes; it has at least 1");
@@ -139,11 +141,12 @@ public final class CodedSpace implements AutoCloseable {
         return (int) ranges;
     }
 
+    /** The code and the promises that the space was created with. */
     public Resilience resilience() {
         return space.resilience;
     }
 
-    /** In bytes; whole ranges. */
+    /** The size of the space in bytes, a multiple of a range's. */
     public long capacity() {
         return space.capacity();
     }
@@ -159,21 +162,21 @@ public final class CodedSpace implements AutoCloseable {
     }
 
     /**
-     * Opens a session, which is one thread's at a time and is closed before the space.
+     * Opens a session, which one thread at a time uses, and which must be closed before the space.
      *
      * @param requests between issue and callback at most, a power of two
-     * @throws IllegalStateException where the space is closed
+     * @throws IllegalStateException if the space is closed
      */
     public CodedSession openSession(int requests) {
         return openSession(requests, connect());
     }
 
     /**
-     * The part of opening a session that waits for servers, as long as these take to answer; the space may be closed
+     * The part of opening a session that waits for servers, as long as these take to answer. The space may be closed
      * meanwhile.
      *
      * @return for {@link #openSession(int, RemoteQueue)}
-     * @throws IllegalStateException where the space is closed
+     * @throws IllegalStateException if the space is closed
      */
     public RemoteQueue connect() {
         if (closed) {
@@ -185,7 +188,7 @@ public final class CodedSpace implements AutoCloseable {
     /**
      * The rest of {@link #openSession(int)}, which waits for no server.
      *
-     * @param connected the session's from now on; closed where this throws
+     * @param connected the session's from now on; closed if this throws
      */
     public CodedSession openSession(int requests, RemoteQueue connected) {
         try {
@@ -217,13 +220,13 @@ public final class CodedSpace implements AutoCloseable {
         return new IllegalStateException("the space is closed; sessions are opened before");
     }
 
-    /** Where a split of the page at an address is now, for those who show it. */
+    /** Describes the slab that holds a split of the page at an address now, for display. */
     public String placeOf(long address, int split) {
         long page = address / space.resilience.pageBytes();
         return space.table.slab((int) (page / space.pagesPerSlab), split).toString();
     }
 
-    /** All slabs, those of one range after one another. */
+    /** The number of slabs. They are numbered range by range. */
     public int slabs() {
         return space.table.ranges() * space.table.splits();
     }
@@ -237,7 +240,7 @@ public final class CodedSpace implements AutoCloseable {
                 .server();
     }
 
-    /** How many slabs are at a server or, where it is gone, were and have no successor yet. */
+    /** How many slabs are at a server, or were there and have no successor yet. */
     public int slabsAt(RemoteServer server) {
         return space.table.placesAt(server);
     }
@@ -246,32 +249,32 @@ public final class CodedSpace implements AutoCloseable {
         return space.table.slab(range, split);
     }
 
-    /** Servers make small slabs too: for tests. */
+    /** Lets servers regenerate small slabs too: for tests. */
     void leaveToServers() {
         space.leastForServers = 0;
     }
 
-    /** Closes wait so long, and no longer: for tests. */
+    /** Sets how long a close waits: for tests. */
     void closeWithin(long nanos) {
         space.closeNanos = nanos;
     }
 
-    /** Whether writes go on whose sessions are closed: for tests. */
+    /** Whether writes of closed sessions continue: for tests. */
     boolean hasUnfinished() {
         return !space.unfinished.isEmpty();
     }
 
-    /** What was met at a server: for tests. */
+    /** The errors that were met at a server: for tests. */
     ServerErrorCounts record(RemoteServer server) {
         return space.record(server);
     }
 
-    /** For tests, which keep writers out. */
+    /** The stripe words: for tests, which keep writers out. */
     StripeWords words() {
         return space.words;
     }
 
-    /** As the keeper does with what is in doubt. */
+    /** Gives a slab up as the keeper does if its content is in doubt. */
     void giveUp(Slab slab) {
         space.table.giveUp(slab);
         keeper.wake();
@@ -287,13 +290,13 @@ public final class CodedSpace implements AutoCloseable {
     }
 
     /**
-     * Moves all slabs off a server while the space is used, so that it can be detached: each is made anew elsewhere, of
-     * others, while all others of its range are good. A range has one slab too few meanwhile. Where the server is lost
-     * in the midst of it, that is no other loss than any.
+     * Moves all slabs off a server while the space is used, so that the server can be detached. Each slab is
+     * regenerated elsewhere from the others of its range while all those are good; the range has one slab too few
+     * meanwhile. If the server is lost before the end, that is a loss like any other.
      *
-     * @param moved is told of each slab that has moved, on this thread
-     * @throws IllegalStateException where a slab has no other place, a range can spare none, or nothing has got any
-     *     further for a minute. What has moved stays where it is
+     * @param moved is run after each slab that has moved, on this thread
+     * @throws IllegalStateException if a slab has no other place, a range can spare none, or there was no progress for
+     *     a minute. Slabs that have moved stay where they are
      */
     public void retire(RemoteServer server, Runnable moved) {
         changes.lock();
@@ -305,13 +308,13 @@ public final class CodedSpace implements AutoCloseable {
     }
 
     /**
-     * Makes the space larger while it is used: takes more ranges, of the servers with the fewest slabs in free domains.
-     * No request waits. What is new is zero. A server that is being retired is waited for.
+     * Makes the space larger while it is used: takes more ranges, from the servers with the fewest slabs in free
+     * domains. No request waits. The new ranges are zero. If a server is being retired, waits for that first.
      *
-     * @param bytes that it is to have in all, rounded up to whole ranges; nothing changes where it has as many
-     * @throws IllegalArgumentException where too few domains have room. Nothing has changed then
-     * @throws ControlException where a server does not answer. Nothing has changed then
-     * @throws IllegalStateException where the space is closed
+     * @param bytes that it is to have in all, rounded up to whole ranges; nothing changes if it has as many
+     * @throws IllegalArgumentException if too few domains have room. Nothing has changed then
+     * @throws ControlException if a server does not answer. Nothing has changed then
+     * @throws IllegalStateException if the space is closed
      */
     public void grow(long bytes) {
         changes.lock();
@@ -329,7 +332,7 @@ public final class CodedSpace implements AutoCloseable {
         }
     }
 
-    /** Before each server is asked: a close of the space does not wait for all of them. */
+    /** Called before each server is asked, so that a close of the space does not wait for all of them. */
     private boolean isNoPlace(RemoteServer server) {
         requireGrowing();
         return keeper.isNoPlace(server);
@@ -353,7 +356,7 @@ public final class CodedSpace implements AutoCloseable {
         }
     }
 
-    /** What is left of its promises. */
+    /** The state of its slabs and servers, and how many failures it survives now. */
     public Health health() {
         SlabTable.SlabCensus census = space.table.census(space.memory::servers);
         int slabs = census.slabs();
@@ -390,7 +393,7 @@ public final class CodedSpace implements AutoCloseable {
                 keeper.trouble());
     }
 
-    /** EC-only promises nothing of the kind: a write may have been called back when k splits of it were there. */
+    /** EC-only promises to survive none: a write may have completed when only k of its splits were there. */
     private int mayLose(int spare) {
         return space.resilience.mode() == Resilience.Mode.EC_ONLY ? Math.min(spare, 0) : spare;
     }
@@ -405,17 +408,17 @@ public final class CodedSpace implements AutoCloseable {
     }
 
     /**
-     * All sessions are to be closed, one after the other: from now on they wait ten seconds together, and not each, for
-     * what they have under way. Does not wait.
+     * Announces that all sessions will be closed one after the other: from now on they wait ten seconds together for
+     * their outstanding operations, and not ten seconds each. Does not wait.
      */
     public void beginClosing() {
         space.beginClosing();
     }
 
     /**
-     * Ends the background and gives all slabs back. Idempotent; after the sessions.
+     * Stops the background thread and gives all slabs back. Idempotent. Sessions are closed first.
      *
-     * @throws IllegalStateException where sessions are open; nothing is closed then
+     * @throws IllegalStateException if sessions are open; nothing is closed then
      */
     @Override
     public synchronized void close() {
@@ -450,7 +453,7 @@ public final class CodedSpace implements AutoCloseable {
                 space.memory.release(region);
             }
         } catch (IllegalStateException | ControlException e) {
-            // It goes with the lease.
+            // The server frees it when the lease ends.
         }
     }
 }

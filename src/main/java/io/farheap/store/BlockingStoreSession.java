@@ -8,12 +8,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Operations of a {@link StoreSession} that return when they have ended. By the session's thread, which may be a
- * virtual one: where there is something to wait for it parks. Callbacks of other operations of the session run
- * meanwhile; what one throws comes out of here, and the operation goes on: what it reads into belongs to it until
- * {@link StoreSession#drain} has returned. An interrupt ends nothing, and is kept for the caller.
+ * Operations of a {@link StoreSession} that return when they have ended. The session's thread calls them; it may be a
+ * virtual thread, and parks while it waits. Completions of the session's other operations run meanwhile. If one of them
+ * throws, the call throws its exception while the operation continues: memory that it reads into belongs to it until
+ * {@link StoreSession#drain} has returned. An interrupt does not end a call, and is kept for the caller.
  *
- * <p>What cannot be done throws {@link StoreException}, whose {@link StoreException#status} says why.
+ * <p>An operation that fails throws {@link StoreException}, whose {@link StoreException#status} says why.
  */
 public final class BlockingStoreSession {
 
@@ -27,13 +27,13 @@ public final class BlockingStoreSession {
     private int bytes;
     private boolean interrupted;
 
-    /** @param session stays the caller's, who closes it */
+    /** @param session the caller closes it */
     public BlockingStoreSession(StoreSession session) {
         this.session = session;
     }
 
     private void completed(long token, int ended, int length) {
-        // One that somebody's exception has left behind is of no interest.
+        // Ignore an earlier operation, which an exception has left pending.
         if (token == ticket) {
             status = ended;
             bytes = length;
@@ -57,14 +57,14 @@ public final class BlockingStoreSession {
     /**
      * Reads a value.
      *
-     * @param room bytes that the value may have
-     * @return how many it has, or -1 where there is no such key
+     * @param room the longest value that fits, in bytes
+     * @return the value's length, or -1 if there is no such key
      */
     public int read(MemorySegment key, long keyOffset, int keyBytes, MemorySegment into, long offset, int room) {
         return valueBytes(tryRead(key, keyOffset, keyBytes, into, offset, room), room);
     }
 
-    /** @return of {@link StoreStatus}; {@link #bytes} says how long the value is that was found */
+    /** @return a {@link StoreStatus}; {@link #bytes} returns the length of the value that was found */
     int tryRead(MemorySegment key, long keyOffset, int keyBytes, MemorySegment into, long offset, int room) {
         begin();
         try {
@@ -145,9 +145,9 @@ public final class BlockingStoreSession {
     }
 
     /**
-     * Reads, changes and writes a value, as one.
+     * Reads, changes and writes a value, atomically.
      *
-     * @return false where the key is absent and the update makes none
+     * @return false if the key is absent and the update makes no value
      */
     public boolean update(MemorySegment key, long keyOffset, int keyBytes, Update update, long argument) {
         begin();

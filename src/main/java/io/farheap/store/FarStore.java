@@ -47,11 +47,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key-value store whose newest data are in memory and whose older data are on a {@link Device}: far memory, a file,
- * or both (Redy, section 8; FASTER, SIGMOD 2018). Any thread may open {@linkplain #openSession sessions}.
+ * A key-value store that keeps the newest data in memory and older data on a {@link Device}: far memory, a file, or
+ * both (Redy, section 8; FASTER, SIGMOD 2018). Any thread may open {@linkplain #openSession sessions}.
  *
- * <p>With a {@linkplain FarStoreBuilder#directory directory} it outlives its process: {@link #checkpoint} makes durable
- * what sessions have done so far, beside the load, and opening the store again brings that back.
+ * <p>With a {@linkplain FarStoreBuilder#directory directory} the store outlives its process: {@link #checkpoint} makes
+ * the sessions' operations so far durable while they continue, and opening the store again recovers them.
  */
 public final class FarStore implements AutoCloseable {
 
@@ -69,20 +69,20 @@ public final class FarStore implements AutoCloseable {
     private final CloseStack resources = new CloseStack();
     private final Set<FutureStoreSession> futures = ConcurrentHashMap.newKeySet();
     private final SessionPool pool = new SessionPool(this::openPooled);
-    /** What is below it the device has no more. */
+    /** The address below which the device has given the log back. */
     private volatile long givenBack;
 
     private volatile boolean closing;
-    /** Under the lock for compaction. */
+    /** Guarded by {@link #compacting}'s write lock. */
     private boolean ended;
 
-    /** Of what was compacted last, the part that was live. */
+    /** The share of the records that were live in the last compaction. */
     private volatile double lastLive;
 
     private final AtomicLong checkpoints = new AtomicLong();
     private final AtomicLong compacted = new AtomicLong();
     private volatile long checkpointed;
-    /** Who compacts, alone, or who scans. */
+    /** Held for writing by a compaction, for reading by scans. */
     private final ReentrantReadWriteLock compacting = new ReentrantReadWriteLock();
 
     FarStore(FarStoreBuilder how) {
@@ -102,14 +102,15 @@ public final class FarStore implements AutoCloseable {
             }
             long first = checkpoint == null ? HybridLog.FIRST : checkpoint.next();
             HybridLog log = new HybridLog(frames, epochs, how.layout(), first, device.capacity());
-            // If the log has no record, the device has not even the block in which it ends: it begins at its next page.
+            // If the log has no record, the device does not even have the block in which the log ends: it begins at its
+            // next page.
             log.marks.begin(checkpoint == null || checkpoint.begin() == checkpoint.end() ? first : checkpoint.begin());
             this.givenBack = checkpoint == null ? 0 : device.begin();
             StoreVersion version = new StoreVersion(checkpoint == null ? 1 : checkpoint.version() + 1);
             ReadCache cache = how.cachePages() == 0 ? null : resources.add(new ReadCache(log, index, how.cachePages()));
             this.parts = new StoreContext(device, index, log, epochs, version, recovered.gaps(), cache);
             LogExtents extents = files == null ? null : new LogExtents();
-            // It is closed after the log's thread has ended, which begins growth.
+            // It is closed after the log's thread has ended, since that thread starts growth.
             this.growth = resources.add(new IndexGrowth(how.name(), parts));
             this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare(), extents, cache));
             this.options = how.sessions();
@@ -138,20 +139,22 @@ public final class FarStore implements AutoCloseable {
         }
     }
 
+    /** A builder for a store. */
     public static FarStoreBuilder builder() {
         return new FarStoreBuilder();
     }
 
-    /** A session, which whoever opens it closes. */
+    /** Opens a session, which the caller closes. */
     public StoreSession openSession() {
         return openSession("");
     }
 
     /**
-     * A session with a name, by which checkpoints know how many operations it had done: {@link StoreSession#serial}
-     * goes on where the last of that name ended, or, of a store that was recovered, with what of it is there.
+     * Opens a session with a name, under which checkpoints record how many operations it has done. {@link
+     * StoreSession#serial} continues where the last session of that name ended, or, in a recovered store, at the number
+     * of operations that were recovered.
      *
-     * @param name one session has it at a time
+     * @param name no other open session may have it
      */
     public StoreSession openSession(String name) {
         if (name.length() > 1 << 12) {
@@ -168,17 +171,20 @@ public final class FarStore implements AutoCloseable {
                 StoreSession::listed);
     }
 
-    /** For one operation at a time. */
+    /** A session for one operation at a time. */
     private StoreSession openPooled() {
         return open("", options.withPending(1));
     }
 
-    /** Operations as futures, on a thread of their own; whoever opens it closes it, or the store does. */
+    /**
+     * Opens a session whose operations return futures and run on a thread of its own. The caller closes it, or the
+     * store does.
+     */
     public FutureStoreSession openFutureSession() {
         return openFutureSession("");
     }
 
-    /** As {@link #openFutureSession()}, with a name for checkpoints, as {@link #openSession(String)}. */
+    /** As {@link #openFutureSession()}, with a name for checkpoints as in {@link #openSession(String)}. */
     public FutureStoreSession openFutureSession(String name) {
         FutureStoreSession made = new FutureStoreSession(openSession(name), futures::remove);
         futures.add(made);
@@ -186,22 +192,23 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * The store as a map of objects, for any thread, also a virtual one: calls wait, on sessions that the store keeps
-     * for them. It is the store's, whose keys and values have any length ({@link FarStoreBuilder#records}), and needs
-     * no closing; once the store is closed calls throw {@link IllegalStateException}, and where its device fails
-     * {@link StoreException}.
+     * The store as a map of objects, for any thread, also a virtual one. Calls block, and use sessions that the store
+     * keeps for them. The store must have been made for keys and values of any length ({@link
+     * FarStoreBuilder#records}). The map needs no closing; once the store is closed, calls throw {@link
+     * IllegalStateException}, and if its device fails, {@link StoreException}.
      *
      * <p>Each call but {@code putAll}, {@code replaceAll}, {@code clear} and {@code forEach} takes effect at one
-     * moment. {@code put}, {@code putIfAbsent}, {@code replace} and {@code remove} are one
-     * {@linkplain StoreSession#update update}. {@code compute}, {@code merge} and their like read, call the function,
-     * which may wait and may use the map, and update where nobody was faster, else they call it again: it may be called
-     * more than once. Values are equal where their bytes are.
+     * moment. {@code put}, {@code putIfAbsent}, {@code replace} and {@code remove} are one {@linkplain
+     * StoreSession#update update}. {@code compute}, {@code merge} and similar methods read the value, call the
+     * function, which may block and may use the map, and then update. If another thread has changed the value
+     * meanwhile, they call the function again, so it may be called more than once. Two values are equal if their bytes
+     * are.
      *
      * <p>{@code size}, {@code isEmpty}, {@code containsValue}, {@code forEach}, {@code replaceAll} and {@code clear}
      * {@linkplain #scan scan} the store: seconds for gigabytes. Iterators, that is {@code keySet}, {@code values} and
      * {@code entrySet}, throw {@link UnsupportedOperationException}.
      *
-     * @param keys gives a key 1 byte at least, and the same bytes each time
+     * @param keys encodes a key as at least 1 byte, and always as the same bytes
      */
     public <K, V> ConcurrentMap<K, V> asMap(Codec<K> keys, Codec<V> values) {
         if (parts.log().layout != RecordLayout.GENERAL) {
@@ -212,13 +219,13 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * Visits the records of all keys, in any order, beside the load: each key that was there when this was called once,
-     * with a value that it had then or has had since. What is stored meanwhile is met or not. It reads the log from its
-     * beginning to its end, and the device once more for most replaced records that are there. Compactions wait until
-     * it has ended.
+     * Visits the records of all keys, in any order, while sessions use the store. Each key that was present at the time
+     * of the call is visited once, with a value that it had then or has had since; a key that is stored meanwhile may
+     * be visited or not. The scan reads the log from its beginning to its end, and reads the device once more for most
+     * replaced records there. Compactions wait until it has ended.
      *
      * @param visitor is called on this thread; it may use sessions and maps of the store, but not compact it
-     * @throws StoreException where a device fails, or has lost a part
+     * @throws StoreException if a device fails, or has lost a part of the log
      */
     public void scan(RecordVisitor visitor) {
         compacting.readLock().lock();
@@ -231,11 +238,11 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * Makes durable what was done so far, and returns when it is: each session's operations up to one moment of its
-     * own, and none after. Sessions go on meanwhile. One checkpoint is made at a time.
+     * Makes the operations so far durable, and returns when they are: each session's operations up to one moment of its
+     * own, and none after it. Sessions continue meanwhile. One checkpoint is made at a time.
      *
      * @return its number
-     * @throws StoreException where a session has updates pending and is not polled, or a device fails
+     * @throws StoreException if a session has updates pending and is not polled, or if a device fails
      */
     public long checkpoint() {
         if (checkpointer == null) {
@@ -260,20 +267,20 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * Gives the oldest part of the log back, beside the load: of its records those that are the newest of their keys
-     * are copied to the tail. With checkpoints, the device keeps it until neither of the last two needs it. One
-     * compaction is made at a time.
+     * Gives the oldest part of the log back while sessions use the store. Records of that part that are the newest of
+     * their keys are copied to the tail. With checkpoints, the device keeps it until neither of the last two needs it.
+     * One compaction is made at a time.
      *
-     * @param bytes of the log's beginning; whole pages that are not in memory
+     * @param bytes how much of the log's beginning to compact; only whole pages that are not in memory are given back
      * @return how many bytes of the log were given back, from its beginning
-     * @throws StoreException where a device fails
+     * @throws StoreException if a device fails
      */
     public long compact(long bytes) {
         if (bytes < 0) {
             throw new IllegalArgumentException(bytes + " bytes to compact; at least 0");
         }
         if (compacting.getReadHoldCount() > 0) {
-            throw new IllegalStateException("who visits a store's records cannot compact it: end the scan first");
+            throw new IllegalStateException("a visitor cannot compact its store: end the scan first");
         }
         compacting.writeLock().lock();
         // A session cannot be opened once the store is closed.
@@ -294,7 +301,7 @@ public final class FarStore implements AutoCloseable {
     }
 
     private synchronized void giveBack() {
-        // By pages: what is before the log's first record is read with it.
+        // Whole pages only: bytes before the log's first record are read together with it.
         long begin = parts.log().startOf(parts.log().page(parts.log().marks.begin()));
         long needed = checkpointer == null ? begin : Math.min(begin, checkpointer.needed());
         parts.device().truncate(needed);
@@ -302,34 +309,35 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * What became of the checkpoints that were found when the store was opened, in a sentence; empty where none was.
+     * A sentence that says what became of the checkpoints that were found when the store was opened; empty if there
+     * were none.
      */
     public String recovery() {
         return recovery;
     }
 
     /**
-     * Why operations end with {@link StoreStatus#FAILED}: nothing can be written any more; empty where all is well, or
-     * the device has no room at this moment.
+     * The reason why operations end with {@link StoreStatus#FAILED}, since the log cannot be written any more. Empty if
+     * it can, or if the device only has no room at this moment.
      */
     public Optional<Throwable> failure() {
         return Optional.ofNullable(logThread.failure());
     }
 
     /**
-     * Why the store's own thread could not keep its space below the limit, or take a checkpoint, when it last tried;
-     * empty where all is well. {@link FarStoreBuilder#onMaintenanceFailure} tells it at once.
+     * The reason why the store's own thread, when it last tried, could not keep the log below its space limit or take a
+     * checkpoint; empty if it could. {@link FarStoreBuilder#onMaintenanceFailure} is called at once.
      */
     public Optional<Throwable> maintenanceFailure() {
         return Optional.ofNullable(maintenance).map(Maintenance::failure);
     }
 
-    /** Bytes of the device that the log has: also of what was compacted, where a kept checkpoint needs it. */
+    /** Bytes of the device that the log takes, including compacted parts that a kept checkpoint needs. */
     public long spaceBytes() {
         return parts.log().tail() - givenBack;
     }
 
-    /** What maintenance does. */
+    /** The store as its maintenance thread sees it. */
     private final class MaintainedStore implements Maintenance.MaintenanceTarget {
 
         @Override
@@ -369,17 +377,17 @@ public final class FarStore implements AutoCloseable {
         }
     }
 
-    /** As given with {@link FarStoreBuilder#name}. */
+    /** The name that was given to {@link FarStoreBuilder#name}. */
     public String name() {
         return name;
     }
 
-    /** What sessions have done. */
+    /** How many operations sessions have done. */
     public StoreCounts counts() {
         return sessions.counts();
     }
 
-    /** What it has where. */
+    /** How many bytes the parts of the store have. */
     public StoreBytes bytes() {
         LogAddresses marks = parts.log().marks;
         long tail = parts.log().tail();
@@ -388,7 +396,7 @@ public final class FarStore implements AutoCloseable {
         return new StoreBytes(tail - readOnly, readOnly - head, head - marks.begin(), spaceBytes(), indexBytes());
     }
 
-    /** Checkpoints that were made since it was opened. */
+    /** How many checkpoints were made since the store was opened. */
     public long checkpoints() {
         return checkpoints.get();
     }
@@ -398,7 +406,7 @@ public final class FarStore implements AutoCloseable {
         return checkpointer == null ? 0 : checkpointer.writtenBeside();
     }
 
-    /** How long ago the newest checkpoint was complete; empty where none was made since the store was opened. */
+    /** How long ago the newest checkpoint was completed; empty if none was made since the store was opened. */
     public Optional<Duration> checkpointAge() {
         return checkpoints.get() == 0
                 ? Optional.empty()
@@ -410,7 +418,9 @@ public final class FarStore implements AutoCloseable {
         return compacted.get();
     }
 
-    /** How often the index was to grow, and there was no memory: it is tried again, and logged once. */
+    /**
+     * How often the index was to grow and there was no memory. Growth is tried again, and the failure is logged once.
+     */
     public long indexGrowthFailures() {
         return growth.failures();
     }
@@ -420,7 +430,7 @@ public final class FarStore implements AutoCloseable {
         return parts.index().bytes();
     }
 
-    /** Bytes of the log: of live records, of those that were replaced, and of what pages have left at their ends. */
+    /** Bytes of the log: live records, replaced ones, and unused room at the ends of pages. */
     public long logBytes() {
         return parts.log().tail() - parts.log().marks.begin();
     }
@@ -431,22 +441,23 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * Ends sessions, makes durable what was done where there is a {@linkplain FarStoreBuilder#directory directory}
-     * ({@link FarStoreBuilder#checkpointOnClose}), and gives memory back; any thread, but not within a callback, an
+     * Ends sessions, takes a last checkpoint if there is a {@linkplain FarStoreBuilder#directory directory} ({@link
+     * FarStoreBuilder#checkpointOnClose}), and frees memory. Any thread may call this, but not within a callback, an
      * update, a visitor, a listener to maintenance, or an action of a future that runs on its session's thread: there
-     * it throws, and nothing has happened. The device stays open. Operations, polls, scans, compactions and checkpoints
-     * that are under way end first, as do calls of maps and what was submitted to sessions of futures; those that come
-     * later throw {@link IllegalStateException}. Sessions that other threads have used last, and not released, are left
-     * to these to close, before the device; the others' pending operations are called back here.
+     * it throws, and changes nothing. The device stays open. Operations, polls, scans, compactions and checkpoints that
+     * are under way end first, as do calls of maps and operations that were submitted to sessions of futures; later
+     * ones throw {@link IllegalStateException}. If another thread was the last to use a session and has not released
+     * it, that thread has to close the session, before the device is closed. Pending operations of all other sessions
+     * are called back here.
      *
-     * @throws StoreException where what was done since the last checkpoint could not be made durable, as the device
-     *     failed, or a session with a name has updates pending that its thread has not polled for; it is closed then,
-     *     too
+     * @throws StoreException if operations since the last checkpoint could not be made durable, since the device failed
+     *     or a session with a name has updates pending for which its thread has not polled; the store is closed
+     *     nevertheless
      */
     @Override
     public void close() {
         if (compacting.getReadHoldCount() > 0) {
-            throw new IllegalStateException("who visits a store's records cannot close it: end the scan first");
+            throw new IllegalStateException("a visitor cannot close its store: end the scan first");
         }
         String running = runsHere();
         if (running != null) {
@@ -460,7 +471,10 @@ public final class FarStore implements AutoCloseable {
         Closeables.all(maintenance, pool, () -> Closeables.all(List.copyOf(futures)), this::end);
     }
 
-    /** What of the application's the calling thread runs that the end of the store would wait for, or null. */
+    /**
+     * Names the application's code that the calling thread runs and for which closing the store would wait; null if it
+     * runs none.
+     */
     private @Nullable String runsHere() {
         if (maintenance != null && maintenance.runsHere()) {
             return "a listener to maintenance";
@@ -502,7 +516,7 @@ public final class FarStore implements AutoCloseable {
 
     private void lastCheckpoint(Checkpointer last, Set<String> unfinished) {
         if (!unfinished.isEmpty()) {
-            throw new StoreException("the store is closed, and no checkpoint has what was done since the last one:"
+            throw new StoreException("the store is closed, and no checkpoint has the operations since the last one:"
                     + " sessions " + unfinished + " have updates pending. Poll a session until none is, or close it,"
                     + " before the store");
         }

@@ -21,7 +21,7 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a {@link FarStore}. */
+/** Builds a {@link FarStore}. Only {@link #device} must be set. */
 public final class FarStoreBuilder {
 
     private static final System.Logger LOG = System.getLogger(FarStore.class.getName());
@@ -53,13 +53,13 @@ public final class FarStoreBuilder {
 
     FarStoreBuilder() {}
 
-    /** Where the log goes that memory has no room for. It stays the caller's, and outlives the store. */
+    /** The device for the part of the log that does not fit into memory. The caller closes it, after the store. */
     public FarStoreBuilder device(Device value) {
         device = Objects.requireNonNull(value);
         return this;
     }
 
-    /** In thread names and metrics. */
+    /** The store's name in thread names and metrics. */
     public FarStoreBuilder name(String value) {
         name = Objects.requireNonNull(value);
         return this;
@@ -73,14 +73,14 @@ public final class FarStoreBuilder {
 
     /**
      * Local memory for copies of records that were read from the device, in bytes, beside {@link #memory}; none by
-     * default. It pays where some records are read more often than others, and are not updated meanwhile.
+     * default. It pays if some records are read more often than others and are not updated meanwhile.
      */
     public FarStoreBuilder readCache(long bytes) {
         cacheBytes = bytes;
         return this;
     }
 
-    /** The log's unit of memory and of writing, in bytes: a power of two, which a record fits into. */
+    /** The log's unit of memory and of writing, in bytes: a power of two. A record has to fit into a page. */
     public FarStoreBuilder pageBytes(int bytes) {
         if (Integer.bitCount(bytes) != 1 || bytes < 4096 || bytes > 1 << 26) {
             throw new IllegalArgumentException(
@@ -90,7 +90,7 @@ public final class FarStoreBuilder {
         return this;
     }
 
-    /** The part of memory whose records are updated in place, from 0 to 1. */
+    /** The share of the memory in which records are updated in place, from 0 to 1. */
     public FarStoreBuilder mutableShare(double share) {
         if (!(share >= 0 && share <= 1)) {
             throw new IllegalArgumentException("a mutable share of " + share + "; it is from 0 to 1");
@@ -105,7 +105,7 @@ public final class FarStoreBuilder {
         return this;
     }
 
-    /** For which the index is sized at first. */
+    /** The number of keys for which the index is sized at first. */
     public FarStoreBuilder expectedKeys(long keys) {
         if (keys < 1 || keys > 1L << 40) {
             throw new IllegalArgumentException(keys + " expected keys; there may be 1 to 2^40");
@@ -124,10 +124,10 @@ public final class FarStoreBuilder {
     }
 
     /**
-     * Keys and values of other lengths than 8 bytes: 8 bytes more a record.
+     * Allows keys and values of other lengths than 8 bytes, for 8 bytes more in each record.
      *
      * @param longestKey in bytes, 1 to 65,535
-     * @param expectedValue in bytes: so much is read of a record at once
+     * @param expectedValue in bytes; it determines how much of a record is read at once
      */
     public FarStoreBuilder records(int longestKey, int expectedValue) {
         if (longestKey < 1 || longestKey > RecordLayout.MAX_KEY_BYTES) {
@@ -144,7 +144,7 @@ public final class FarStoreBuilder {
         return this;
     }
 
-    /** Operations of one session that may wait for the device. */
+    /** How many operations of one session may wait for the device. */
     public FarStoreBuilder pending(int operations) {
         if (operations < 1 || operations > 1 << 16) {
             throw new IllegalArgumentException(operations + " pending operations; there may be 1 to 65,536");
@@ -154,8 +154,8 @@ public final class FarStoreBuilder {
     }
 
     /**
-     * Where checkpoints are kept; the device is one that is durable. A store that is opened with a directory that has
-     * one begins with its content.
+     * The directory for checkpoints; the device must be durable. If the directory has a checkpoint, the store is
+     * recovered from it.
      */
     public FarStoreBuilder directory(Path value) {
         FileNames.require(value);
@@ -170,9 +170,9 @@ public final class FarStoreBuilder {
     }
 
     /**
-     * Whether checkpoints have an image of the index: a file as large as that, and recovery then reads only what the
-     * log has from that checkpoint on, and not all of it. So it does not find bits that have flipped below, as it does
-     * by default, without images.
+     * Whether checkpoints have an image of the index, a file about as large as the index. Recovery then reads only the
+     * part of the log from the image on, instead of all of it, and so does not find flipped bits below, as it does by
+     * default, without images.
      */
     public FarStoreBuilder indexInCheckpoints(boolean there) {
         indexInCheckpoints = there;
@@ -180,8 +180,8 @@ public final class FarStoreBuilder {
     }
 
     /**
-     * For how long a checkpoint waits for a session that has updates pending and is not polled, and a close for updates
-     * that are pending; 10 s by default.
+     * How long a checkpoint waits for a session that has updates pending and is not polled, and how long {@code close}
+     * waits for pending updates; 10 s by default.
      */
     public FarStoreBuilder patience(Duration value) {
         patience = Objects.requireNonNull(value);
@@ -189,8 +189,8 @@ public final class FarStoreBuilder {
     }
 
     /**
-     * Whether {@link FarStore#close} takes a checkpoint, if something was done since the last one; it does by default,
-     * where there is a {@link #directory}. Without it the next process begins where the last checkpoint was.
+     * Whether {@link FarStore#close} takes a checkpoint if anything was done since the last one. By default it does, if
+     * there is a {@link #directory}. Otherwise the next process recovers the last checkpoint that was taken.
      */
     public FarStoreBuilder checkpointOnClose(boolean taken) {
         checkpointOnClose = taken;
@@ -198,13 +198,13 @@ public final class FarStoreBuilder {
     }
 
     /**
-     * Bytes of the device that the log may have, about: a thread of the store compacts its oldest part, and takes
-     * checkpoints where there is a directory, so that it stays below. Nothing is refused beyond: where live records do
-     * not fit, it is told ({@link #onMaintenanceFailure}). No limit by default.
+     * About how many bytes of the device the log may take. A thread of the store keeps the log below this: it compacts
+     * the oldest part, and takes checkpoints if there is a directory. No operation is refused above the limit; if the
+     * live records do not fit, {@link #onMaintenanceFailure} is called. No limit by default.
      *
-     * <p>On a device with a {@linkplain Device#capacity capacity}, such as far memory alone, nothing that is in use is
-     * written over: what finds no room is {@link StoreStatus#FULL} until a compaction has made some, and without a
-     * limit, so without such compactions, {@link StoreStatus#FAILED}.
+     * <p>On a device with a {@linkplain Device#capacity capacity}, such as far memory alone, no record that is in use
+     * is overwritten. An operation that finds no room returns {@link StoreStatus#FULL} until a compaction has made
+     * some. Without a limit, and so without such compactions, it returns {@link StoreStatus#FAILED}.
      *
      * @param bytes at least four times the memory, and at most the device's capacity less four pages
      */
@@ -213,7 +213,7 @@ public final class FarStoreBuilder {
         return this;
     }
 
-    /** A thread of the store's takes a checkpoint when the last one is so old; it takes none by default. */
+    /** How old the last checkpoint may become before a thread of the store takes the next; by default it takes none. */
     public FarStoreBuilder checkpointEvery(Duration value) {
         if (value.isNegative() || value.isZero()) {
             throw new IllegalArgumentException("a checkpoint every " + value + "; the time must be more than 0");
@@ -223,8 +223,8 @@ public final class FarStoreBuilder {
     }
 
     /**
-     * Told why the store's own thread could not compact or take a checkpoint, on that thread, which then goes on;
-     * logged by default.
+     * A listener that receives the reason why the store's own thread could not compact or take a checkpoint. It runs on
+     * that thread, which then continues. By default the reason is logged.
      */
     public FarStoreBuilder onMaintenanceFailure(Consumer<Throwable> listener) {
         maintenanceListener = Objects.requireNonNull(listener);
@@ -245,13 +245,15 @@ public final class FarStoreBuilder {
     }
 
     /**
-     * @throws StoreException where there are checkpoints, and none of them is whole, or the newest cannot be read now,
-     *     or is another release's; nothing has changed then
-     * @throws IllegalArgumentException where what was asked for does not go together
+     * Opens the store, and recovers it if its directory has a checkpoint.
+     *
+     * @throws StoreException if there are checkpoints but all are damaged, or if the newest cannot be read now or is
+     *     another release's; nothing has changed then
+     * @throws IllegalArgumentException if options contradict each other
      */
     public FarStore open() {
         if (device == null) {
-            throw new IllegalStateException("a store needs a device for what memory has no room for: call device");
+            throw new IllegalStateException("a store needs a device for records beyond its memory: call device");
         }
         if (device.segmentBytes() < 1L << pageBits || device.alignment() > 1 << pageBits) {
             throw new IllegalStateException("pages of " + (1 << pageBits) + " bytes on a device with segments of "

@@ -22,23 +22,23 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations of a store as futures. Any thread may call; one daemon thread, which this object owns, begins them in the
- * order of the calls and completes the futures, so a dependent action that is not {@code ...Async} runs on it and must
- * not wait. Arrays must not change until their future is complete. Operations of one key take effect in the order that
- * {@link StoreSession} says: who needs one waits for the future. It allocates, copies and hands over between threads:
- * use a {@link StoreSession} where nanoseconds count.
+ * Operations of a store that return futures. Any thread may call. One daemon thread, which this object owns, begins the
+ * operations in the order of the calls and completes the futures, so a dependent action that is not {@code ...Async}
+ * runs on that thread and must not block. Arrays must not change until their future is complete. For the order of
+ * operations on one key see {@link StoreSession}; an application that needs an order waits for the future. Each
+ * operation allocates, copies, and is handed over between threads: use a {@link StoreSession} if nanoseconds count.
  *
- * <p>A store whose keys and values have 8 bytes each takes arrays of 8 bytes, little-endian. Futures fail with
- * {@link StoreException} where the device fails or has lost a record, with {@link IllegalArgumentException} where a key
- * or value does not fit, with what an {@link Update} throws, with {@link OutOfMemoryError} where there is no memory for
- * one of them, as in an index that grows, and with {@link IllegalStateException} once this object or its store is
- * closed.
+ * <p>A store whose keys and values have 8 bytes each takes arrays of 8 bytes, little-endian. A future fails with {@link
+ * StoreException} if the device fails or has lost a record, with {@link IllegalArgumentException} if a key or value
+ * does not fit, with the exception that an {@link Update} throws, with {@link OutOfMemoryError} if there is no memory
+ * for the operation, for example in an index that grows, and with {@link IllegalStateException} once this object or its
+ * store is closed.
  */
 public final class FutureStoreSession implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(FutureStoreSession.class.getName());
     private static final int FIRST_ROOM = 1024;
-    /** For each value of many. */
+    /** Bytes for each value of a read of many keys. */
     private static final int ROOM_OF_MANY = 256;
 
     private static final int MOST_OF_MANY = 1 << 20;
@@ -48,15 +48,15 @@ public final class FutureStoreSession implements AutoCloseable {
     private final StoreSession session;
     private final Consumer<FutureStoreSession> onClose;
     private final Submissions<Request> submitted = new Submissions<>(request -> request.failed(closed()));
-    /** Begun and not ended; the thread's. */
+    /** Operations that have begun and not ended. Used by this object's thread alone. */
     private final Set<Request> begun = new HashSet<>();
 
     private final Thread thread;
 
-    /** One operation: it begins again where it had no room. */
+    /** One operation. If there was no room, it begins again later. */
     private abstract class Request implements StoreCompletion {
 
-        /** The key; of many, all of them. */
+        /** The key, or all keys of a read of many. */
         final MemorySegment key;
 
         final int keyBytes;
@@ -66,7 +66,7 @@ public final class FutureStoreSession implements AutoCloseable {
             this.keyBytes = key.length;
         }
 
-        /** @return as the session does */
+        /** @return the session's status */
         abstract int begin();
 
         abstract void done(int status, int bytes);
@@ -76,7 +76,8 @@ public final class FutureStoreSession implements AutoCloseable {
         @Override
         public void completed(long token, int status, int bytes) {
             if (hasThrown(status)) {
-                // It ends when it is told what was thrown, which a poll within the session's close does not do.
+                // The operation ends in threw, once the poll has thrown. A poll within the session's close does not
+                // call that.
                 throwers.add(this);
                 return;
             }
@@ -88,19 +89,22 @@ public final class FutureStoreSession implements AutoCloseable {
                     failed(failure(status));
                 }
             } catch (Throwable e) {
-                // As where there is no memory for a copy of the value.
+                // For example, there is no memory for a copy of the value.
                 failed(e);
             }
         }
 
-        /** What the poll has thrown when it called back. */
+        /** The exception that the poll threw when it called this operation's completion. */
         void threw(Throwable cause) {
             begun.remove(this);
             failed(cause);
         }
     }
 
-    /** Of whom something comes out of the poll, each as often as it was called back so; the thread's. */
+    /**
+     * Operations for which the poll will throw an exception, once for each such completion. Used by this object's
+     * thread alone.
+     */
     private final Deque<Request> throwers = new ArrayDeque<>();
 
     private final class Read extends Request {
@@ -214,7 +218,7 @@ public final class FutureStoreSession implements AutoCloseable {
 
         private void oneEnded() {
             left--;
-            // Else begin, which has yet to return, says it.
+            // Otherwise begin, which has not returned yet, returns that the operation has ended.
             if (left == 0 && taken == ends.length) {
                 completed(0, StoreStatus.DONE, 0);
             }
@@ -262,14 +266,14 @@ public final class FutureStoreSession implements AutoCloseable {
         int begin(Request request);
     }
 
-    /** Owns the session from now on. */
+    /** Takes ownership of the session. */
     FutureStoreSession(StoreSession session, Consumer<FutureStoreSession> onClose) {
         this.session = session;
         this.onClose = onClose;
         this.thread = Thread.ofPlatform().daemon().name("store-futures").start(this::run);
     }
 
-    /** The value of a key, or null where there is none. */
+    /** The value of a key, or null if it is absent. */
     public CompletableFuture<byte @Nullable []> read(byte[] key) {
         Read read = new Read(key);
         submit(read);
@@ -277,11 +281,12 @@ public final class FutureStoreSession implements AutoCloseable {
     }
 
     /**
-     * The values of many keys, in their order, each null where there is none: for keys whose records are in memory in a
-     * fraction of the time of a {@link #read} for each. Each by itself finds what was there at a moment within the
-     * call; there is no order among them. It fails where one of them does. Meanwhile it takes 256 bytes a key.
+     * The values of many keys, in their order; null for a key that is absent. For keys whose records are in memory this
+     * takes a fraction of the time of a {@link #read} for each. Each read finds the value at some moment within the
+     * call; the reads have no order among them. The future fails if one of the reads fails. While it is pending, it
+     * takes 256 bytes a key.
      *
-     * @throws IllegalArgumentException where there are more than 1,048,576
+     * @throws IllegalArgumentException if there are more than 1,048,576 keys
      */
     public CompletableFuture<List<byte @Nullable []>> readAll(List<byte[]> keys) {
         byte[][] all = keys.toArray(byte[][]::new);
@@ -321,9 +326,9 @@ public final class FutureStoreSession implements AutoCloseable {
     }
 
     /**
-     * Reads, changes and writes a value, as one.
+     * Reads, changes and writes a value, atomically.
      *
-     * @return false where the key is absent and the update makes none
+     * @return false if the key is absent and the update makes no value
      */
     public CompletableFuture<Boolean> update(byte[] key, Update update, long argument) {
         Objects.requireNonNull(update);
@@ -340,15 +345,15 @@ public final class FutureStoreSession implements AutoCloseable {
         submitted.submit(request, thread);
     }
 
-    /** Whether the calling thread is its own, which runs dependent actions. */
+    /** Whether the calling thread is this object's own, which runs dependent actions. */
     boolean runsHere() {
         return Thread.currentThread() == thread;
     }
 
     /**
-     * Finishes what was submitted, and closes the session. Idempotent.
+     * Finishes the operations that were submitted, and closes the session. Idempotent.
      *
-     * @throws IllegalStateException in a dependent action on this object's thread, which would wait for itself
+     * @throws IllegalStateException within a dependent action on this object's thread, which would wait for itself
      */
     @Override
     public void close() {
@@ -378,7 +383,7 @@ public final class FutureStoreSession implements AutoCloseable {
             } catch (RuntimeException e) {
                 LOG.log(System.Logger.Level.ERROR, "a session of futures cannot be closed in order", e);
             } finally {
-                // What one does when it fails may end others.
+                // Copy the set: a dependent action of a future that fails may end other operations.
                 List.copyOf(begun).forEach(request -> request.failed(closed()));
                 begun.clear();
                 submitted.end();
@@ -393,7 +398,7 @@ public final class FutureStoreSession implements AutoCloseable {
             if (throwers.isEmpty()) {
                 throw e;
             }
-            // The session is as it was: these have ended.
+            // Only these operations have ended; the session is not affected.
             while (!throwers.isEmpty()) {
                 throwers.remove().threw(e);
             }
@@ -401,7 +406,10 @@ public final class FutureStoreSession implements AutoCloseable {
         }
     }
 
-    /** Whether what ends an update or a read comes out of the poll; the arrays of reads are always there. */
+    /**
+     * Whether a status means that the poll throws an exception. A read's array is always accessible, so SEGMENT_GONE
+     * stands for another exception here, for example that an index that grows has no memory.
+     */
     private static boolean hasThrown(int status) {
         return status == StoreStatus.THREW || status == StoreStatus.SEGMENT_GONE;
     }
@@ -418,7 +426,7 @@ public final class FutureStoreSession implements AutoCloseable {
         }
     }
 
-    /** @return whether one has begun; those that have no room are for later, in their order */
+    /** Begins the submitted operations in their order, until one finds no room. @return whether any has begun */
     private boolean beginAll() {
         boolean some = false;
         for (Request request = submitted.peek(); request != null; request = submitted.peek()) {

@@ -6,10 +6,13 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** What a map does with a value: replaces it by another, or by none, where it is as expected. For one call. */
+/**
+ * The update of a map: replaces a value by another, or deletes it, if the present value meets a condition. Used for one
+ * call.
+ */
 final class MapUpdate implements Update {
 
-    /** Which values it changes. */
+    /** The condition under which a value is changed. */
     enum UpdateCondition {
         ALWAYS,
         ABSENT,
@@ -31,7 +34,7 @@ final class MapUpdate implements Update {
         this.next = next;
     }
 
-    /** What was there, or null. */
+    /** The value that was found, or null if the key was absent. */
     byte @Nullable [] found() {
         return found;
     }

@@ -7,10 +7,13 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** Sessions for whoever needs one for a moment. Any thread; who finds none waits, a virtual thread too. */
+/**
+ * A pool of sessions for threads that need one for a single operation. Any thread; if all sessions are in use, the
+ * thread waits, also a virtual one.
+ */
 final class SessionPool implements AutoCloseable {
 
-    /** Sessions at a time: as many operations can wait for the device. */
+    /** How many sessions there may be, and so how many operations can wait for the device at a time. */
     private static final int MOST = 32;
 
     private final Supplier<StoreSession> open;
@@ -22,7 +25,7 @@ final class SessionPool implements AutoCloseable {
         this.open = open;
     }
 
-    /** @param work must not call this pool: it would wait for itself where all sessions are taken */
+    /** @param work must not call this pool: it could wait for itself if all sessions are in use */
     <R> R with(Function<StoreSession, R> work) {
         checkOpen();
         places.acquireUninterruptibly();
@@ -44,7 +47,10 @@ final class SessionPool implements AutoCloseable {
         }
     }
 
-    /** Another thread's turn. One that something has come out of may have an operation pending, which ends with it. */
+    /**
+     * Returns a session to the pool. If an exception has come out of it, an operation may be pending; then the session
+     * is closed.
+     */
     private void giveBack(StoreSession session) {
         boolean sound = false;
         try {
@@ -67,7 +73,7 @@ final class SessionPool implements AutoCloseable {
         }
     }
 
-    /** Who is at work finishes; nobody begins. */
+    /** Waits for threads that use a session; others are refused. */
     @Override
     public void close() {
         if (closed) {

@@ -1,12 +1,12 @@
 package io.farheap.store;
 
 /**
- * How much a store has of what, in bytes, at one moment.
+ * How many bytes the parts of a store have, at one moment.
  *
- * @param mutable of the log, updated in place
- * @param readOnly of the log, in memory and copied to be updated
- * @param onDevice of the log, on the device alone
- * @param space of the device, what was compacted and a checkpoint needs included
- * @param index of local memory
+ * @param mutable the part of the log that is updated in place
+ * @param readOnly the part of the log that is in memory and is copied to be updated
+ * @param onDevice the part of the log that is on the device alone
+ * @param space of the device, including compacted parts that a checkpoint needs
+ * @param index local memory of the index
  */
 public record StoreBytes(long mutable, long readOnly, long onDevice, long space, long index) {}

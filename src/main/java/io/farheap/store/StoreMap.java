@@ -19,7 +19,7 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** {@link FarStore#asMap}: what it promises stands there. */
+/** The map of {@link FarStore#asMap}, where its guarantees are described. */
 final class StoreMap<K, V> implements ConcurrentMap<K, V> {
 
     private static final int FIRST_ROOM = 1024;
@@ -36,7 +36,7 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
         this.values = values;
     }
 
-    @SuppressWarnings("unchecked") // Map says so: a key of another type is the codec's to refuse.
+    @SuppressWarnings("unchecked") // Map's signature: a key of another type is for the codec to refuse.
     private byte[] key(Object key) {
         return keys.encode((K) Objects.requireNonNull(key));
     }
@@ -67,7 +67,7 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
                     return null;
                 }
                 case StoreStatus.TOO_LONG -> {
-                    // Again, with more room.
+                    // Try again with more room.
                 }
                 default ->
                     throw new StoreException("a value could not be read: " + StoreStatus.describe(outcome), outcome);
@@ -83,9 +83,7 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
         return update;
     }
 
-    /**
-     * Where nobody changes the value meanwhile it becomes what a function makes of it; else the function runs again.
-     */
+    /** Replaces a value by the result of a function. If the value was changed meanwhile, the function runs again. */
     private @Nullable V change(byte[] key, byte @Nullable [] seen, UnaryOperator<@Nullable V> function) {
         byte[] old = seen;
         while (true) {

@@ -28,24 +28,24 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 /**
- * Reads and changes a {@link FarStore}: for one thread at a time. Operations return at once, with a
- * {@link StoreStatus}; one that says {@link StoreStatus#PENDING} has its record on the device, goes on in
- * {@link #poll}, and is called back there, on the thread that polls. One that says {@link StoreStatus#FULL} has done
- * nothing: poll, then do it again. Nothing here allocates.
+ * Reads and changes a {@link FarStore}: for one thread at a time. Operations return at once, with a {@link
+ * StoreStatus}. An operation that returns {@link StoreStatus#PENDING} has its record on the device; it continues in
+ * {@link #poll}, which calls its completion on the thread that polls. An operation that returns {@link
+ * StoreStatus#FULL} has done nothing: poll, then try again. Operations do not allocate.
  *
- * <p>Operations of one key that do not wait take effect in their order. One that is pending takes effect at some moment
- * until it is called back; whoever needs an order waits for that. Between sessions each operation takes effect at once
- * at one moment, also on values longer than 8 bytes.
+ * <p>Operations on one key that are not pending take effect in the order of the calls. A pending operation takes effect
+ * at some moment before its completion is called; an application that needs an order waits for that. For other
+ * sessions, each operation takes effect at one moment, also on values longer than 8 bytes.
  *
- * <p>Once the session is closed, or the store is while its thread goes on, each call throws
- * {@link IllegalStateException} and does nothing; {@link #close}, by the session's thread, calls back what was pending
- * then, with {@link StoreStatus#CLOSED} where the store is closed, and may be called again.
+ * <p>After the session or its store is closed, each call throws {@link IllegalStateException} and does nothing. If the
+ * store was closed first, the session's thread still calls {@link #close}, which ends pending operations with {@link
+ * StoreStatus#CLOSED}; it may be called again.
  *
- * <p>A {@code BlockingStoreSession} has the same operations for who would rather wait.
+ * <p>A {@link BlockingStoreSession} has the same operations as blocking calls.
  */
 public final class StoreSession implements AutoCloseable {
 
-    /** For which it sleeps where the log's thread is to make room. */
+    /** How long to sleep while the log's thread makes room. */
     private static final long NAP_NANOS = 20_000;
 
     private final HashIndex index;
@@ -99,8 +99,8 @@ public final class StoreSession implements AutoCloseable {
      * Reads a value.
      *
      * @param room bytes that the value may have
-     * @param into belongs to the operation while it is pending
-     * @return DONE: the value is there, and has {@link #valueBytes} bytes; NOT_FOUND; TOO_LONG; PENDING; or FULL
+     * @param into where to put the value; it belongs to the operation while that is pending
+     * @return DONE, and {@link #valueBytes} returns the value's length; NOT_FOUND; TOO_LONG; PENDING; or FULL
      */
     public int read(
             MemorySegment key,
@@ -133,19 +133,19 @@ public final class StoreSession implements AutoCloseable {
     }
 
     /**
-     * Reads many values, by keys of 8 bytes. Buckets and records of many are brought into the processor's cache
-     * together, so for many keys at once this takes a fraction of the time of a {@code read} for each. Every read that
-     * is taken is called back: within this call where its record is in memory, else in {@link #poll}. Each by itself
-     * finds what was there at a moment within this call or later; there is no order among them.
+     * Reads many values, by keys of 8 bytes. The cache misses of many keys' buckets and records overlap, so that many
+     * keys at once take a fraction of the time of a {@code read} for each. The completion is called for every read that
+     * is accepted: within this call if its record is in memory, otherwise in {@link #poll}. Each read finds the value
+     * at some moment within this call or later; the reads have no order among them.
      *
      * @param from the first key, and {@code count} how many
      * @param into takes the value of {@code keys[i]} at {@code offset + i * room}; belongs to the reads while they are
      *     pending
      * @param room bytes that each value may have
      * @param token of key 0; {@code keys[i]} has {@code token + i}
-     * @return how many were taken, from the first on; fewer than {@code count} where the session is full: poll, and ask
-     *     for the others
-     * @throws IndexOutOfBoundsException where there are not so many keys, or not so much of {@code into}
+     * @return how many reads were accepted, from the first key on; fewer than {@code count} if the session is full:
+     *     poll, then read the others
+     * @throws IndexOutOfBoundsException if there are fewer keys, or if {@code into} is too short
      */
     public int readAll(
             long[] keys,
@@ -163,10 +163,10 @@ public final class StoreSession implements AutoCloseable {
      * As {@link #readAll(long[], int, int, MemorySegment, long, int, StoreCompletion, long)}, by keys of any length;
      * the first call allocates room for them.
      *
-     * @param keys has the keys one behind the other, from its first byte on; not used after the call
-     * @param ends of each key: behind its last byte, where the next begins
+     * @param keys holds the keys without gaps, from its first byte on; not used after the call
+     * @param ends the end of each key, exclusive; the next key begins there
      * @param from the first key, and {@code count} how many
-     * @throws IllegalArgumentException where a key has a length that this store's keys have not; none was taken
+     * @throws IllegalArgumentException if the store cannot have keys of that length; no read was accepted then
      */
     public int readAll(
             MemorySegment keys,
@@ -181,7 +181,7 @@ public final class StoreSession implements AutoCloseable {
         return groups.read(keys, ends, from, count, into, offset, room, completion, token);
     }
 
-    /** Of the value that the last read has found at once. */
+    /** The length in bytes of the value that the last read returned at once. */
     public int valueBytes() {
         return records.bytes;
     }
@@ -195,7 +195,7 @@ public final class StoreSession implements AutoCloseable {
     /**
      * Stores a value, whether the key is there or not.
      *
-     * @return DONE, FULL, or FAILED where the device refuses what memory cannot keep
+     * @return DONE, FULL, or FAILED if the log cannot be written or will have no room ({@link StoreStatus#FAILED})
      */
     public int upsert(MemorySegment key, long keyOffset, int keyBytes, MemorySegment from, long offset, int bytes) {
         useKey(key, keyOffset, keyBytes);
@@ -226,7 +226,7 @@ public final class StoreSession implements AutoCloseable {
     /**
      * Deletes a key.
      *
-     * @return DONE; NOT_FOUND where it is known at once that there is none; FULL or FAILED
+     * @return DONE; NOT_FOUND if it is known at once that there is no such key; FULL or FAILED
      */
     public int delete(MemorySegment key, long keyOffset, int keyBytes) {
         useKey(key, keyOffset, keyBytes);
@@ -255,9 +255,9 @@ public final class StoreSession implements AutoCloseable {
     }
 
     /**
-     * Reads, changes and writes a value, as one.
+     * Reads, changes and writes a value, atomically.
      *
-     * @return DONE; NOT_FOUND where the key is absent and the update makes none; PENDING; FULL or FAILED
+     * @return DONE; NOT_FOUND if the key is absent and the update makes no value; PENDING; FULL or FAILED
      */
     public int update(
             MemorySegment key,
@@ -277,7 +277,7 @@ public final class StoreSession implements AutoCloseable {
             serials.look();
             int outcome = updates.update(update, argument);
             if (outcome == InMemoryOperations.ON_DEVICE || outcome == InMemoryOperations.AGAIN) {
-                // None is begun that would be pending when sessions pass to the next version.
+                // Refuse an update that would be pending when sessions pass to the next version.
                 outcome = version.draining()
                         ? StoreStatus.FULL
                         : device.startUpdate(
@@ -294,7 +294,7 @@ public final class StoreSession implements AutoCloseable {
         }
     }
 
-    /** What a compaction uses of it, which has it alone. */
+    /** The session as a compaction uses it; no other code uses such a session. */
     Compactor.Mover mover() {
         return new Compactor.Mover() {
             @Override
@@ -335,12 +335,12 @@ public final class StoreSession implements AutoCloseable {
 
     private void useKey(MemorySegment key, long offset, int bytes) {
         keys.check(bytes);
-        // It may be copied to memory that ends with the session.
+        // The key may be copied to memory that is freed with the session.
         gate.checkOpen();
         keys.use(key, offset, bytes);
     }
 
-    /** Lets what is pending make progress, and calls back. @return whether something happened */
+    /** Lets pending operations make progress, and calls completions. @return whether anything happened */
     public boolean poll() {
         gate.enterPoll();
         try {
@@ -359,7 +359,7 @@ public final class StoreSession implements AutoCloseable {
         }
     }
 
-    /** Operations that are not called back yet. */
+    /** How many operations are pending. */
     public int pending() {
         return device.pending.pending();
     }
@@ -374,8 +374,8 @@ public final class StoreSession implements AutoCloseable {
     }
 
     /**
-     * Waits until a poll may find something, or what was {@link StoreStatus#FULL} may find room; some milliseconds at
-     * most.
+     * Waits until a poll may make progress, or until there may be room for an operation that returned {@link
+     * StoreStatus#FULL}; some milliseconds at most.
      */
     public void awaitProgress() {
         if (pending() > 0) {
@@ -385,7 +385,10 @@ public final class StoreSession implements AutoCloseable {
         }
     }
 
-    /** Brings the bucket of a key into the processor's cache: before a group of operations, for each. */
+    /**
+     * Brings the bucket of a key into the processor's cache. Call it for each key of a group before their operations,
+     * so that their cache misses overlap.
+     */
     public long touch(long key) {
         enter();
         long touched = index.touch(Hashes.of(key));
@@ -393,19 +396,25 @@ public final class StoreSession implements AutoCloseable {
         return touched;
     }
 
-    /** Reads of the device that operations have made so far: more than one each where chains or records are long. */
+    /**
+     * How many reads of the device operations have made so far: more than one for an operation if its chain or record
+     * is long.
+     */
     public long deviceReads() {
         return counts.deviceReads;
     }
 
-    /** Lets another thread use it from now on; the caller hands it over by whatever means threads have. */
+    /**
+     * Lets another thread use the session from now on. The caller hands it over with a happens-before edge, as between
+     * any threads.
+     */
     public void release() {
         device.release();
     }
 
     /**
-     * Brings the newest record of a key into the processor's cache, if it is in memory: behind {@link #touch}, for
-     * each.
+     * Brings the newest record of a key into the processor's cache, if it is in memory. Call it for each key of a
+     * group, after {@link #touch}.
      */
     public long touchRecord(long key) {
         enter();
@@ -418,46 +427,50 @@ public final class StoreSession implements AutoCloseable {
         }
     }
 
-    /** The session as the store has it. */
+    /** The session's entry in the store's list. */
     ListedSession listed() {
         return listed;
     }
 
-    /** As given with {@link FarStore#openSession(String)}; empty for one that nothing is remembered of. */
+    /**
+     * The name that was given to {@link FarStore#openSession(String)}; empty for a session that checkpoints do not
+     * remember.
+     */
     public String name() {
         return listed.name();
     }
 
     /**
-     * How many operations it has accepted: of a session with a name, also those of its earlier lives that a recovered
-     * checkpoint has. By the session's thread.
+     * How many operations the session has accepted; for a session with a name, including those of its earlier lives
+     * that a recovered checkpoint has. Called by the session's thread.
      */
     public long serial() {
         return serials.accepted();
     }
 
-    /** How many of its operations, the first so many, are in a checkpoint that is durable. Any thread. */
+    /** How many of the session's first operations are in a durable checkpoint. Any thread. */
     public long durableSerial() {
         return serials.durable();
     }
 
     /**
-     * Waits until a checkpoint is durable that has so many of its operations, and polls meanwhile. It makes none: some
-     * other thread does, or the store by itself ({@link FarStoreBuilder#checkpointEvery}).
+     * Waits until a durable checkpoint has the session's first {@code operations} operations, and polls meanwhile. This
+     * method takes no checkpoint: another thread does, or the store's own ({@link FarStoreBuilder#checkpointEvery}).
      *
-     * @param operations as {@link #serial} said behind the last of them
-     * @return false where the time is over
-     * @throws StoreException where the log cannot be written any more
+     * @param operations what {@link #serial} returned after the last of them
+     * @return false if the time is up
+     * @throws StoreException if the log cannot be written any more
      */
     public boolean awaitDurable(long operations, Duration atMost) {
         return serials.awaitDurable(operations, atMost, logThread, this::poll);
     }
 
     /**
-     * What is pending is called back first; what that throws comes out at the end.
+     * Polls until nothing is pending, then closes the session. If completions or updates throw, the first exception is
+     * thrown at the end.
      *
-     * @throws IllegalStateException within an update, or a callback of a poll, or where another thread has used the
-     *     device in it last, not released it, and runs; it stays as it is
+     * @throws IllegalStateException within an update or a callback of a poll, or if another thread, which is alive, was
+     *     the last to use the session for the device and has not released it; the session stays open
      */
     @Override
     public void close() {

@@ -8,7 +8,7 @@ import io.farheap.tier.handle.OpenResources;
 import io.farheap.tier.handle.OwnedMemory;
 import java.lang.foreign.MemorySegment;
 
-/** What devices have in common: their shape, and what is open of them. */
+/** The common part of all devices: segment size and alignment, and the handles and memory that are open. */
 abstract class BaseDevice implements Device {
 
     private final long segmentBytes;
@@ -65,7 +65,7 @@ abstract class BaseDevice implements Device {
         return parts.register(() -> own(parts, memory));
     }
 
-    /** Memory that passed the checks, to be this device's. */
+    /** Makes this device's object for memory that has passed the checks. */
     OwnedMemory own(OwnedMemory.Registry registry, MemorySegment memory) {
         return new OwnedMemory(registry, memory);
     }
@@ -84,6 +84,6 @@ abstract class BaseDevice implements Device {
         }
     }
 
-    /** Once: nothing of it is open. */
+    /** Frees the device's resources. Called once, when no handle or memory is open. */
     abstract void free();
 }

@@ -21,8 +21,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * The files of a directory, read and written past the kernel's page cache where the file system can; else it says
- * {@code buffered}. While it is open, a file {@code lock} keeps other processes away.
+ * The files of a directory, read and written past the kernel's page cache (direct I/O) if the file system can;
+ * otherwise {@link #remark} is {@code buffered}. While it is open, a file {@code lock} keeps other processes away.
  */
 public final class DiskStorage implements Storage {
 
@@ -41,8 +41,8 @@ public final class DiskStorage implements Storage {
     }
 
     /**
-     * @param directory is made where it is not there
-     * @throws IllegalArgumentException its name is none in this locale
+     * @param directory is made if it does not exist
+     * @throws IllegalArgumentException if its name cannot be written in this locale
      */
     public static DiskStorage open(Path directory) {
         FileNames.require(directory);
@@ -119,7 +119,7 @@ public final class DiskStorage implements Storage {
                 if (e.errno() != Errno.EINVAL) {
                     throw e;
                 }
-                // A file system without; some make the file before they find out.
+                // A file system without direct I/O; some create the file before they refuse.
                 direct = false;
                 return DirectFile.open(path, create && !Files.exists(path), false);
             }

@@ -7,22 +7,23 @@ import io.farheap.tier.handle.OwnedMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The newest part of a log in a {@link Cache}, addresses modulo its capacity: the tier below storage (Redy, section
- * 8.2). What is appended beyond the capacity takes the place of the oldest part. First {@link #begin} moves, then the
- * place is written: a read that ends below the mark is {@link IoStatus#GONE} whatever it returned, so readers that
- * nobody polls hold up no append. An append to a place waits for one that is on its way there, a lap before.
+ * The newest part of a log in a {@link Cache}, at places that are addresses modulo its capacity (Redy, section 8.2). An
+ * append beyond the capacity overwrites the oldest part. {@link #begin} moves first, then the place is written. A read
+ * that ends after {@code begin} has passed its address is {@link IoStatus#GONE}, whatever bytes it returned, so a
+ * reader that does not poll holds up no append. An append waits for an older one, a lap before, that is still on its
+ * way to the same place.
  *
- * <p>A handle is a session of the cache, to which each request is one read or one write. The cache is somebody else's,
- * who closes it when the device is closed; where that happens before, requests end with {@link IoStatus#LOST}. It
- * survives nothing: neither its client's end nor, without {@code resilience}, a memory server's.
+ * <p>A handle is a session of the cache, and each request is one read or one write of it. The application owns the
+ * cache and closes it after the device; if it is closed before, requests end with {@link IoStatus#LOST}. The log
+ * survives neither the end of the client nor, without {@code resilience}, the end of a memory server.
  *
- * <p>For small records give the cache {@link io.farheap.cache.CacheBuilder#doorbellBatch}: what is requested between
- * two polls then goes out in lists, each record to its own place.
+ * <p>For small records give the cache {@link io.farheap.cache.CacheBuilder#doorbellBatch}: requests between two polls
+ * are then posted in lists of work requests, each record to its own place.
  */
 public final class FarDevice extends BaseDevice {
 
     public static final int DEFAULT_REQUESTS = 128;
-    /** Far memory reads and writes these as a whole. */
+    /** Far memory reads and writes aligned 8 bytes as a whole. */
     private static final int ALIGNMENT = 8;
 
     private final Cache cache;
@@ -35,8 +36,8 @@ public final class FarDevice extends BaseDevice {
     }
 
     /**
-     * @param segmentBytes a power of two, at least 4,096; of the cache as many are used as are whole
-     * @param requests that a handle has at a time
+     * @param segmentBytes a power of two, at least 4,096; the device uses as many whole segments as the cache has
+     * @param requests how many requests a handle may have at a time
      */
     public FarDevice(Cache cache, long segmentBytes, int requests) {
         super(segmentBytes, ALIGNMENT);

@@ -21,13 +21,13 @@ final class FarHandle extends BaseHandle implements Completion {
     private final FarLog log;
     private final CacheSession session;
     private final PendingAppends appends;
-    /** What ended and is not called back. */
+    /** Requests that have ended and whose completions were not called yet. */
     private final SlotQueue ended;
-    /** Which requests the session has. */
+    /** Whether the session has each request. */
     private final boolean[] sent;
 
     private boolean sleeping;
-    /** A callback is running, or has thrown. */
+    /** Whether a completion is running, or has thrown. */
     private boolean calling;
     /** The cache is closed. */
     private boolean lost;
@@ -38,7 +38,7 @@ final class FarHandle extends BaseHandle implements Completion {
         this.appends = new PendingAppends(requests);
         this.ended = new SlotQueue(requests);
         this.sent = new boolean[requests];
-        // It calls servers, which an interrupt would end.
+        // Opening a session calls servers; an interrupt would end these calls.
         this.session = Uninterruptibles.call(cache::openSession);
         log.began(appends);
     }
@@ -69,7 +69,7 @@ final class FarHandle extends BaseHandle implements Completion {
         return send(false, slot);
     }
 
-    /** What was appended is where it is: far memory survives nothing. */
+    /** Ends at once: far memory survives nothing, so there is nothing to sync. */
     @Override
     protected boolean startSync(IoCompletion completion, long token) {
         int slot = slots.take(RequestSlots.SYNC, token);
@@ -135,7 +135,7 @@ final class FarHandle extends BaseHandle implements Completion {
             }
             appends.remove(slot);
         }
-        // First the mark moves, then the place is written: what was read may be what came later.
+        // The beginning moves first, then the place is written: the bytes that were read may be a later append's.
         if (slots.kind[slot] != RequestSlots.SYNC && slots.address[slot] < log.begin()) {
             slots.status[slot] = IoStatus.GONE;
         }
@@ -161,7 +161,7 @@ final class FarHandle extends BaseHandle implements Completion {
         return done;
     }
 
-    /** Throws where it is a callback that has. */
+    /** Throws the exception if a completion has thrown it; otherwise the cache is closed, and requests end as lost. */
     private void failed(IllegalStateException cause) {
         if (calling) {
             calling = false;

@@ -5,13 +5,13 @@ import io.farheap.tier.handle.PendingAppends;
 import io.farheap.tier.handle.PendingAppendsList;
 
 /**
- * Where the log of a {@link FarDevice} is in its cache: addresses modulo the capacity, so what is appended beyond that
- * takes the place of the oldest part. First {@link #begin} moves, then the place is written. Any thread.
+ * Maps the log of a {@link FarDevice} to places in its cache: a place is the address modulo the capacity, so an append
+ * beyond the capacity overwrites the oldest part. {@link #begin} moves first, then the place is written. Any thread.
  */
 final class FarLog {
 
     private final long segments;
-    /** Of {@code segments}, where these are a power of two; else 0. */
+    /** {@code segments - 1} if {@code segments} is a power of two, otherwise 0. */
     private final long segmentMask;
 
     private final int segmentShift;
@@ -44,7 +44,7 @@ final class FarLog {
         begin.raise(below);
     }
 
-    /** In the cache. */
+    /** The place of an address in the cache. */
     long place(long address) {
         long segment = address >>> segmentShift;
         long slot = segmentMask != 0 || segments == 1 ? segment & segmentMask : segment % segments;
@@ -52,9 +52,9 @@ final class FarLog {
     }
 
     /**
-     * Gives up what an append up to an address takes the place of.
+     * Drops the part of the log that an append up to an address will overwrite.
      *
-     * @return whether nothing is on its way there; ask again where something is
+     * @return whether no older append is on its way to that place; if one is, call again later
      */
     boolean makeRoom(long to) {
         long first = to - capacity();
@@ -69,7 +69,7 @@ final class FarLog {
         end.raise(to);
     }
 
-    /** A handle begins, whose appends others see there. */
+    /** Adds a handle's pending appends, which other threads read. */
     void began(PendingAppends ofHandle) {
         appends.add(ofHandle);
     }

@@ -2,32 +2,32 @@ package io.farheap.tier;
 
 import io.farheap.tier.device.IoStatus;
 
-/** What goes wrong with a request to a {@link MemoryDevice}. */
+/** A fault of a request to a {@link MemoryDevice}. */
 public enum Fault {
-    /** Nothing does. */
+    /** There is no fault. */
     NONE,
-    /** It ends with {@link IoStatus#FAILED}, and nothing has happened. */
+    /** The request ends with {@link IoStatus#FAILED}, and has done nothing. */
     FAILED,
-    /** It ends with {@link IoStatus#LOST}, and nothing has happened. */
+    /** The request ends with {@link IoStatus#LOST}, and has done nothing. */
     LOST,
-    /** Only the first part of an append is there, a multiple of 512 bytes; it ends with {@link IoStatus#FAILED}. */
+    /** Only the first part of an append is written, a multiple of 512 bytes; it ends with {@link IoStatus#FAILED}. */
     SHORT,
-    /** Some pieces of 512 bytes of an append are there, others not; it ends with {@link IoStatus#FAILED}. */
+    /** Some pieces of 512 bytes of an append are written, others not; it ends with {@link IoStatus#FAILED}. */
     TORN,
-    /** As {@link #TORN}, but it ends with {@link IoStatus#OK}: the storage lies. */
+    /** As {@link #TORN}, but the append ends with {@link IoStatus#OK}: the storage lies. */
     TORN_UNNOTICED,
-    /** A bit of what is appended, or read, is wrong, and it ends with {@link IoStatus#OK}. */
+    /** A bit of the bytes that are appended or read is wrong, and the request ends with {@link IoStatus#OK}. */
     FLIPPED_UNNOTICED;
 
-    /** Which requests it befalls. */
+    /** Chooses the fault of each request. */
     @FunctionalInterface
     public interface Choice {
 
-        /** On the handle's thread, as the request takes effect; it may not use the handle. */
+        /** Called on the handle's thread as the request takes effect; it must not use the handle. */
         Fault of(Kind kind, long address, long length);
     }
 
-    /** Of a request. */
+    /** The kind of a request. */
     public enum Kind {
         APPEND,
         READ,

@@ -16,14 +16,14 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A log in a directory, a file for each segment, with direct input and output: what it has
- * {@linkplain DeviceHandle#sync synced} survives a power cut. A directory that has a log is opened again:
- * {@link #begin} is the lowest segment's first address then, and {@link #end} where the last file ends, behind all that
- * was synced, and perhaps behind what was not and is not there. The format is {@code LogDirectory}'s.
+ * A log in a directory, with a file for each segment and direct I/O: the part that was {@linkplain DeviceHandle#sync
+ * synced} survives a power cut. A directory that has a log can be opened again. Then {@link #begin} is the lowest
+ * segment's first address, and {@link #end} is the end of the last file: behind all that was synced, and perhaps behind
+ * bytes that were not synced and are missing. {@code LogDirectory} describes the format.
  *
- * <p>The first append to a segment makes its file, and those between it and the last, and waits for the disk, as
- * {@link #truncate} does; the last file is kept, as it says where the log ends. Who reads and writes is an
- * {@link FileEngine}: {@link #name} says which.
+ * <p>The first append to a segment creates its file, and those between it and the last one, and waits for the disk, as
+ * {@link #truncate} does. The last file is always kept, since it says where the log ends. An {@link FileEngine} reads
+ * and writes the files; {@link #name} says which.
  */
 public final class FileDevice extends BaseDevice {
 
@@ -44,15 +44,15 @@ public final class FileDevice extends BaseDevice {
     }
 
     /**
-     * @param directory is made where it is not there
-     * @param segmentBytes a power of two, at least 4,096; of a log that is there, its own
-     * @throws StorageException where the directory is in use, has what is no log, or the system refuses
+     * @param directory is made if it does not exist
+     * @param segmentBytes a power of two, at least 4,096; for an existing log, the size that it has
+     * @throws StorageException if the directory is in use or has files that are no log, or if the system refuses
      */
     public static FileDevice open(Path directory, long segmentBytes, FileOptions options) {
         return open(DiskStorage.open(directory), segmentBytes, options);
     }
 
-    /** @param storage is closed with the device, and where it cannot be opened */
+    /** @param storage is closed with the device, and also if the device cannot be opened */
     public static FileDevice open(Storage storage, long segmentBytes, FileOptions options) {
         FileEngine engine = null;
         try {

@@ -4,10 +4,10 @@ import io.farheap.tier.device.DeviceHandle;
 import io.farheap.tier.handle.BaseHandle;
 
 /**
- * A log in this process's own memory, which is allocated as it is appended to, a segment at a time: for tests, with
- * {@link #faults}, and as a tier that is nothing but fast. Requests take effect in the poll that calls them back.
+ * A log in this process's own memory, a segment of which is allocated when it is first appended to: for tests, with
+ * {@link #faults}, and as the fastest tier. A request takes effect in the poll that calls its completion.
  *
- * <p>It survives nothing; a {@link DeviceHandle#sync} is called back with the poll after it.
+ * <p>It survives nothing; a {@link DeviceHandle#sync} ends with the next poll.
  */
 public final class MemoryDevice extends BaseDevice {
 
@@ -17,7 +17,7 @@ public final class MemoryDevice extends BaseDevice {
     private final MemoryFaults faults = new MemoryFaults();
     private final MemoryLog log;
 
-    /** One without a limit. */
+    /** A device without a limit of its capacity. */
     public MemoryDevice(long segmentBytes, int alignment) {
         this(segmentBytes, alignment, DEFAULT_REQUESTS, MAX_ADDRESS);
     }
@@ -25,8 +25,8 @@ public final class MemoryDevice extends BaseDevice {
     /**
      * @param segmentBytes a power of two, at least 4,096
      * @param alignment a power of two, at most 4,096
-     * @param requests that a handle has at a time
-     * @param capacity bytes of log that it has at most, a multiple of {@code segmentBytes}
+     * @param requests how many requests a handle may have at a time
+     * @param capacity the most bytes of log that it holds, a multiple of {@code segmentBytes}
      */
     public MemoryDevice(long segmentBytes, int alignment, int requests, long capacity) {
         super(segmentBytes, alignment);
@@ -38,7 +38,7 @@ public final class MemoryDevice extends BaseDevice {
         this.log = new MemoryLog(segmentBytes, capacity);
     }
 
-    /** When its requests end, and how. */
+    /** Controls when requests end, and with which faults. */
     public MemoryFaults faults() {
         return faults;
     }

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When requests to a {@link MemoryDevice} end, and what goes wrong with them: for tests. Any thread may change it; what
- * is pending is affected too. At first nothing goes wrong, and a request ends with the next poll.
+ * Controls, for tests, when requests to a {@link MemoryDevice} end and which faults they have. Any thread may change
+ * it; pending requests are affected, too. At first there are no faults, and a request ends with the next poll.
  */
 public final class MemoryFaults {
 
@@ -23,8 +23,9 @@ public final class MemoryFaults {
     MemoryFaults() {}
 
     /**
-     * A request that is made from now on ends with the poll of its handle that follows so many others; where requests
-     * are {@linkplain #shuffle shuffled}, up to so many.
+     * Sets the latency of requests that are made from now on: a request ends with the poll that follows {@code polls}
+     * other polls of its handle. If requests are {@linkplain #shuffle shuffled}, each waits for a random number of
+     * polls up to that.
      */
     public void latency(int polls) {
         if (polls < 0) {
@@ -33,25 +34,25 @@ public final class MemoryFaults {
         this.polls = polls;
     }
 
-    /** No request ends, until {@link #letGo}; but for those of a handle that is closed. */
+    /** Holds all requests until {@link #letGo}, except those of a handle that is being closed. */
     public void hold() {
         allowed.set(0);
     }
 
-    /** So many requests may end, those of all handles counted, and are held again afterwards. */
+    /** Lets so many requests end, counted over all handles; then requests are held again. */
     public void letGo(int requests) {
         allowed.updateAndGet(before -> Math.max(before, 0) + requests);
     }
 
-    /** Requests end by themselves again. */
+    /** Lets all requests end again. */
     public void letGo() {
         allowed.set(FREE);
     }
 
     /**
-     * Requests end in any order: those of one poll, and of several where there is latency.
+     * Makes requests end in any order, those of one poll, and, if there is latency, those of several polls.
      *
-     * @param seed for that, and for what torn appends lack; not 0
+     * @param seed the seed for the order, and for the parts that torn appends lack; not 0
      */
     public void shuffle(long seed) {
         if (seed == 0) {
@@ -94,7 +95,7 @@ public final class MemoryFaults {
         return now == null ? Fault.NONE : now.of(kind, address, length);
     }
 
-    /** From 0 to a bound, exclusive; the last one where requests end in order. */
+    /** A number from 0 to a bound, exclusive; the last one if requests end in order. */
     int next(int bound) {
         return shuffled ? Math.floorMod(step(), bound) : bound - 1;
     }

@@ -15,19 +15,19 @@ import org.jspecify.annotations.Nullable;
 /** Requests of one thread to a {@link MemoryDevice}. */
 final class MemoryHandle extends BaseHandle {
 
-    /** What storage writes as a whole. */
+    /** A sector, which storage writes as a whole. */
     private static final long SECTOR_BYTES = 512;
 
     private static final long NAP_NANOS = 100_000;
 
     private final MemoryLog log;
     private final MemoryFaults faults;
-    /** Slots in the order of their requests, and the poll that each ends with. */
+    /** Slots in the order of their requests, and the number of the poll with which each ends. */
     private final int[] waiting;
 
     private final long[] due;
     private int waitingCount;
-    /** Those that this poll ends; more than 0 between polls where a callback threw. */
+    /** The slots that this poll ends; some are left between polls if a completion has thrown. */
     private final int[] ready;
 
     private int readyCount;
@@ -88,7 +88,7 @@ final class MemoryHandle extends BaseHandle {
         return done;
     }
 
-    /** The first of them last, since they are taken from the end. */
+    /** Makes requests ready, in reverse order, since they are taken from the end. */
     private void makeReady() {
         int kept = 0;
         int from = readyCount;
@@ -144,7 +144,7 @@ final class MemoryHandle extends BaseHandle {
         try {
             copy(slots.memory(slot).segment(), slots.offset[slot], to, at, length, fault);
         } catch (IllegalStateException e) {
-            // Its segment was given back meanwhile.
+            // Its segment was freed meanwhile.
             return IoStatus.GONE;
         }
         int status = status(fault);
@@ -163,7 +163,7 @@ final class MemoryHandle extends BaseHandle {
             case TORN, TORN_UNNOTICED -> {
                 long left = Math.floorMod(faults.step(), Math.max(1, (length + SECTOR_BYTES - 1) / SECTOR_BYTES));
                 for (long done = 0, sector = 0; done < length; done += SECTOR_BYTES, sector++) {
-                    // One at least is missing, and of the others every third or so.
+                    // At least one sector is missing, and of the others about every third.
                     if (sector != left && faults.step() % 3 != 0) {
                         MemorySegment.copy(from, offset + done, to, at + done, Math.min(SECTOR_BYTES, length - done));
                     }
@@ -192,7 +192,7 @@ final class MemoryHandle extends BaseHandle {
             return status;
         }
         if (from == null) {
-            // Never appended: nobody may ask.
+            // It was never appended, so the read is a caller's mistake.
             return address < log.begin() ? IoStatus.GONE : IoStatus.FAILED;
         }
         MemorySegment to = slots.memory(slot).segment();
@@ -207,7 +207,7 @@ final class MemoryHandle extends BaseHandle {
         return address < log.begin() ? IoStatus.GONE : IoStatus.OK;
     }
 
-    /** Polls alone make progress, but where a test holds it up. */
+    /** Only polls make progress, so there is nothing to wait for, unless a test holds requests. */
     @Override
     protected void sleep() {
         if (readyCount == 0 && faults.held()) {

@@ -9,9 +9,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The segments of a {@link MemoryDevice}: each is allocated when something is appended to it, and freed when the log's
- * beginning has passed it. Any thread; who copies to or from one that is freed meanwhile gets an
- * {@link IllegalStateException}.
+ * The segments of a {@link MemoryDevice}: each is allocated when it is first appended to, and freed when the log's
+ * beginning has passed it. Any thread; a copy to or from a segment that is freed meanwhile throws {@link
+ * IllegalStateException}.
  */
 final class MemoryLog {
 
@@ -47,14 +47,14 @@ final class MemoryLog {
         }
     }
 
-    /** The segment of an address, or null where nothing was appended there. */
+    /** The segment of an address, or null if nothing was appended to it. */
     @Nullable
     MemorySegment find(long address) {
         Piece piece = pieces.get(address / segmentBytes);
         return piece == null ? null : piece.memory;
     }
 
-    /** The segment for a part of the log; what that takes the place of is gone then. */
+    /** The segment for an append; the part of the log that exceeds the capacity then is dropped. */
     MemorySegment make(long address, long length) {
         truncate(address + length - capacity);
         MemorySegment there = find(address);
@@ -66,7 +66,7 @@ final class MemoryLog {
         return new Piece(arena, arena.allocate(segmentBytes, OwnedMemory.PAGE_BYTES));
     }
 
-    /** Where an address is in its segment. */
+    /** The offset of an address in its segment. */
     long place(long address) {
         return address & segmentBytes - 1;
     }
@@ -75,7 +75,7 @@ final class MemoryLog {
         end.raise(to);
     }
 
-    /** All of it: nobody uses it any more. */
+    /** Frees all segments, which no handle uses any more. */
     void free() {
         free(pieces.removeBelow(Long.MAX_VALUE));
     }

@@ -17,27 +17,28 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several devices that have one log (Redy, section 8.2; FASTER's tiered storage): each has the newest part of what the
- * next one has, and the last has all. A read goes to the first that has the address; where that has lost it, or writes
- * it over meanwhile, to the next. An append goes to all, and is called back when the tiers up to the <em>commit
- * point</em> have it; where these fail, when a later one has it. Its memory is released when no tier reads it any more.
+ * Several devices that hold one log (Redy, section 8.2; FASTER's tiered storage): each tier has the newest part of the
+ * log that the next one has, and the last tier has all of it. A read goes to the first tier that has the address; if
+ * that tier has lost it, or overwrites it meanwhile, the read goes to the next. An append goes to all tiers, and ends
+ * when the tiers up to the <em>commit point</em> have it; if these fail, when a later one has it. Its memory is
+ * released when no tier reads it any more.
  *
- * <p>A tier gives up nothing that the next one has not got yet: an append that would do that is refused, as by a full
- * handle. So handles are to be polled until nothing is pending. {@link DeviceHandle#sync} is that of the first tier
- * that is {@linkplain Device#durable durable} and was there from the beginning, of what is called back, and with none
- * does nothing.
+ * <p>A tier never drops a part of the log that the next tier does not have yet: an append that would need this is
+ * refused, as by a full handle. So handles have to be polled until nothing is pending. {@link DeviceHandle#sync} syncs
+ * the appends that have ended, in the first tier that is {@linkplain Device#durable durable} and was there from the
+ * beginning; if there is none, it does nothing.
  *
  * <table>
- * <caption>What of appends that were called back is there afterwards, by commit point: far memory, or the file</caption>
+ * <caption>Which appends that had ended are there afterwards, if the commit point is far memory, or the file</caption>
  * <tr><th>what happens</th><th>far memory</th><th>file</th><th>either, synced</th></tr>
- * <tr><td>a memory server is killed</td><td>all but what the file had not got yet, which is {@link IoStatus#LOST} or
- *     read once the file has it</td><td>all</td><td>all</td></tr>
- * <tr><td>the client is killed</td><td>what the file had got</td><td>all</td><td>all</td></tr>
- * <tr><td>power is lost</td><td>what was synced</td><td>what was synced</td><td>all</td></tr>
+ * <tr><td>a memory server is killed</td><td>all but those that the file did not have yet, which
+ *     are {@link IoStatus#LOST} or read once the file has them</td><td>all</td><td>all</td></tr>
+ * <tr><td>the client is killed</td><td>those that the file had</td><td>all</td><td>all</td></tr>
+ * <tr><td>power is lost</td><td>those that were synced</td><td>those that were synced</td><td>all</td></tr>
  * </table>
  *
- * <p>Tiers are added and removed while the log is used: a new one is {@linkplain #fill filled} from the next. They are
- * closed with this, or when they have been removed and no handle uses them.
+ * <p>Tiers are added and removed while the log is used: a new one is {@linkplain #fill filled} from the next. Tiers are
+ * closed with this device, or when they have been removed and no handle uses them.
  */
 public final class TieredDevice extends BaseDevice {
 
@@ -50,10 +51,10 @@ public final class TieredDevice extends BaseDevice {
     }
 
     /**
-     * @param devices from the fastest to the one that has all of the log, which may be of a process before; one that
-     *     has not the log's end has nothing of use. All have segments of one size
-     * @param commit which of them ends an append, from 0
-     * @param requests that a handle has at a time
+     * @param devices from the fastest to the one that has all of the log, which may be an earlier process's; a device
+     *     whose log ends before is treated as empty. All have segments of one size
+     * @param commit which of them is the commit point, counted from 0
+     * @param requests how many requests a handle may have at a time
      */
     public TieredDevice(List<? extends Device> devices, int commit, int requests) {
         super(shape(devices).segmentBytes(), alignment(devices), readAlignment(devices));
@@ -72,16 +73,18 @@ public final class TieredDevice extends BaseDevice {
     }
 
     /**
-     * Copies to the last of some devices what it lacks of the log, before they become tiers: after a crash, as what is
-     * behind the commit point is never waited for, or where it is new. What the other devices have is compared, all of
-     * it, and the last is synced: that takes a sequential read of both. It may be done again where it was interrupted.
-     * Of several devices the first that has a place says what is there; where it has zeros, or cannot read, which is
-     * logged, the last keeps what it has: that was not appended there.
+     * Copies to the last of some devices the parts of the log that it lacks, before the devices become tiers: after a
+     * crash, since appends do not wait for tiers behind the commit point, or if the last device is new. Everything that
+     * the other devices have is compared, which takes a sequential read of both, and the last device is synced. The
+     * call may be repeated if it was interrupted. If several devices have an address, the first one's bytes count. If
+     * it has zeros there, or cannot read them, which is logged, the last device keeps its bytes, since the first one
+     * has no append there.
      *
-     * @param devices from the fastest to the last, as for the constructor; nobody uses them. They stay the caller's
+     * @param devices from the fastest to the last, as for the constructor; no other thread uses them, and the caller
+     *     closes them
      * @return how many bytes were written to the last
-     * @throws IllegalArgumentException where there is a part of the log that none has; nothing was copied
-     * @throws StorageException where the last device fails
+     * @throws IllegalArgumentException if no device has some part of the log; nothing was copied then
+     * @throws StorageException if the last device fails
      */
     public static long complete(List<? extends Device> devices) {
         shape(devices);
@@ -125,7 +128,7 @@ public final class TieredDevice extends BaseDevice {
         return log.tiers().last().device.capacity();
     }
 
-    /** Of the last of its tiers that had one. */
+    /** The refusal of the last tier that has one. */
     @Override
     public @Nullable String refusal() {
         String refusal = null;
@@ -151,7 +154,7 @@ public final class TieredDevice extends BaseDevice {
         return log.end();
     }
 
-    /** All tiers give it up. */
+    /** Truncates all tiers. */
     @Override
     public void truncate(long below) {
         for (Tier tier : log.tiers().all()) {
@@ -159,12 +162,12 @@ public final class TieredDevice extends BaseDevice {
         }
     }
 
-    /** How many there are. */
+    /** How many tiers there are. */
     public int tiers() {
         return log.tiers().all().size();
     }
 
-    /** From where on a tier has the log, but for what it has lost. */
+    /** The address from which on a tier has the log, except for parts that it has lost. */
     public long tierBegin(int tier) {
         return log.tiers().all().get(tier).begin();
     }
@@ -174,33 +177,36 @@ public final class TieredDevice extends BaseDevice {
         return log.tiers().all().get(tier).reads.get();
     }
 
-    /** How many reads a tier had lost. */
+    /** How many reads a tier could not answer since it had lost their part. */
     public long lost(int tier) {
         return log.tiers().all().get(tier).lost.get();
     }
 
-    /** How many handles have yet to let go of tiers that were removed; each does when it is used, or closed. */
+    /** How many handles still use tiers that were removed; each lets go of them when it is next used, or closed. */
     public int removedInUse() {
         return log.removedInUse();
     }
 
     /**
-     * Adds a tier, which has nothing of the log; {@link #fill} changes that. Its requests may be no coarser than those
-     * of the others.
+     * Adds a tier, which has nothing of the log before its first append; {@link #fill} copies older parts. Its
+     * alignment may be no coarser than that of the others.
      *
-     * @param index before which of the tiers: from 0 to their number, exclusive, as the last one stays the last
+     * @param index the tier before which to insert it: from 0 to their number, exclusive, since the last one stays the
+     *     last
      */
     public void add(int index, Device device) {
         checkTier(device);
         log.add(index, device);
     }
 
-    /** Removes a tier, but not the last: it is closed when no handle uses it any more. */
+    /** Removes a tier other than the last; it is closed when no handle uses it any more. */
     public void remove(int index) {
         log.remove(index);
     }
 
-    /** {@link #add Adds} a tier in the place of another, that is lost or of another size, and {@link #remove}s that. */
+    /**
+     * {@link #add Adds} a tier in place of another one, which is lost or of another size, and {@link #remove}s that.
+     */
     public void replace(int index, Device device) {
         checkTier(device);
         log.replace(index, device);
@@ -215,11 +221,11 @@ public final class TieredDevice extends BaseDevice {
     }
 
     /**
-     * Copies to a tier, newest first, what the next ones have and it has room for, while the log is used. Returns when
-     * that is done, or when the thread is interrupted, or the tier is removed.
+     * Copies to a tier the parts of the log that the next tiers have and that it has room for, the newest first, while
+     * the log is used. Returns when that is done, when the thread is interrupted, or when the tier is removed.
      *
-     * @param bytesPerSecond at most
-     * @return how many bytes it has copied
+     * @param bytesPerSecond the highest rate
+     * @return how many bytes were copied
      */
     public long fill(int index, long bytesPerSecond) {
         try (TierFill fill = new TierFill(this, log, log.tiers().all().get(index), bytesPerSecond)) {

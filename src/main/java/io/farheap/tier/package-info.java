@@ -1,7 +1,7 @@
 /**
- * A log's address space on storage: files, far memory, memory, and several of these in tiers (Redy, section 8). Here
- * belong where bytes of a log lie, and how they get there and back; what they mean, which are alive, and when they are
- * durable as a whole, is {@code store}'s.
+ * A log's address space on storage: files, far memory, memory, and several of these in tiers (Redy, section 8). A
+ * device knows where the bytes of a log lie and moves them there and back. Their meaning, which records are live, and
+ * when the log as a whole is durable belong to {@code store}.
  */
 @NullMarked
 package io.farheap.tier;

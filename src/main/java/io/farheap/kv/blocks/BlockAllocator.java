@@ -12,16 +12,18 @@ import java.util.Arrays;
 import java.util.function.LongConsumer;
 
 /**
- * A session's free blocks, by size class, and the segments that it cuts new ones from. What a session evicts or
- * replaces is its own from then on, with the next incarnation. One thread, but for {@link #held}.
+ * A session's free blocks, by size class, and the segments that it cuts new ones from. A block that the session has
+ * evicted or replaced belongs to it from then on, with the next incarnation. One thread, except {@link #held}.
  *
- * <p>Free blocks are used first in, first out: who still reads one that was freed has as long as possible. Where there
- * are more of a class than fill two segments, less in a small map, a session gives half of it back; and where there are
- * more of all classes than fill four, some of what it has most of: else sessions of many sizes would hold a large part
- * of the map free.
+ * <p>Free blocks are used first in, first out, so that a client that still reads a block which was freed has as long as
+ * possible. If a session has more free blocks of a class than fill two segments, or fewer in a small map, it gives half
+ * of them back; if it has more of all classes together than fill four, it gives back some of the class of which it has
+ * most. Otherwise sessions that use many sizes would hold a large part of the map free.
  *
- * <p>Another thread may look at what is held at any time ({@link #held}). For it a block is added where it goes before
- * it is taken from where it was: from a segment or a ring to {@code hand}, and from there to the request that uses it.
+ * <p>The keeper's thread may collect the held blocks at any time ({@link #held}) and must not miss one that moves. So
+ * the session's thread stores a block at its new place before it clears the old one: from a segment or a ring to {@code
+ * hand}, and from there to the request that uses it. All these stores are releases, which pair with the acquires of
+ * {@link #held}; it may see a block twice, which does no harm.
  */
 public final class BlockAllocator {
 
@@ -30,22 +32,22 @@ public final class BlockAllocator {
 
     private static final int FIRST_CAPACITY = 64;
     private static final long MOST_UNITS_KEPT = 2048;
-    /** Of the units of a map a session keeps one in so many of each class. */
+    /** A session keeps at most one in so many of the map's units free in each class. */
     private static final int KEPT_SHARE = 256;
 
     private static final int LEAST_KEPT = 8;
-    /** And of all classes as much as of so many. */
+    /** The limit for all classes together, as a multiple of the limit for one. */
     private static final int CLASSES_KEPT = 2;
-    /** In a map of as many segments or more, a session asks for its next ones ahead. */
+    /** In a map of at least so many segments, a session asks ahead for its next ones. */
     private static final int AHEAD_SEGMENTS = 64;
 
-    /** What one request gives back at most. */
+    /** How many blocks one request gives back at most. */
     private static final int SURPLUS_AT_ONCE = 8;
 
     private static final VarHandle RINGS = MethodHandles.arrayElementVarHandle(long[][].class);
     private static final VarHandle WORDS = MethodHandles.arrayElementVarHandle(long[].class);
 
-    /** By class: rings of words without a fingerprint, each with the incarnation to be used next; 0 where none is. */
+    /** By class: rings of words without a fingerprint, each with the incarnation to use next; 0: no block. */
     private final long[][] free = new long[SizeClasses.COUNT][];
 
     private final int[] first = new int[SizeClasses.COUNT];
@@ -53,30 +55,36 @@ public final class BlockAllocator {
 
     private final UncutSegments uncut = new UncutSegments();
 
-    /** Not in a small map, of which a segment more in each session would be a large part. */
+    /**
+     * Whether the session asks ahead. In a small map, one more segment in each session would be a large part of the
+     * memory.
+     */
     private final boolean asksAhead;
 
     /** The block that was taken last. */
     private final long[] hand = new long[1];
-    /** Blocks that a compare-and-swap whose outcome is unknown has named or taken out, or not. */
+    /** Blocks that a compare-and-swap of unknown outcome may have stored in a slot, or removed from one. */
     private long[] unknown = new long[0];
 
     private final Mailbox mailbox;
     private final SpaceMemory space;
     private final ReachableRegions reach;
     private final int unitsKept;
-    /** Of all classes together, what is not cut yet too, but spare segments of the class that is used up fastest. */
+    /** The limit for all classes together, with blocks not cut yet, but without spare segments of the deep class. */
     private final int mostUnitsHeld;
 
     private long held;
     private long freeUnits;
     private final QuarantinedBlocks aside = new QuarantinedBlocks();
-    /** What {@link #letGoOfEmptying} has looked at, and whether there was no room on the way for all. */
+    /**
+     * The segments being emptied that {@link #letGoOfEmptying} has seen, and whether some blocks had no room in the
+     * mailbox.
+     */
     private long[] emptyingSeen = {};
 
     private boolean owes;
 
-    /** @param mailbox that surplus goes to, and what lies on a server that is to leave the map */
+    /** @param mailbox receives surplus blocks, and those of segments that are being emptied */
     public BlockAllocator(Mailbox mailbox, SpaceMemory space, ReachableRegions reach) {
         long units = space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES;
         unitsKept = (int) Math.clamp(units / KEPT_SHARE, LEAST_KEPT, MOST_UNITS_KEPT);
@@ -111,13 +119,13 @@ public final class BlockAllocator {
         return block;
     }
 
-    /** Of what is held. What was asked for ahead stays where it is: it may be that all is to go back. */
+    /** From the blocks held here; an answer that was asked for ahead is not taken. */
     private long takeExact(int sizeClass) {
         long block = takeFree(sizeClass);
         return block != NONE ? block : takeCut(sizeClass);
     }
 
-    /** The first free block that may be used; those before it, of servers that leave, go back. */
+    /** The first free block that may be used. Blocks before it that must not be used are let go. */
     private long takeFree(int sizeClass) {
         for (int left = count[sizeClass]; left > 0; left--) {
             long block = takeFirst(sizeClass);
@@ -148,8 +156,8 @@ public final class BlockAllocator {
     }
 
     /**
-     * Looks whether other segments are being emptied than before, or servers leave or stay, and gives back what is held
-     * of them. Costs a read where nothing has changed.
+     * If the segments being emptied, or the servers that leave, have changed, gives back the blocks held there. Costs
+     * one read if nothing has changed.
      */
     public void letGoOfEmptying() {
         long[] now = space.emptying();
@@ -167,7 +175,7 @@ public final class BlockAllocator {
             while (uncut.left(sizeClass) > 0 && !space.mayUse(uncut.next(sizeClass))) {
                 put(sizeClass, cut(sizeClass));
             }
-            // Where all may be used, none is moved: who looks at what is held would look for it where it was.
+            // If all may be used, no block moves: a thread that collects held blocks looks for each where it was.
             for (int left = mayUseAll(sizeClass) ? 0 : count[sizeClass]; left > 0; left--) {
                 long block = takeFirst(sizeClass);
                 if (space.mayUse(block) || !letGo(block)) {
@@ -183,7 +191,7 @@ public final class BlockAllocator {
         }
     }
 
-    /** What lies on a server that stays after all goes back there; what was on one that has left is nobody's. */
+    /** Gives back blocks of a server that stays after all, and drops blocks of a server that has left. */
     private void lookAside() {
         boolean gave = false;
         while (!aside.isEmpty() && !space.isLeaving(aside.last())) {
@@ -201,7 +209,7 @@ public final class BlockAllocator {
         }
     }
 
-    /** The next of a class that is to go back, whose server need not be reached for that. */
+    /** The next block of a class to give back; that does not need a connection to its server. */
     private long takeSurplus(int sizeClass) {
         for (int left = count[sizeClass] + uncut.left(sizeClass); left > 0; left--) {
             long block = count[sizeClass] > 0 ? takeFirst(sizeClass) : cut(sizeClass);
@@ -225,16 +233,16 @@ public final class BlockAllocator {
         return true;
     }
 
-    /** Whether a block that was taken may still be named by a slot: neither its server nor its segment goes. */
+    /** Whether a slot may still name this block: neither its server leaves nor its segment is being emptied. */
     public boolean mayUse(long block) {
         return space.mayUse(block);
     }
 
     /**
-     * A block of a segment that is being emptied goes back; of a server that leaves, it waits for what becomes of that;
-     * of one that has left, it is nobody's.
+     * Lets a block go that must not be used: back to the services if its segment is being emptied, into quarantine if
+     * its server leaves; if its server has left, the block is dropped.
      *
-     * @return whether there was room for it on the way
+     * @return false if the mailbox had no room for it
      */
     private boolean letGo(long block) {
         if (space.isLeaving(block)) {
@@ -277,14 +285,14 @@ public final class BlockAllocator {
     }
 
     /**
-     * Takes over what the services gave, if they have answered, for requests that use it at once: segments of their
-     * class are begun, so the next ones are asked for.
+     * Takes over the services' answer, if there is one, for requests that use it at once. If it is segments of their
+     * class, the session begins to cut them, and asks ahead for the next ones.
      *
-     * @param wantedClass {@link SizeClasses#COUNT} where they are of several
-     * @return the largest class of blocks; 0 for segments or nothing
+     * @param wantedClass {@link SizeClasses#COUNT} if requests wait for several classes
+     * @return the largest class of the blocks; 0 for segments or nothing
      */
     public int takeGiven(int wantedClass) {
-        // Once: the answer may come at any time.
+        // Read once, since the answer may come at any time.
         if (!mailbox.hasBlocks()) {
             mailbox.gaveUp();
             return 0;
@@ -297,7 +305,7 @@ public final class BlockAllocator {
         return largest;
     }
 
-    /** There is an answer. */
+    /** Takes over the answer that is there. */
     private int takeAnswer() {
         int largest = 0;
         if (mailbox.given(MapCalls.SEGMENT)) {
@@ -315,17 +323,17 @@ public final class BlockAllocator {
     }
 
     /**
-     * Takes over a block whose word this session's compare-and-swap has taken out of the table.
+     * Frees a block whose word this session's compare-and-swap has removed from the table.
      *
-     * @param word as it was in its slot
+     * @param word of the slot, as it was
      */
     public void reclaim(long word) {
         int incarnation = SlotWord.incarnation(word) + 1;
-        // Where there is none left, its words would come back while somebody may hold one: that is 0.
+        // After the last incarnation words would come back while clients may hold them: 0 marks the block as worn out.
         giveBack(SlotWord.live(SlotWord.place(word), incarnation & SlotWord.INCARNATIONS - 1, 0, SlotWord.units(word)));
     }
 
-    /** Takes back a block that no slot has named since it was taken. */
+    /** Frees a block that no slot has named since it was taken. */
     public void giveBack(long word) {
         if (!accept(word)) {
             return;
@@ -338,7 +346,7 @@ public final class BlockAllocator {
         }
     }
 
-    /** Whether a block is kept, or else goes back. */
+    /** Keeps a block that may be used, or else lets it go; returns whether it is kept. */
     private boolean accept(long word) {
         long block = SlotWord.block(word);
         if (!space.mayUse(block) && letGo(block)) {
@@ -354,7 +362,7 @@ public final class BlockAllocator {
         return true;
     }
 
-    /** The class that most of what is held is of. */
+    /** The class of which the session holds most. */
     private int classOfMost() {
         int largest = 0;
         long most = -1;
@@ -372,7 +380,7 @@ public final class BlockAllocator {
         return Math.max(LEAST_KEPT, unitsKept / SizeClasses.units(sizeClass));
     }
 
-    /** @param left blocks that it keeps at least */
+    /** @param left how many blocks the session keeps at least */
     private void giveSurplus(int sizeClass, int left) {
         boolean gave = false;
         for (int i = 0; i < SURPLUS_AT_ONCE && count[sizeClass] + uncut.left(sizeClass) > left; i++) {
@@ -393,10 +401,10 @@ public final class BlockAllocator {
     }
 
     /**
-     * Gives all back but blocks of a class, the largest first, as far as there is room for them on the way.
+     * Gives back all blocks except those of one class, the largest first, as far as the mailbox has room.
      *
-     * @param sizeClass -1: all of any class
-     * @return whether there were any
+     * @param sizeClass the class to keep; -1: none
+     * @return whether any block goes back
      */
     public boolean giveOthersBack(int sizeClass) {
         boolean gave = false;
@@ -444,7 +452,7 @@ public final class BlockAllocator {
         freeUnits += SizeClasses.units(sizeClass);
     }
 
-    /** What has become of a block is not known: it is the session's until its process ends. 0 is none. */
+    /** Keeps a block whose fate is unknown: it stays the session's until its process ends. 0 is ignored. */
     public void keepUnknown(long block) {
         if (block != NONE) {
             long[] more = Arrays.copyOf(unknown, unknown.length + 1);
@@ -454,12 +462,15 @@ public final class BlockAllocator {
         }
     }
 
-    /** Whether there are such. */
+    /** Whether there are no blocks of unknown fate. */
     public boolean knowsAll() {
         return unknown.length == 0;
     }
 
-    /** Any thread: adds what is not cut yet, is free, and was taken last, in this order; see {@link HeldBlocks}. */
+    /**
+     * Adds all blocks, in this order: those not cut yet, free ones, the one taken last; see {@link HeldBlocks}. Any
+     * thread.
+     */
     public void held(HeldBlocks into) {
         uncut.held(into);
         for (int sizeClass = 0; sizeClass < SizeClasses.COUNT; sizeClass++) {
@@ -476,12 +487,12 @@ public final class BlockAllocator {
         }
     }
 
-    /** The last block that was taken is a request's now, which says so itself. */
+    /** The request that uses the block taken last holds it now, and reports it itself. */
     public void emptyHand() {
         WORDS.setRelease(hand, 0, NONE);
     }
 
-    /** All free blocks, those that are not cut yet too, as words without a fingerprint. */
+    /** Passes all free blocks, those not cut yet too, as words without a fingerprint. */
     public void forEachFree(LongConsumer consumer) {
         aside.forEachBut(space::hasLeft, consumer);
         uncut.forEach(consumer);
@@ -493,12 +504,12 @@ public final class BlockAllocator {
         }
     }
 
-    /** Whether there are free blocks, not cut yet or cut. */
+    /** Whether there are free blocks, cut or not. */
     public boolean holdsAny() {
         return freeUnits > 0 || !uncut.isEmpty();
     }
 
-    /** Free blocks, those not cut yet aside. */
+    /** How many free blocks there are, without those not cut yet. */
     long held() {
         return held;
     }

@@ -5,7 +5,7 @@ import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.SlotWord;
 import java.util.Arrays;
 
-/** Blocks that a process's sessions hold, as they were found. One thread. */
+/** A list of the blocks that a process's sessions hold, as they were found. One thread. */
 public final class HeldBlocks {
 
     private long[] words = new long[256];
@@ -13,12 +13,13 @@ public final class HeldBlocks {
     private long[] indexes = new long[16];
     private int indexCount;
 
+    /** Empties the list. */
     public void clear() {
         count = 0;
         indexCount = 0;
     }
 
-    /** @param word of a block; 0 is none */
+    /** @param word of a block; 0 is ignored */
     public void add(long word) {
         if (word == 0) {
             return;
@@ -39,34 +40,36 @@ public final class HeldBlocks {
         indexes[indexCount++] = word;
     }
 
-    /** How many of the words that were added are of objects with pieces. */
+    /** How many of the added words name indexes of objects with pieces. */
     public int indexCount() {
         return indexCount;
     }
 
+    /** The word of an index, by its number below {@link #indexCount}. */
     public long index(int number) {
         return indexes[number];
     }
 
-    /** Blocks that lie one after another and were not used yet. */
+    /** Adds blocks that lie one after another and were never used. */
     void addCut(long place, int blocks, int units) {
         for (int i = 0; i < blocks; i++) {
             add(SlotWord.live(place + (long) i * units, SlotWord.FIRST_INCARNATION, 0, units));
         }
     }
 
-    /** All blocks of a segment, which was not used yet. */
+    /** Adds all blocks of a segment that was never used. */
     public void addSegment(int sizeClass, long place, int bytes) {
         int units = SizeClasses.units(sizeClass);
         addCut(place, bytes / BlockFormat.UNIT_BYTES / units, units);
     }
 
+    /** Removes the first {@code n} words. */
     public void removeFirst(int n) {
         count -= n;
         System.arraycopy(words, n, words, 0, count);
     }
 
-    /** Leaves each block once, in the order of their places. */
+    /** Sorts the blocks by their places, and leaves each once. */
     public void distinct() {
         for (int i = 0; i < count; i++) {
             words[i] = SlotWord.place(words[i]) << Byte.SIZE | SlotWord.units(words[i]);
@@ -84,10 +87,12 @@ public final class HeldBlocks {
         }
     }
 
+    /** How many words there are. */
     public int count() {
         return count;
     }
 
+    /** A word, by its number below {@link #count}. */
     public long word(int index) {
         return words[index];
     }

@@ -3,18 +3,20 @@ package io.farheap.kv.blocks;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Wakes a map's keeper. That it is unparked is not enough: within a call to a server it sleeps, too, and would use that
- * up without a look at who has rung. So the bell keeps it.
+ * Wakes a map's keeper. Unparking it is not enough: the keeper also sleeps within a call to a server, and that sleep
+ * would use the permit up without a look at the mailboxes. So a flag remembers the wake-up.
  *
- * <p>Whoever rings has written before what the keeper is to find. The keeper {@linkplain #hear hears} before it looks,
- * and asks whether it {@linkplain #rings rings} before it sleeps: what was written behind its look has rung by then, or
- * unparks it.
+ * <p>{@code rings} is written by any thread (true) and by the keeper (false). A thread first writes what the keeper is
+ * to find, and then {@linkplain #ring rings}. The keeper first {@linkplain #hear clears} the flag, then looks for work,
+ * and asks whether it {@linkplain #rings rings} before it sleeps. If it missed something that was written after its
+ * look, the flag is set, or the unpark ends its sleep.
  */
 public final class KeeperWakeup {
 
     private final Thread keeper;
     private volatile boolean rings;
 
+    /** @param keeper the keeper's thread, which need not run yet */
     public KeeperWakeup(Thread keeper) {
         this.keeper = keeper;
     }
@@ -25,12 +27,12 @@ public final class KeeperWakeup {
         LockSupport.unpark(keeper);
     }
 
-    /** The keeper's thread, which looks for what there is to do behind this. */
+    /** Clears the flag. The keeper's thread, which looks for work after this. */
     public void hear() {
         rings = false;
     }
 
-    /** Whether somebody has rung since. */
+    /** Whether a thread has rung since {@link #hear}. */
     public boolean rings() {
         return rings;
     }

@@ -8,9 +8,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntToLongFunction;
 
 /**
- * Between a session and its map's keeper, which makes the calls: one request for blocks at a time, one batch of what
- * was learned, and blocks that go back. The session's thread has one side of it, the keeper's the other, and neither
- * ever waits for the other.
+ * Connects a session with its map's keeper, which makes the calls. It carries one request for blocks at a time, one
+ * message to the map's controller at a time, and a ring of blocks that go back to the servers. One side belongs to the
+ * session's thread, the other to the keeper's; neither waits for the other.
+ *
+ * <p>{@code blocks} is IDLE, ASKED or ANSWERED. The session writes the question's fields and then stores ASKED; the
+ * keeper, which reads ASKED, writes the answer's fields and then stores ANSWERED; the session, which reads ANSWERED,
+ * takes the answer and stores IDLE. So each volatile store publishes the plain fields written before it to the side
+ * that reads it. {@code learning} does the same for the message in {@link #learned}. Of the ring, the session writes
+ * entries and then {@code backEnd}, the keeper reads entries and then writes {@code backFirst}.
  */
 public final class Mailbox {
 
@@ -19,13 +25,13 @@ public final class Mailbox {
     private static final int ANSWERED = 2;
 
     private static final int BACK = 4096;
-    /** What a session waits for blocks at most. */
+    /** How long a session waits for blocks at most. */
     private static final long PATIENCE_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(2));
-    /** For how long the keeper tries, where there is to be something soon. */
+    /** For how long the keeper repeats a question, if the servers will have something soon. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1500);
-    /** Between such waits: where sizes change all the time, they are not to be all that a session does. */
+    /** The time between two such waits: if sizes change all the time, a session should not spend it all waiting. */
     private static final long BETWEEN_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
-    /** Where others are asked for so often in succession, the class is not what is used up fastest any more. */
+    /** If other classes are asked for more than so many times in succession, {@link #deepClass} is reset. */
     private static final int OTHERS = 4;
 
     private final KeeperWakeup keeper;
@@ -39,27 +45,30 @@ public final class Mailbox {
     private int count;
     private final long[] words = new long[MapCalls.MOST_TAKEN];
     private long askedAt;
-    /** What is asked for is for later: no request waits for it. The session's, which writes it before it asks. */
+    /**
+     * Whether this is asked ahead: no request waits for the answer. The session sets it before it asks, and clears it
+     * when a request begins to wait for the answer.
+     */
     private volatile boolean ahead;
-    /** The same of requests that evict meanwhile: nothing is nothing to them, too. */
+    /** Whether requests evict while this is asked ahead; then an answer of nothing counts for them too. */
     private boolean beside;
-    /** Of the class that more than one segment is asked for at once. The session's, as {@link #segments}. */
+    /** The class of which more than one segment is asked for at once; -1: none. The session's, as {@link #segments}. */
     private int deepClass = -1;
 
     private int segments = 1;
-    /** How often in succession others were asked for. */
+    /** How often in succession other classes were asked for. */
     private int othersAsked;
 
-    /** So many of what is asked for now; the keeper reads it. */
+    /** How many segments the present question asks for; the keeper reads it. */
     private int segmentsWanted;
-    /** Whether there was nothing the last time. */
+    /** Whether the last answer was nothing. */
     private boolean nothing;
-    /** Counts up when servers may have something again. */
+    /** Grows when servers may have blocks again. */
     private final AtomicLong hopes = new AtomicLong();
-    /** The hopes that there were when there was nothing. */
+    /** The value of {@link #hopes} when the answer was nothing. */
     private long disappointed = -1;
 
-    /** The keeper's: whether what is asked for has waited, and from when on the next may. */
+    /** The keeper's: whether the present question has waited, and from when on the next one may. */
     private boolean waited;
 
     private long waitsFrom = System.nanoTime();
@@ -72,7 +81,7 @@ public final class Mailbox {
     private volatile long backEnd;
     private volatile long backFirst;
 
-    /** @param learnedWords of a message to the controller */
+    /** @param learnedWords length of a message to the controller */
     public Mailbox(KeeperWakeup keeper, RequestEpochs eras, int learnedWords) {
         this.eras = eras;
         this.keeper = keeper;
@@ -81,27 +90,27 @@ public final class Mailbox {
 
     // The session's side.
 
-    /** The process's era, which requests are stamped with. */
+    /** The process's era, with which requests are stamped. */
     public long era() {
         return eras.now();
     }
 
-    /** There may be something after all, as the session has given much back. */
+    /** Makes it worth asking again, since the session has evicted much. */
     public void hopeAnew() {
         disappointed = -1;
     }
 
-    /** Whether it is worth asking for blocks. */
+    /** Whether asking for blocks is worth it: servers may have got some since the last answer of nothing. */
     public boolean hopeful() {
         return disappointed != hopes.get();
     }
 
     /**
-     * Asks for blocks of a class, or of larger ones up to another, unless it is asking.
+     * Asks for blocks of a class, or of larger ones up to another class, unless a question is under way.
      *
-     * @param want as {@link MapCalls#TAKE} has it; {@link MapCalls#LAST} waits for what there is to be soon, however
-     *     long ago it last did
-     * @return whether that is asked now, or nothing will be answered
+     * @param want as {@link MapCalls#TAKE} has it; with {@link MapCalls#LAST} the keeper waits for what the servers
+     *     will have soon, however recently it last waited
+     * @return true if this question is asked, or an earlier one need not be waited for any more
      */
     public boolean ask(int wantedClass, int largest, long want) {
         if (ahead && !beside && blocks == ASKED && sizeClass == wantedClass) {
@@ -116,7 +125,9 @@ public final class Mailbox {
         return answered();
     }
 
-    /** What was there has been used before what was asked for ahead has come: from now on twice as much is. */
+    /**
+     * The blocks ran out before the answer that was asked for ahead came: from now on, asks for twice as many segments.
+     */
     private void deepen() {
         segments = sizeClass == deepClass ? Math.min(2 * segments, MapCalls.MOST_SEGMENTS) : 2;
         deepClass = sizeClass;
@@ -137,7 +148,7 @@ public final class Mailbox {
         keeper.ring();
     }
 
-    /** Asks for blocks of a class that no request waits for yet, where it is worth it and nothing else is asked for. */
+    /** Asks ahead for blocks of a class, if that is worth it and no question is under way. */
     void askAhead(int wantedClass) {
         if (blocks == IDLE && hopeful()) {
             ahead = true;
@@ -147,8 +158,8 @@ public final class Mailbox {
     }
 
     /**
-     * As {@link #hopeful}, of a request that evicts anyway, such as a move in a map that is full: where there was
-     * nothing the last time, it is asked ahead, and the request does not wait.
+     * As {@link #hopeful}, for a request that evicts anyway, such as a move in a full map: if the last answer was
+     * nothing, asks ahead, and the request does not wait.
      */
     public boolean hopefulUnlessFull(int wantedClass) {
         if (!nothing) {
@@ -162,12 +173,12 @@ public final class Mailbox {
         return false;
     }
 
-    /** The class that is used up faster than it comes; -1 none. */
+    /** The class whose blocks are used up faster than they come; -1: none. */
     int deepClass() {
         return deepClass;
     }
 
-    /** Whether there is an answer that no request waits for. */
+    /** Whether there is an answer to a question that was asked ahead. */
     public boolean hasAhead() {
         return ahead && blocks == ANSWERED;
     }
@@ -177,15 +188,17 @@ public final class Mailbox {
         return blocks != ASKED || System.nanoTime() - askedAt > PATIENCE_NANOS;
     }
 
-    /** Whether there is an answer of a kind. */
+    /** Whether there is an answer of this kind. */
     public boolean given(long ofKind) {
         return blocks == ANSWERED && kind == ofKind;
     }
 
+    /** The class that was asked for. */
     public int givenClass() {
         return sizeClass;
     }
 
+    /** How many words the answer has. */
     public int givenCount() {
         return count;
     }
@@ -195,30 +208,31 @@ public final class Mailbox {
         return words[index];
     }
 
-    /** There was no answer in time. */
+    /** The session stops waiting for an answer. */
     void gaveUp() {
         disappointed = hopes.get();
     }
 
-    /** The answer has been taken. */
+    /** The session has taken the answer. */
     void took() {
         nothing = kind == MapCalls.NOTHING || kind == MapCalls.STUCK;
         if (kind != MapCalls.SEGMENT && sizeClass == deepClass) {
             deepClass = -1;
         }
-        // Who needs one asks more urgently than who asks ahead.
+        // A request that needs a block asks more urgently than a question ahead, so an answer to the latter proves
+        // nothing.
         if (nothing && (!ahead || beside)) {
             disappointed = hopes.get();
         }
         blocks = IDLE;
     }
 
-    /** Whether there is an answer, also one that nobody waits for any more. */
+    /** Whether there is an answer, also one that no request waits for any more. */
     public boolean hasBlocks() {
         return blocks == ANSWERED;
     }
 
-    /** @return whether there was room */
+    /** Puts a block into the ring. @return false if it is full */
     boolean giveBack(long block) {
         long end = backEnd;
         if (end - backFirst == BACK) {
@@ -229,7 +243,7 @@ public final class Mailbox {
         return true;
     }
 
-    /** Wakes the keeper. */
+    /** Wakes the keeper for the blocks in the ring. */
     void gaveBack() {
         keeper.ring();
     }
@@ -239,16 +253,18 @@ public final class Mailbox {
         return learning == IDLE;
     }
 
+    /** The words of the message to the controller, and of its reply; this side's while no message is under way. */
     public long[] learned() {
         return learned;
     }
 
+    /** Hands the message to the keeper. */
     public void sendLearned() {
         learning = ASKED;
         keeper.ring();
     }
 
-    /** Whether the message has ended; then {@link #takeLearned}. */
+    /** Whether the message has been answered or has failed; then call {@link #takeLearned}. */
     public boolean hasLearned() {
         return learning == ANSWERED;
     }
@@ -262,24 +278,27 @@ public final class Mailbox {
 
     // The keeper's side.
 
-    /** The class that is asked for; -1 where none is. */
+    /** The class that is asked for; -1 if no question is under way. */
     public int asked() {
         return blocks == ASKED ? sizeClass : -1;
     }
 
+    /** The largest class that will do. */
     public int largestAsked() {
         return largestClass;
     }
 
+    /** How much is wanted, as {@link MapCalls#TAKE} has it. */
     public long wanted() {
         return wanted;
     }
 
+    /** How many segments are wanted. */
     public int segmentsWanted() {
         return segmentsWanted;
     }
 
-    /** Whether what is asked for can wait. */
+    /** Whether the keeper may let the present question wait until servers have something. */
     public boolean mayWait() {
         if (ahead || (wanted != MapCalls.LAST && askedAt - waitsFrom < 0)) {
             return false;
@@ -320,38 +339,43 @@ public final class Mailbox {
         blocks = ANSWERED;
     }
 
+    /** Makes it worth asking again, since servers may have blocks. */
     public void hope() {
         hopes.incrementAndGet();
     }
 
+    /** Whether there is a message to the controller. */
     public boolean asksToLearn() {
         return learning == ASKED;
     }
 
+    /** Ends the message. @param answered whether {@link #learned} has the reply */
     public void answerLearned(boolean answered) {
         learnedAnswered = answered;
         learning = ANSWERED;
     }
 
-    /** Blocks that wait to go back, first to last. */
+    /** The ring's entries that wait to go back, from this number to {@link #backEnd}. */
     public long backFirst() {
         return backFirst;
     }
 
+    /** The number after the ring's last entry. */
     public long backEnd() {
         return backEnd;
     }
 
+    /** An entry of the ring, by its number. */
     public long back(long index) {
         return back[(int) index & BACK - 1];
     }
 
-    /** Those before are not this mailbox's any more. */
+    /** The keeper has taken the entries before this number. */
     public void wentBack(long end) {
         backFirst = end;
     }
 
-    /** What was answered and not been taken. */
+    /** Adds the blocks of an answer that the session has not taken yet. */
     public void held(HeldBlocks into) {
         if (blocks != ANSWERED) {
             return;

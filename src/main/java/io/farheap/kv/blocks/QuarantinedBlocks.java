@@ -7,8 +7,8 @@ import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 
 /**
- * A session's free blocks on servers that are to leave the map. Nobody needs them there: they end with the server's
- * space, or go back to it where it stays after all. One thread, but for {@link #held}.
+ * A session's free blocks on servers that are about to leave the map. They must not be used: they end with the server's
+ * space, or go back to the server if it stays after all. One thread, except {@link #held}.
  */
 final class QuarantinedBlocks {
 
@@ -24,7 +24,7 @@ final class QuarantinedBlocks {
         }
     }
 
-    /** Other threads look at all of it; {@link BlockAllocator#NONE} is none. */
+    /** Other threads read the whole array; {@link BlockAllocator#NONE} marks a free entry. */
     private long[] blocks = new long[FIRST_CAPACITY];
 
     private int count;
@@ -44,12 +44,12 @@ final class QuarantinedBlocks {
         return blocks[count - 1];
     }
 
-    /** It is somewhere else now, or nobody's. */
+    /** The last block is held elsewhere now, or has ended with its server. */
     void removeLast() {
         WORDS.setRelease(blocks, --count, BlockAllocator.NONE);
     }
 
-    /** @param but not those that it accepts */
+    /** @param but blocks that it accepts are left out */
     void forEachBut(LongPredicate but, LongConsumer consumer) {
         for (int i = 0; i < count; i++) {
             if (!but.test(blocks[i])) {
@@ -58,7 +58,7 @@ final class QuarantinedBlocks {
         }
     }
 
-    /** Any thread: adds what there is. */
+    /** Adds the blocks that are here. Any thread. */
     void held(HeldBlocks into) {
         long[] present = (long[]) BLOCKS.getAcquire(this);
         for (int i = 0; i < present.length; i++) {

@@ -15,8 +15,9 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
- * Takes over what the session's compare-and-swaps have taken out of the table. A block is free at once; of an object
- * with {@linkplain ValuePieces pieces} the index is read first, one after the other. One thread, but for {@link #held}.
+ * Frees the blocks of objects that the session's compare-and-swaps have removed from the table. A block is free at
+ * once; if the object has {@linkplain ValuePieces pieces}, the index is read first, one index after another. One
+ * thread, except {@link #held}.
  */
 public final class Reclaimer {
 
@@ -36,15 +37,15 @@ public final class Reclaimer {
     private final BlockAllocator allocator;
     private final MapSessionCounts counts;
     private final RegisteredBuffer memory;
-    /** A ring of words of indexes, which other threads look at. */
+    /** A ring of words of indexes, which other threads read. */
     private long[] queue = new long[16];
 
     private int first;
     private int count;
-    /** The first cannot be read before a connection is made again. */
+    /** Whether the first index cannot be read before its connection has been made again. */
     private boolean stalled;
 
-    /** @param memory for an index */
+    /** @param memory room for one index */
     public Reclaimer(
             RequestPoster posts,
             SpaceMemory space,
@@ -58,17 +59,17 @@ public final class Reclaimer {
         this.memory = memory;
     }
 
-    /** Whether all that was taken over is free, or waits for a connection. */
+    /** Whether all removed blocks are free, or the rest waits for a connection. */
     public boolean isIdle() {
         return count == 0 || stalled;
     }
 
-    /** Whether all that was taken over is free. */
+    /** Whether all removed blocks are free. */
     public boolean isEmpty() {
         return count == 0;
     }
 
-    /** Connections were made again. */
+    /** Connections have been made again. */
     public void goOn() {
         if (stalled) {
             stalled = false;
@@ -76,10 +77,10 @@ public final class Reclaimer {
         }
     }
 
-    /** @param word as it was in its slot */
+    /** Frees the block of a slot, or all blocks of its object. @param word of the slot, as it was */
     public void reclaim(long word) {
         if (!space.holdsBlock(word)) {
-            // Of a server that has left, or of nothing that there is.
+            // A block of a server that has left, or a place outside the map.
             counts.add(MapSessionCounts.UNLINKED);
             return;
         }
@@ -112,7 +113,7 @@ public final class Reclaimer {
         }
     }
 
-    /** The READ has ended. */
+    /** The READ of the first index has ended. */
     public void completed(int outcome) {
         if (outcome == Outcome.DONE) {
             free();
@@ -129,7 +130,7 @@ public final class Reclaimer {
         }
     }
 
-    /** First the pieces: who looks at what is held finds them in the index or free. */
+    /** Frees the pieces first: a thread that collects held blocks finds them in the index or among the free ones. */
     private void free() {
         long word = queue[first];
         long index = memory.segment().address();
@@ -142,7 +143,7 @@ public final class Reclaimer {
                 }
             }
         } else {
-            // The services find its pieces, which nothing names.
+            // The pieces are not known. No slot names them, so the services will collect them.
             counts.add(MapSessionCounts.UNLINKED);
         }
         allocator.reclaim(word);
@@ -151,7 +152,7 @@ public final class Reclaimer {
 
     private void lose() {
         if (space.hasLeft(queue[first])) {
-            // The services find its pieces, which nothing names.
+            // The pieces are not known. No slot names them, so the services will collect them.
             counts.add(MapSessionCounts.UNLINKED);
         } else {
             allocator.keepUnknown(queue[first]);
@@ -165,7 +166,7 @@ public final class Reclaimer {
         count--;
     }
 
-    /** Any thread: adds the indexes whose pieces are not free yet. */
+    /** Adds the indexes whose pieces are not free yet. Any thread. */
     public void held(HeldBlocks into) {
         long[] present = (long[]) QUEUE.getAcquire(this);
         for (int i = 0; i < present.length; i++) {

@@ -4,15 +4,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Periods of a process's time, which its requests are stamped with when they begin: so it can be told whether a request
- * in flight may know of blocks as they were. The keeper's thread, but for {@link #now}.
+ * The eras of a process. Each request is stamped with the era in which it begins, and the keeper begins a new era when
+ * blocks must not be used any more: once no request in flight is of an older era, no request knows these blocks. The
+ * keeper's thread, except {@link #now}.
  */
 public final class RequestEpochs {
 
     private final AtomicLong now = new AtomicLong(1);
     private final LongSupplier oldest;
 
-    /** @param oldest the era of the oldest request in flight, {@link Long#MAX_VALUE} where there is none */
+    /** @param oldest the era of the oldest request in flight; {@link Long#MAX_VALUE} if there is none */
     public RequestEpochs(LongSupplier oldest) {
         this.oldest = oldest;
     }
@@ -22,10 +23,12 @@ public final class RequestEpochs {
         return now.get();
     }
 
+    /** Begins an era. @return its number */
     public long begin() {
         return now.incrementAndGet();
     }
 
+    /** The era of the oldest request in flight; {@link Long#MAX_VALUE} if there is none. */
     public long oldest() {
         return oldest.getAsLong();
     }

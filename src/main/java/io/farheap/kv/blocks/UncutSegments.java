@@ -10,31 +10,31 @@ import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 
 /**
- * What a session has of segments that it has not cut yet: of each size class one that is being cut, and others that are
- * spare. One thread, but for {@link #held}.
+ * A session's segments that are not fully cut into blocks: one of each size class that is being cut, and spare ones.
+ * One thread, except {@link #held}.
  *
- * <p>For that a spare segment becomes the one that is being cut before it is spare no more; and spare ones are never
- * moved, as whoever looks at them might miss one.
+ * <p>For that thread a spare segment becomes the one that is being cut before its spare entry is cleared, and spare
+ * segments are never moved to other entries, where a thread that reads them might miss one.
  */
 final class UncutSegments {
 
     private static final int MOST_SPARE = 4 * MapCalls.MOST_SEGMENTS;
     private static final VarHandle WORDS = MethodHandles.arrayElementVarHandle(long[].class);
-    /** Of a segment's word: so many bits for the number of blocks, the place above them, the class above that. */
+    /** A segment's word: the number of blocks left in the low bits, the place above them, the class above that. */
     private static final int BLOCKS_BITS = 16;
 
     private static final int BLOCKS_MASK = (1 << BLOCKS_BITS) - 1;
     private static final int CLASS_SHIFT = 56;
     private static final long PLACE_MASK = (1L << CLASS_SHIFT - BLOCKS_BITS) - 1;
 
-    /** By class: the place that the next block is cut at, and how many blocks are left there. */
+    /** By class: the place of the next block to cut, and how many blocks are left. */
     private final long[] cuts = new long[SizeClasses.COUNT];
 
-    /** 0 where there is none. */
+    /** 0: no segment. */
     private final long[] spare = new long[MOST_SPARE];
 
     private int spares;
-    /** Of those, and of the segments that are being cut. */
+    /** Units of spare segments, and below those of the segments that are being cut. */
     private long spareUnits;
 
     private long units;
@@ -61,9 +61,9 @@ final class UncutSegments {
     }
 
     /**
-     * Adds a segment, which is the session's alone and was never used.
+     * Adds a segment that is the session's alone and was never used.
      *
-     * @return false where there is no room for a spare one
+     * @return false if there is no room for another spare one
      */
     boolean add(int sizeClass, long place, int bytes) {
         long word = word(sizeClass, place, bytes / BlockFormat.UNIT_BYTES / SizeClasses.units(sizeClass));
@@ -98,17 +98,19 @@ final class UncutSegments {
         spares--;
     }
 
-    /** Blocks of a class that the segment has which is being cut; 0 only where none is spare either. */
+    /**
+     * Blocks left in the segment of a class that is being cut; 0 only if there is no spare segment of the class either.
+     */
     int left(int sizeClass) {
         return blocks(cuts[sizeClass]);
     }
 
-    /** The block of a class that is cut next, if any is {@link #left}: a word without a fingerprint. */
+    /** The next block of a class to cut, if any is {@link #left}: a word without a fingerprint. */
     long next(int sizeClass) {
         return block(cuts[sizeClass], 0);
     }
 
-    /** Cuts {@link #next} off, which is where {@link #held} need not find it any more. */
+    /** Cuts {@link #next} off; {@link #held} does not add it after that. */
     void cut(int sizeClass) {
         long word = cuts[sizeClass];
         int blockUnits = SizeClasses.units(sizeClass);
@@ -130,10 +132,10 @@ final class UncutSegments {
     }
 
     /**
-     * Takes spare segments to pieces.
+     * Cuts spare segments into all of their blocks.
      *
-     * @param which of a segment's first block
-     * @param to all of its blocks, which are there before the segment goes
+     * @param which selects segments by their first block
+     * @param to receives all blocks of a segment before the segment is removed here
      */
     void unpack(LongPredicate which, LongConsumer to) {
         for (int i = 0; i < MOST_SPARE; i++) {
@@ -150,7 +152,7 @@ final class UncutSegments {
         }
     }
 
-    /** All blocks, those of spare segments too, as words without a fingerprint. */
+    /** Passes all blocks, those of spare segments too, as words without a fingerprint. */
     void forEach(LongConsumer consumer) {
         for (long word : spare) {
             forEach(word, consumer);
@@ -160,7 +162,7 @@ final class UncutSegments {
         }
     }
 
-    /** Any thread: adds them. */
+    /** Adds all blocks. Any thread. */
     void held(HeldBlocks into) {
         addHeld(spare, into);
         addHeld(cuts, into);
@@ -173,12 +175,12 @@ final class UncutSegments {
         }
     }
 
-    /** Of the segments that are being cut, and of the spare ones but those of a class. */
+    /** Units of the segments that are being cut, and of the spare ones except those of one class. */
     long unitsBut(int ofClass) {
         return units + spareUnits - spareUnits(ofClass);
     }
 
-    /** Of a class, spare segments too. */
+    /** Units of a class, with its spare segments. */
     long unitsOf(int ofClass) {
         return units(cuts[ofClass]) + spareUnits(ofClass);
     }

@@ -5,8 +5,8 @@ import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 
 /**
- * Blocks that no slot names and that a WRITE may still land in, as its connection has failed: free once that is fenced.
- * One thread, but for {@link #held}.
+ * Blocks that no slot names and that a WRITE may still land in, since its connection has failed. They are free once
+ * that connection is fenced. One thread, except {@link #held}.
  */
 public final class UnfencedBlocks {
 
@@ -16,6 +16,7 @@ public final class UnfencedBlocks {
         return words.length == 0;
     }
 
+    /** Adds a block. @param word of the block */
     public void add(long word) {
         long[] more = Arrays.copyOf(words, words.length + 1);
         more[more.length - 1] = word;
@@ -23,8 +24,8 @@ public final class UnfencedBlocks {
     }
 
     /**
-     * Hands on the blocks whose server is reached by a connection that was made since. For a moment they are in both
-     * places, so that a thread that counts held blocks finds them.
+     * Passes on the blocks whose server is reached by a connection that was made since. For a moment these are in both
+     * places, so that a thread that collects held blocks finds them.
      */
     public void free(LongPredicate reached, LongConsumer to) {
         long[] kept = Arrays.stream(words).filter(reached.negate()).toArray();

@@ -5,28 +5,29 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What all sessions of a map that this process has opened have met since it was, those that are closed too. Figures of
- * sessions that are used meanwhile are of about one moment.
+ * Totals of all sessions of a map that this process has opened, with those that are closed. If sessions are in use, the
+ * figures are of about the same moment.
  *
- * @param hits gets that found their key; they need no call of a server
+ * @param hits gets that found their key; a hit needs no call of a server
  * @param misses gets that did not
  * @param stored objects, by sets, adds, replaces, compare-and-sets and increments
- * @param refused adds, replaces, compare-and-sets, increments and touches that what was there did not allow
+ * @param refused adds, replaces, compare-and-sets, increments and touches that the object, or its absence, did not
+ *     allow
  * @param deleted objects
  * @param touched objects that got another time to live
  * @param noRoom requests that found no room
  * @param lost requests whose server was lost
- * @param readAgain gets that read their bucket anew, since the block had been used again
- * @param swapsLost compare-and-swaps of requests that another client was faster with, and that were made again
+ * @param readAgain gets that read their bucket again, since the block that it named had been used again
+ * @param swapsLost compare-and-swaps of requests that failed because another client was faster, and were repeated
  * @param evicted objects
- * @param crowdedOut objects evicted since their bucket was full
- * @param victimsLost evictions that another client was faster with
- * @param unlinked slots that named what cannot be read, and were taken out
- * @param duplicates second slots of one key that were taken out
- * @param moved objects that were moved to other blocks, so that a segment could be of another size or a server leave
- * @param evictedBy by expert: evictions of what it had named
- * @param regrets by expert: misses of what it had named not long before
- * @param posted by all requests, and by what nobody waits for
+ * @param crowdedOut objects that were evicted because their bucket was full
+ * @param victimsLost evictions that failed because another client had changed the slot
+ * @param unlinked slots that were emptied because the block that they named could not be read
+ * @param duplicates second slots of one key that were emptied
+ * @param moved objects that were moved to other blocks, so that a segment could change its class or a server leave
+ * @param evictedBy evictions, by the expert that had named the victim
+ * @param regrets misses of keys that were evicted not long before, by the expert that had named the victim
+ * @param posted operations, with the hints that no request waits for
  */
 public record MapCounts(
         long hits,
@@ -49,7 +50,7 @@ public record MapCounts(
         Map<String, Long> regrets,
         VerbCounts posted) {
 
-    /** Of gets; not a number where there were none. */
+    /** Hits as a share of all gets; NaN if there were none. */
     public double hitRatio() {
         return (double) hits / (hits + misses);
     }

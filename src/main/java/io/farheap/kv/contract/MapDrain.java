@@ -4,13 +4,13 @@ import io.farheap.memory.ByteSize;
 import java.util.Locale;
 
 /**
- * How far a server's objects have been taken off it. What others of the map were evicted to make room for what was
- * moved counts as any eviction does ({@link MapCounts}), and not here.
+ * How many objects have been taken off a server that leaves a map. Objects on other servers that were evicted to make
+ * room for moved ones count as evictions in {@link MapCounts}, and not here.
  *
- * @param objects that were found there
+ * @param objects that were found on the server
  * @param moved to other servers of the map
- * @param evicted since there was no time or no room for them
- * @param movedBytes of the blocks that were moved
+ * @param evicted because there was no time or no room to move them
+ * @param movedBytes total size of the blocks that were moved
  */
 public record MapDrain(long objects, long moved, long evicted, long movedBytes) {
 

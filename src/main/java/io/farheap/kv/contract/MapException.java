@@ -1,15 +1,18 @@
 package io.farheap.kv.contract;
 
-/** A map cannot be had, or a request that waits has failed. */
+/** A map cannot be created or opened, or a request that a thread waits for has failed. */
 public final class MapException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
+    /** @param message with the cause and a remedy */
     public MapException(String message) {
         super(message);
     }
 
-    /** Whether a request that ends so has failed, rather than found something. */
+    /**
+     * Whether a request that ends with this status has failed, as opposed to an answer such as {@link KvStatus#ABSENT}.
+     */
     public static boolean isOf(int status) {
         return switch (status) {
             case KvStatus.LOST, KvStatus.NO_ROOM, KvStatus.NOT_A_NUMBER, KvStatus.NO_MEMORY -> true;
@@ -17,12 +20,12 @@ public final class MapException extends RuntimeException {
         };
     }
 
-    /** @param status one of {@link KvStatus}, of a request */
+    /** @param status one of {@link KvStatus}, of a request that has failed */
     public static MapException of(int status) {
         return of(status, "");
     }
 
-    /** @param trouble what is known to be wrong with the map's servers */
+    /** @param trouble what is known to be wrong with the map's servers, for the message */
     public static MapException of(int status, String trouble) {
         return new MapException(
                 switch (status) {

@@ -1,10 +1,11 @@
 package io.farheap.kv.contract;
 
 /**
- * An object as it was read.
+ * A value that was read, with the version of its object.
  *
+ * @param value belongs to the caller
  * @param version for a compare-and-set; no other object of the map has it
  */
-// Handed to the caller, whose it is from then on.
+// The array is handed to the caller and not used here afterwards.
 @SuppressWarnings("ArrayRecordComponent")
 public record VersionedValue(byte[] value, long version) {}

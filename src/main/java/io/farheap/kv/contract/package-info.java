@@ -1,6 +1,6 @@
 /**
- * What a map says to its users: how requests end, the callbacks that say so, what was found, moved and counted. It
- * stands on no other room; begin with {@link io.farheap.kv.contract.KvStatus}.
+ * The part of a map that its users see: statuses of requests, callbacks, and the results that are found, moved and
+ * counted. It uses no other room; begin with {@link io.farheap.kv.contract.KvStatus}.
  */
 @NullMarked
 package io.farheap.kv.contract;

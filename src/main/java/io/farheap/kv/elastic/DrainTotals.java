@@ -3,7 +3,7 @@ package io.farheap.kv.elastic;
 import io.farheap.kv.contract.MapDrain;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the threads of a drain have done together. */
+/** Totals of the threads of a drain. */
 final class DrainTotals {
 
     final LongAdder objects = new LongAdder();
@@ -14,7 +14,7 @@ final class DrainTotals {
     volatile boolean failed;
 
     MapDrain now() {
-        // What has gone was found before.
+        // Read first: an object is counted as found before it is counted as moved or evicted.
         long movedSoFar = moved.sum();
         long evictedSoFar = evicted.sum();
         return new MapDrain(objects.sum(), movedSoFar, evictedSoFar, movedBytes.sum());

@@ -13,19 +13,25 @@ import io.farheap.kv.space.RequestColumns;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 
-/** Moves and evicts what a part of a map's table has on one server, which is to leave the map. One thread. */
+/**
+ * Moves and evicts the objects on one server, which is about to leave a map, that a part of the table names. One
+ * thread.
+ */
 final class EvacuationWorker {
 
     private static final long SLEEP_NANOS = 1_000_000;
-    /** For what is still under way at the end: as long as a lease, as a server that is cut off may come again. */
+    /** The time for requests under way at the end: as long as a lease, since a server that is cut off may come back. */
     private static final long REST_NANOS = 60_000_000_000L;
-    /** Looks at the table that find no fewer objects there than one before. */
+    /**
+     * The worker gives up after so many looks at the table that find no fewer objects on the server than an earlier
+     * one.
+     */
     static final int LOOKS_IN_VAIN = 10;
 
-    /** Tag of what has no number. */
+    /** The tag of objects without a number. */
     private static final long COLD = -1;
 
-    /** Moves for which there is room ahead. */
+    /** For how many moves room is made ahead. */
     private static final int AHEAD = 64;
 
     private final MapRequests session;
@@ -37,14 +43,14 @@ final class EvacuationWorker {
     private final KvHandler afterEviction = this::afterEviction;
     private final KvHandler afterPieces = this::afterPieces;
 
-    /** Of what was found whole by number: what is not there any more. */
+    /** By number, the whole objects that are not on the server any more. */
     private final BitSet gone = new BitSet();
-    /** Of what was found in pieces by number: what cannot be evicted. */
+    /** By number, the objects in pieces that cannot be evicted. */
     private final BitSet stay = new BitSet();
-    /** Of the same: what was moved. */
+    /** By number, the objects in pieces that were moved. */
     private final BitSet movedPieces = new BitSet();
 
-    /** Whether the objects that there are have been: by the first look. */
+    /** Whether the objects have been counted, which the first look does. */
     private boolean counted;
 
     private long left;
@@ -58,11 +64,11 @@ final class EvacuationWorker {
     }
 
     /**
-     * Returns when nothing is there, or looks find no fewer, or another part has failed.
+     * Returns when no object is left, or repeated looks find no fewer, or another worker has failed.
      *
-     * @param since what was used then or later is worth moving
-     * @param movingUntil of {@link System#nanoTime}: what is left then is evicted
-     * @return how many objects may be there still
+     * @param since objects that were used at this time or later are worth moving
+     * @param movingUntil {@link System#nanoTime} from which objects are evicted and not moved
+     * @return how many objects may still be there
      */
     long empty(long since, long movingUntil) {
         long fewest = look(since, movingUntil);
@@ -76,7 +82,10 @@ final class EvacuationWorker {
         return fewest;
     }
 
-    /** Also of the indexes that are to say which pieces are free: when the server has left, they cannot be read. */
+    /**
+     * Waits for the session's requests, and for indexes that must be read to free their pieces while the server is
+     * there.
+     */
     private void rest() {
         long until = System.nanoTime() + REST_NANOS;
         while (!session.rests() && !totals.failed && System.nanoTime() - until < 0) {
@@ -93,11 +102,11 @@ final class EvacuationWorker {
     }
 
     /**
-     * Evicts what is not worth moving as it is met, moves the rest, the latest used first, and evicts what there was no
-     * time for.
+     * Reads the table part once. Evicts objects that are not worth moving as it meets them, moves the others, the
+     * latest used first, and evicts those for which there was no time.
      *
-     * @return how many objects may be there still: no slot names a block of the server anew, so a slot that has changed
-     *     is another's. An index that has changed may have left its pieces to the next
+     * @return how many objects may still be there. No slot names a block of the server again, so if a slot has changed,
+     *     its object is not on the server; but if an index has changed, its successor may have the same pieces
      */
     private long look(long since, long movingUntil) {
         gone.clear();
@@ -142,7 +151,7 @@ final class EvacuationWorker {
         }
     }
 
-    /** What cannot be evicted, as a higher slot may have its key, is moved. */
+    /** Evicts the rest. Objects that cannot be evicted, since a higher slot may have their key, are moved. */
     private void evictRest() {
         for (int i = 0; i < scan.whole.count() && !totals.failed; i++) {
             if (!gone.get(i)) {
@@ -176,7 +185,7 @@ final class EvacuationWorker {
         session.poll(after);
     }
 
-    /** It is stored again as it is, with the expiry that it has then; its version is another. */
+    /** Stores an object in pieces again, as it is, with the time to live that it has left; it gets a new version. */
     private void moveInPieces(int number) {
         byte[] key = scan.pieced.get(number);
         VersionedValue found = blocking.getVersioned(key);
@@ -189,7 +198,7 @@ final class EvacuationWorker {
                 moved(ValuePieces.objectUnits(scan.inPieces.word(number)));
             }
         } catch (MapException e) {
-            // No room: it is evicted.
+            // There is no room, so it will be evicted.
         }
     }
 
@@ -199,9 +208,9 @@ final class EvacuationWorker {
     }
 
     /**
-     * What has not been moved may be there still, also where its block could not be read.
+     * A move has ended. An object that was not moved may still be there, also if its block could not be read.
      *
-     * @param tag its number, or {@link #COLD} of what has made room
+     * @param tag the object's number, or {@link #COLD} for one that was evicted to make room
      */
     private void afterMove(long tag, int status, MemorySegment unused, long at, int bytes) {
         if (status == KvStatus.DONE && tag != COLD) {
@@ -210,7 +219,7 @@ final class EvacuationWorker {
         }
     }
 
-    /** @param tag number of what was found whole, or {@link #COLD} */
+    /** @param tag the number of a whole object, or {@link #COLD} */
     private void afterEviction(long tag, int status, MemorySegment unused, long at, int bytes) {
         boolean isGone = evicted(status) || status == KvStatus.CHANGED;
         if (tag != COLD) {
@@ -220,7 +229,7 @@ final class EvacuationWorker {
         }
     }
 
-    /** @param tag number of what was found in pieces */
+    /** @param tag the number of an object in pieces */
     private void afterPieces(long tag, int status, MemorySegment unused, long at, int bytes) {
         if (!evicted(status)) {
             stay.set((int) tag, status == KvStatus.EXISTS);

@@ -8,8 +8,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Objects as they were found in the table: slots, their words, and when they were used last. A row of three words each,
- * in chunks that are kept, so that no row is copied while their number grows. One thread.
+ * A list of objects that were found in the table: for each its slot, its word, and when it was used last. Each is a row
+ * of three words, in chunks that are kept, so that no row is copied when the list grows. One thread.
  */
 final class FoundObjects {
 
@@ -19,7 +19,7 @@ final class FoundObjects {
 
     private final List<long[]> chunks = new ArrayList<>();
     private int count;
-    /** Those whose slots may be emptied as they are ({@link Bucket#mayEvict}). */
+    /** Objects whose slots may be emptied without reading blocks ({@link Bucket#mayEvict}). */
     private final BitSet alone = new BitSet();
 
     void clear() {
@@ -27,7 +27,7 @@ final class FoundObjects {
         count = 0;
     }
 
-    /** @param slot as {@link MoveSteps#slot} has it */
+    /** @param slot in the form of {@link MoveSteps#slot} */
     void add(long slot, long word, long usedLast) {
         if (count == chunks.size() * CHUNK_ROWS) {
             chunks.add(new long[ROW * CHUNK_ROWS]);
@@ -47,7 +47,7 @@ final class FoundObjects {
         return chunks.get(number >>> CHUNK_BITS)[at(number) + column];
     }
 
-    /** The one that was added last may be evicted as it is. */
+    /** The object that was added last may be evicted without reading blocks. */
     void lastIsAlone() {
         alone.set(count - 1);
     }
@@ -72,13 +72,9 @@ final class FoundObjects {
         return get(number, 2);
     }
 
-    /**
-     * Those that were used at a time or later, the latest first.
-     *
-     * @return their numbers
-     */
+    /** The numbers of the objects that were used at {@code oldest} or later, the latest first. */
     int[] latestFirst(long oldest) {
-        // Sorted by the time, of which the upper bits are enough, with the number below them.
+        // Sorts by time with the object's number in the low bits; the remaining bits of the time are precise enough.
         int bits = Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(1, count));
         long[] keys = new long[count];
         int n = 0;

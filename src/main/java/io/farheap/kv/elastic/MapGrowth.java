@@ -21,9 +21,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /**
- * Adds memory to a map: regions to the space on each of its servers, or on one that joins it, which the map's first
- * server then numbers; and takes servers out again. One process does so at a time; where it dies in the midst of it,
- * the regions that nobody has numbered are the next one's. Any thread, one at a time.
+ * Changes the memory of a map. To add memory, it adds regions to the space on each of its servers, or on a server that
+ * joins, and then has the map's first server give them numbers; it takes servers out likewise. One process at a time
+ * may do so. If that process dies in between, regions without numbers are used by the next growth. Any thread, one at a
+ * time.
  */
 public final class MapGrowth {
 
@@ -35,7 +36,7 @@ public final class MapGrowth {
     private final SpaceMemory space;
     private final Predicate<RegionDirectory> used;
 
-    /** @param used whether all processes use a layout as it is; asked on the keeper's thread */
+    /** @param used whether all processes use a layout; called on the keeper's thread */
     public MapGrowth(MapKeeperTasks keeper, MapServers servers, SpaceMemory space, Predicate<RegionDirectory> used) {
         this.keeper = keeper;
         this.servers = servers;
@@ -43,13 +44,13 @@ public final class MapGrowth {
         this.used = used;
     }
 
-    /** What one does while no other process changes the map's memory. */
+    /** A change that runs while no other process changes the map's memory. */
     interface MemoryChange {
         /** @return the layout after the change */
         RegionDirectory of(RegionDirectory before);
     }
 
-    /** Changes the map's memory, and waits until all processes have it so. */
+    /** Changes the map's memory, and waits until all processes use it. */
     void change(MemoryChange change) {
         MapServiceClient first = servers.first().line();
         RegionDirectory layout;
@@ -57,7 +58,7 @@ public final class MapGrowth {
             keeper.ask(first, () -> answer(first.with(1, 1).call(MapCalls.GROWING, 2)));
             RegionDirectory before =
                     keeper.ask(first, () -> Optional.ofNullable(GrowthTracker.read(first, space.layout())));
-            // What another process has just changed is to be known here.
+            // This process must know the change that another process has made before.
             await(() -> space.layout().growths() >= before.growths());
             layout = change.of(before);
         } finally {
@@ -66,7 +67,7 @@ public final class MapGrowth {
         await(() -> keeper.ask(() -> used.test(layout)));
     }
 
-    /** @param regions on each server */
+    /** Adds memory. @param regions on each server */
     public void add(int regions) {
         change(before -> {
             List<MapServer> all = servers.all().stream()
@@ -91,7 +92,7 @@ public final class MapGrowth {
 
     static final byte[] NO_ADDRESS = {};
 
-    /** Has the first server note a growth; again changes nothing. */
+    /** Has the first server record a growth; a repetition changes nothing. */
     RegionDirectory tell(RegionDirectory before, RegionDirectory.Growth growth, byte[] address) {
         MapServiceClient first = servers.first().line();
         long[] text = new long[Math.ceilDiv(address.length, Long.BYTES)];
@@ -121,7 +122,7 @@ public final class MapGrowth {
             space.grow(more);
         } catch (ControlException e) {
             throw new MapException(space.server() + " gives the map no " + more + " regions more: " + e.getMessage()
-                    + ". What servers before it gave stays with the map, unused, and the next growth takes it first");
+                    + ". Regions of servers before it stay with the map, unused; the next growth takes them first");
         }
     }
 
@@ -134,7 +135,7 @@ public final class MapGrowth {
             if (System.nanoTime() - deadline > 0) {
                 throw new MapException("the map's memory is changed, but a process that has it open has not learned of "
                         + "that within " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS)
-                        + " s; it takes effect as soon as that process goes on or its lease ends");
+                        + " s; it takes effect as soon as that process continues or its lease ends");
             }
             Uninterruptibles.parkNanos(this, LOOK_NANOS);
         }

@@ -24,10 +24,10 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Empties segments where a server has chosen this process for it, so that they can be of another class: a thread with a
- * session of its own, which begins with the first. It moves what slots name there to free blocks of the same class,
- * what was used last first, and evicts what there is no free block for. Who else uses the map waits for none of it;
- * where this process ends in the midst of it, another one goes on.
+ * Empties segments if a server has chosen this process for it, so that they can serve another class. A thread with a
+ * session of its own, which starts with the first such request, moves the objects there to free blocks of the same
+ * class, the latest used first, and evicts those for which there is no free block. No other user of the map waits for
+ * that. If this process ends in between, the server chooses another one.
  */
 public final class SegmentEmptier implements AutoCloseable {
 
@@ -44,13 +44,13 @@ public final class SegmentEmptier implements AutoCloseable {
     private @Nullable Thread thread;
     private volatile boolean closed;
 
-    // The thread's.
+    // The thread's state.
     private long[] places = {};
     private int[] classes = {};
-    /** Of what was found by number: what has been moved or evicted. */
+    /** By number, the objects that have been moved or evicted. */
     private final BitSet gone = new BitSet();
 
-    /** @param sessions opens one, which the emptier closes */
+    /** @param sessions opens a session, which the emptier closes */
     public SegmentEmptier(
             RemoteMemory remote, SpaceMemory space, MapKeeperTasks keeper, Supplier<MapRequests> sessions) {
         this.remote = remote;
@@ -59,7 +59,7 @@ public final class SegmentEmptier implements AutoCloseable {
         this.sessions = sessions;
     }
 
-    /** A server has chosen this process. The keeper's thread. */
+    /** A server has chosen this process to empty segments. The keeper's thread. */
     public void ask(MapServiceClient line) {
         synchronized (this) {
             if (closed) {
@@ -83,7 +83,7 @@ public final class SegmentEmptier implements AutoCloseable {
                 empty(asked.take(), session, scan);
             }
         } catch (InterruptedException e) {
-            // It is closed.
+            // The emptier has been closed.
         } catch (RuntimeException e) {
             if (!closed) {
                 LOG.log(System.Logger.Level.WARNING, "a map's segments are not emptied now", e);
@@ -97,7 +97,7 @@ public final class SegmentEmptier implements AutoCloseable {
     private void empty(MapServiceClient line, MapRequests session, SegmentScan scan) {
         try {
             while (!closed && askWhich(line)) {
-                // Class by class: where one has no free block left, another may have.
+                // One class at a time: if a class has no free block left, another class may have some.
                 for (int sizeClass : IntStream.of(classes).distinct().toArray()) {
                     scan.clear();
                     for (int i = 0; i < places.length; i++) {
@@ -115,7 +115,7 @@ public final class SegmentEmptier implements AutoCloseable {
         }
     }
 
-    /** What it has free is others'; there is not room for all on the way at a time, and some is still to come. */
+    /** Gives all free blocks back. The mailbox may not have room for all at once, and some blocks become free later. */
     private void letGoOfAll(MapRequests session) {
         session.poll(handler);
         while (!closed && session.holdsFree()) {
@@ -125,7 +125,7 @@ public final class SegmentEmptier implements AutoCloseable {
         }
     }
 
-    /** @return whether there are some */
+    /** Asks which segments to empty. @return whether there are any */
     private boolean askWhich(MapServiceClient line) {
         return keeper.ask(() -> {
             if (!line.call(MapCalls.EMPTY, 1)) {
@@ -147,7 +147,7 @@ public final class SegmentEmptier implements AutoCloseable {
         gone.clear();
         all(session, RequestColumns.COMPACT, scan.whole);
         all(session, RequestColumns.EVICT, scan.whole);
-        // What is below a slot that may have its key cannot be evicted.
+        // An object below a slot that may have the same key cannot be evicted, so it is moved.
         all(session, RequestColumns.MOVE, scan.whole);
         gone.clear();
         BlockingMapSession blocking = new BlockingMapSession(session);
@@ -157,7 +157,7 @@ public final class SegmentEmptier implements AutoCloseable {
         all(session, RequestColumns.EVICT, scan.inPieces);
     }
 
-    /** All that has not gone yet, what was used last first. */
+    /** Processes all objects that are not gone yet, the latest used first. */
     private void all(MapRequests session, int kind, FoundObjects found) {
         int[] order = found.latestFirst(Long.MIN_VALUE);
         for (int i = 0; i < order.length && !closed; ) {
@@ -169,7 +169,7 @@ public final class SegmentEmptier implements AutoCloseable {
         session.awaitAll(handler);
     }
 
-    /** An object in pieces is stored again as it is, with the expiry that it has then; its version is another. */
+    /** Stores an object in pieces again, as it is, with the time to live that it has left; it gets a new version. */
     private void restore(BlockingMapSession session, byte[] key, int number) {
         try {
             VersionedValue found = session.getVersioned(key);
@@ -177,18 +177,18 @@ public final class SegmentEmptier implements AutoCloseable {
                 gone.set(number);
             }
         } catch (MapException e) {
-            // No room: it is evicted.
+            // There is no room, so it will be evicted.
         }
     }
 
-    /** @param tag number of what was moved or evicted, is not there any more, or is to be tried otherwise */
+    /** @param tag the object's number */
     private void ended(long tag, int status, MemorySegment unused, long at, int bytes) {
         if (status == KvStatus.DONE || status == KvStatus.CHANGED) {
             gone.set((int) tag);
         }
     }
 
-    /** Idempotent. */
+    /** Ends the thread. Idempotent. */
     @Override
     public void close() {
         Thread present;

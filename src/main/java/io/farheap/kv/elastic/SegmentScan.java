@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Finds what slots name in a segment, without a look at the rest of the table: each block says the hash of its object,
- * so which bucket a slot that names it is in. A block that nobody has named yet says what it was before, and no slot
- * names it. One thread.
+ * Finds the objects whose blocks lie in a segment without reading the whole table: each block has the hash of its
+ * object's key, which gives the bucket of a slot that may name it. A block that has not been stored in a slot yet still
+ * has its former content, and no slot names it. One thread.
  */
 final class SegmentScan implements AutoCloseable {
 
@@ -30,11 +30,11 @@ final class SegmentScan implements AutoCloseable {
     private final SpaceMemory space;
     private final TableReader table;
 
-    /** By their slots, of all segments that were looked at. */
+    /** Objects in one block, of all segments that were scanned. */
     final FoundObjects whole = new FoundObjects();
-    /** Those that have a piece there, or their index. */
+    /** Objects in pieces that have a piece or their index there. */
     final FoundObjects inPieces = new FoundObjects();
-    /** Of these the keys by their numbers. */
+    /** The keys of the objects in pieces, by number. */
     final List<byte[]> pieced = new ArrayList<>();
 
     private final Set<Long> piecedSlots = new HashSet<>();
@@ -51,7 +51,7 @@ final class SegmentScan implements AutoCloseable {
         piecedSlots.clear();
     }
 
-    /** @throws MapException where a server is lost */
+    /** Scans a segment. @throws MapException if a server is lost */
     void add(long place, int sizeClass) {
         int units = SizeClasses.units(sizeClass);
         int bytes = space.shape().segmentBytes();
@@ -85,7 +85,10 @@ final class SegmentScan implements AutoCloseable {
         }
     }
 
-    /** An index that was used again may have left its pieces to another one in the slot, of a touch. */
+    /**
+     * Finds an object in pieces. If its index was used again, the slot may have a new index with the same pieces, of a
+     * touch.
+     */
     private void findInPieces(long at, long place, int region, int bucket, int slot) {
         long used = table.usedLast(slot);
         long word = table.word(slot);

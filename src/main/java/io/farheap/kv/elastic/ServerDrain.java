@@ -21,24 +21,25 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes a memory server out of a map while it is used. Only one that has joined: those that the map was made on have
- * its table.
+ * Takes a memory server out of a map while the map is used. The server must have joined the map: the servers that the
+ * map was made on have its table.
  *
  * <ol>
- *   <li>The server hands out no block any more, and says so to all processes in their beats. From then on they take
- *       none of its blocks into use, and it knows when no request in flight has begun before: no slot will name one
- *       anew.
- *   <li>What slots name there is moved, the latest used first, until a quarter of the time is left, or the rest is
- *       colder than what the smaller map would keep ({@link TableSample}); {@link MoveSteps} has how.
- *   <li>What is left is evicted: nothing is known to be there any more.
- *   <li>The server is told that it has left, and the map's first server notes it. Each process forgets its regions,
- *       says so once no request in flight may know of them, and gives its lease up. When all have, the space there is
- *       dropped.
+ *   <li>The server hands out no more blocks, and its beats tell all processes so. From then on they use none of its
+ *       free blocks, and it learns when all requests in flight have begun after that: then no slot will name a block
+ *       there again.
+ *   <li>The objects there are moved, the latest used first, until a quarter of the time is left, or the remaining
+ *       objects are colder than those that the smaller map would keep ({@link TableSample}). {@link MoveSteps}
+ *       describes a move.
+ *   <li>The remaining objects are evicted, so that no slot names a block of the server any more.
+ *   <li>The server records that it has left, and so does the map's first server. Each process forgets the server's
+ *       regions, confirms that once no request in flight may know them, and gives its lease up. When all have, the
+ *       space there is dropped.
  * </ol>
  *
- * <p>Who dies in the midst of it leaves a server that is as it was, with fewer objects, or one that has left, whose
- * space ends with it or when it joins again. One that is lost is taken out in the same way: what it had is evicted. Any
- * thread, one at a time.
+ * <p>If the draining process dies in between, the server is as it was, with fewer objects; or it has left, and its
+ * space ends by its time to live or when the server joins again. A lost server is taken out in the same way, but its
+ * objects are evicted. Any thread, one at a time.
  */
 public final class ServerDrain {
 
@@ -65,9 +66,11 @@ public final class ServerDrain {
     }
 
     /**
-     * @param hostPort as it joined by
-     * @param within what moving and evicting may take together
-     * @param progress told now and then
+     * Takes a server out.
+     *
+     * @param hostPort the address by which it joined
+     * @param within the time for moving and evicting together
+     * @param progress is called now and then with the totals so far
      */
     public MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
         boolean without = servers.goesWithout(hostPort);
@@ -105,23 +108,28 @@ public final class ServerDrain {
                 throw e;
             }
             if (leaving != null && !lost) {
-                // First: whoever hears late that it has left would take blocks there that others find nothing in.
+                // Before the growth is recorded: a process that learned late of the leave would store objects that
+                // others cannot find.
                 leaveForEver(leaving.line());
             }
-            // Where this fails, the first server may have noted it nevertheless: it stays as one that is to leave.
+            // If this fails, the first server may have recorded it nevertheless: the server then stays as one that is
+            // about to leave.
             RegionDirectory.Growth leaves = RegionDirectory.Growth.leaving(number, before.regionsOf(number));
             return memory.tell(before, leaves, MapGrowth.NO_ADDRESS);
         });
     }
 
-    /** A server that is lost to this process alone hands out blocks to others: that is drained like any other. */
+    /**
+     * Refuses a server that only this process has lost: it hands out blocks to others, so it must be drained as a live
+     * one.
+     */
     private void requireSilent(String hostPort) {
         try {
             servers.apart(hostPort, server -> servers.remote().openSpace(server, servers.key()));
         } catch (ControlException e) {
             return;
         }
-        throw new MapException("server " + hostPort + " was lost to this process, and answers; open the map anew and "
+        throw new MapException("server " + hostPort + " was lost to this process, and answers; open the map again and "
                 + "drain it as one that is not lost");
     }
 
@@ -142,20 +150,23 @@ public final class ServerDrain {
         return found;
     }
 
-    /** @param leaving null where the map was opened without it */
+    /** @param leaving null if the map was opened without it */
     private void empty(
             ServerEvacuation objects, @Nullable MapServer leaving, long within, Consumer<MapDrain> progress) {
         boolean lost = isLost(leaving);
         Runnable refuse = leaving == null || lost ? () -> {} : () -> refuseBlocks(leaving.line());
         long left = objects.empty(lost, refuse, within, progress);
-        // Of a lost server some stay: misses, which go as whatever names no region of the map.
+        // Some objects of a lost server stay: gets miss them, and their slots are emptied like all that name no region
+        // of the map.
         if (left > 0 && !lost) {
             throw new MapException("after " + EvacuationWorker.LOOKS_IN_VAIN + " looks at the table there are still "
                     + left + " objects on the server, which stays in the map; see farheap kv audit, and try again");
         }
     }
 
-    /** From now on no block of the server is taken into use; waits until no request has begun before. */
+    /**
+     * Has the server hand out no more blocks; waits until all requests in flight have begun after their processes knew.
+     */
     private void refuseBlocks(MapServiceClient line) {
         long end = System.nanoTime() + PATIENCE_NANOS;
         while (!keeper.<Boolean>ask(
@@ -167,16 +178,17 @@ public final class ServerDrain {
                 throw new MapException(
                         "a process that has the map open has not learned within "
                                 + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS) + " s that " + line.space.server()
-                                + " is to leave it; nothing has changed, try again when that process goes on or its lease ends");
+                                + " is to leave it; nothing has changed, try again when that process continues or its lease ends");
             }
             Uninterruptibles.parkNanos(this, LOOK_NANOS);
         }
     }
 
     /**
-     * It hands out no block either when this process has given its lease up, or dies: the next drain finishes this one.
+     * Has the server hand out no blocks ever again, also when this process dies or has given its lease up: the next
+     * drain of the server finishes this one.
      *
-     * @throws MapException where it is lost: then it may hand blocks out to others
+     * @throws MapException if it is lost: then it may hand out blocks to others
      */
     private void leaveForEver(MapServiceClient line) {
         keeper.<Boolean>ask(
@@ -184,7 +196,7 @@ public final class ServerDrain {
                 () -> line.with(1, MapCalls.HAS_LEFT).call(MapCalls.DRAIN, 2) ? Optional.of(true) : Optional.empty());
     }
 
-    /** Its blocks are used again. */
+    /** Has the server hand out blocks again. */
     private void takeBack(@Nullable MapServer server, Throwable why) {
         if (server != null && !isLost(server)) {
             MapServiceClient line = server.line();
@@ -195,13 +207,13 @@ public final class ServerDrain {
                                 ? Optional.of(true)
                                 : Optional.empty());
             } catch (RuntimeException e) {
-                // It ends with this process's lease.
+                // The refusal ends with this process's lease.
                 why.addSuppressed(e);
             }
         }
     }
 
-    /** Nobody has it open any more but those whose lease is about to end. */
+    /** Drops the space. Only processes whose lease is about to end still have it open. */
     private void endSpace(String hostPort, @Nullable MapServer left) {
         if (left == null || isLost(left)) {
             return;
@@ -210,7 +222,7 @@ public final class ServerDrain {
         try {
             servers.apart(hostPort, server -> servers.remote().dropSpace(server, servers.key(), id));
         } catch (ControlException e) {
-            // It has ended meanwhile, with all that it had.
+            // The space has ended meanwhile.
         }
     }
 }

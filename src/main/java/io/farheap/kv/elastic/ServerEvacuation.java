@@ -19,13 +19,13 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Moves and evicts what a map has on one server, which is to leave it: each of a few threads what a part of the table
- * names there. One thread.
+ * Moves and evicts a map's objects on one server, which is about to leave it. A few threads do so, each for a part of
+ * the table. Used by one thread.
  */
 final class ServerEvacuation implements AutoCloseable {
 
     private static final int MOST_THREADS = 4;
-    /** Of the time, for moving: an eviction takes a small part of what a move does. */
+    /** The share of the time for moving; an eviction takes a small part of the time of a move. */
     private static final double MOVING = 0.75;
 
     private static final long TELL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -34,20 +34,23 @@ final class ServerEvacuation implements AutoCloseable {
     private final SpaceMemory space;
     private final int server;
     private final Supplier<MapRequests> sessions;
-    /** Those that were opened. */
+    /** The sessions that were opened. */
     private final List<MapRequests> opened = new CopyOnWriteArrayList<>();
 
     private final DrainTotals totals = new DrainTotals();
     private final LongAdder left = new LongAdder();
-    /** Whether the caller was, meanwhile: what is to be said of a server that is empty cannot wait for less. */
+    /**
+     * Whether the caller was interrupted meanwhile. Its flag is set again when this is closed, so that the calls until
+     * then can wait for their answers.
+     */
     private boolean interrupted;
 
-    /** Has an end when nothing is stored on the server any more. */
+    /** Completes when nothing is stored on the server any more. */
     private final CompletableFuture<Void> refused = new CompletableFuture<>();
 
     /**
-     * @param sessions opens one, which is closed with this: only when the server has left, as all blocks that were
-     *     taken over there would go back else
+     * @param sessions opens a session. Sessions are closed with this object, and only when the server has left:
+     *     otherwise the blocks that they have taken over would go back to it
      */
     ServerEvacuation(RemoteMemory remote, SpaceMemory space, int server, Supplier<MapRequests> sessions) {
         this.remote = remote;
@@ -57,14 +60,15 @@ final class ServerEvacuation implements AutoCloseable {
     }
 
     /**
-     * Moves what is worth it, the latest used first, in three quarters of a time, and evicts the rest. Once.
+     * Moves the objects that are worth it, the latest used first, in three quarters of the time, and evicts the rest.
+     * Once.
      *
-     * @param lost whether the server is, so that nothing can be moved
-     * @param refuse returns when nothing is stored on the server any more; what can be done before is
-     * @param withinNanos for that, from when the server has refused
-     * @param progress told now and then, on this thread
-     * @return how many objects may be there still
-     * @throws MapException where another server is lost
+     * @param lost whether the server is lost, so that nothing can be moved
+     * @param refuse returns when nothing is stored on the server any more; the table is sampled meanwhile
+     * @param withinNanos the time, which begins after that
+     * @param progress is called now and then, on this thread, with the totals so far
+     * @return how many objects may still be there
+     * @throws MapException if another server is lost
      */
     long empty(boolean lost, Runnable refuse, long withinNanos, Consumer<MapDrain> progress) {
         long movingNanos = (long) (MOVING * withinNanos);
@@ -91,7 +95,7 @@ final class ServerEvacuation implements AutoCloseable {
         return left.sum();
     }
 
-    /** Each with a chunk of the table at least; more than there are processors would only take turns. */
+    /** Each thread has at least a chunk of the table; threads beyond the number of processors would only take turns. */
     private int threads() {
         int processors = Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors());
         return Math.min(processors, new TableChunks(space.shape()).count());
@@ -107,7 +111,7 @@ final class ServerEvacuation implements AutoCloseable {
         }
     }
 
-    /** At least once, however fast the others are. */
+    /** Reports progress until the threads end; at least once, however fast they are. */
     private void tell(AtomicInteger running, Consumer<MapDrain> progress) {
         do {
             LockSupport.parkNanos(TELL_NANOS);
@@ -130,17 +134,17 @@ final class ServerEvacuation implements AutoCloseable {
         MapRequests session = sessions.get();
         opened.add(session);
         try (ServerScan scan = new ServerScan(remote, space, server, lost, part, parts)) {
-            // Of a lost server nothing is worth moving.
+            // Nothing on a lost server can be moved.
             long since = lost ? Long.MAX_VALUE : scan.usedSince();
             refused.join();
             left.add(new EvacuationWorker(session, scan, lost, totals).empty(since, System.nanoTime() + movingNanos));
         } finally {
-            // Another thread closes it.
+            // Another thread closes the session.
             session.release();
         }
     }
 
-    /** How far it is. */
+    /** The totals so far. */
     MapDrain done() {
         return totals.now();
     }

@@ -16,7 +16,7 @@ import io.farheap.thread.Uninterruptibles;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
-/** Adds a memory server to a map while it is used. Any thread, one at a time. */
+/** Adds a memory server to a map while the map is used. Any thread, one at a time. */
 public final class ServerJoin {
 
     private static final long ZEROING_NANOS = TimeUnit.SECONDS.toNanos(20);
@@ -30,7 +30,7 @@ public final class ServerJoin {
         this.memory = memory;
     }
 
-    /** @param regions of the server's that the map has from now on */
+    /** Adds a server. @param regions that the map has on it */
     public void join(String hostPort, int regions) {
         memory.change(before -> {
             if (servers.all().stream()
@@ -47,13 +47,16 @@ public final class ServerJoin {
                 servers.remote().detach(server);
                 throw e;
             }
-            // Where this fails, the first server may have noted it nevertheless: then space and lease are used.
+            // If this fails, the first server may have recorded it nevertheless: then space and lease are in use.
             byte[] address = hostPort.getBytes(StandardCharsets.UTF_8);
             return memory.tell(before, new RegionDirectory.Growth(before.servers(), 0, regions), address);
         });
     }
 
-    /** By another of its addresses, too: a map on one server process twice would lose more with it than it says. */
+    /**
+     * Refuses a server that is in the map by another address: if its process were lost, two of the map's servers would
+     * be.
+     */
     private void refuseTwice(RemoteServer server, RegionDirectory before) {
         for (MapServer each : servers.all()) {
             if (!before.hasLeft(each.number()) && each.space().server().isSameProcess(server)) {
@@ -90,7 +93,7 @@ public final class ServerJoin {
         }
     }
 
-    /** What was dropped is free once it is zeroed. */
+    /** Repeats the creation until the memory of the dropped space has been zeroed, and is free. */
     private static void afterDrop(Runnable creation) {
         long deadline = System.nanoTime() + ZEROING_NANOS;
         while (true) {
@@ -106,7 +109,7 @@ public final class ServerJoin {
         }
     }
 
-    /** Whether somebody has begun to add the server and died, or has taken it out and died before its space ended. */
+    /** Whether a process died while it added the server, or took it out and died before the space there was dropped. */
     private static boolean isLeftOver(RemoteSpace space, MapDescriptor map, RegionDirectory before) {
         MapDescriptor there = MapDescriptor.decode(space.descriptor(), space.toString());
         return there.belongsTo(map)
@@ -114,7 +117,7 @@ public final class ServerJoin {
                 && (there.server() >= before.servers() || before.hasLeft(there.server()));
     }
 
-    /** The new part of the map ends when the others do. */
+    /** The time to live that the map has left, which the new space gets too. */
     private long millisLeft(RemoteSpace first) {
         return servers.remote().spaces(first.server()).stream()
                 .filter(each -> each.name().equals(first.name()))

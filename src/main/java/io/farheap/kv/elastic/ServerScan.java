@@ -12,9 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads a part of a map's table, step by step, and finds what has a block on one server. What was used last before a
- * given time, and may be evicted as it is, is of a step alone; the rest is kept. So is as much of what was used before
- * that time and lies on other servers: to be evicted for what moves there. One thread.
+ * Reads a part of a map's table, step by step, and finds objects with a block on one server. An object that was used
+ * last before a given time, and may be evicted without reading blocks, is kept for one step only; the others are kept.
+ * As many cold objects on other servers are kept too, which can be evicted to make room for moved ones. One thread.
  */
 final class ServerScan implements AutoCloseable {
 
@@ -26,24 +26,26 @@ final class ServerScan implements AutoCloseable {
     private final int first;
     private final int end;
 
-    /** What the last step has found of what was used before that time and may be evicted as it is. */
+    /**
+     * Objects of the last step that were used last before the given time, and may be evicted without reading blocks.
+     */
     final FoundObjects cold = new FoundObjects();
 
     final FoundObjects whole = new FoundObjects();
-    /** On other servers: what was used before that time and may be evicted as it is. */
+    /** Objects on other servers that were used last before that time, and may be evicted without reading blocks. */
     final FoundObjects elsewhere = new FoundObjects();
 
-    /** Those that have a piece on the server, or their index. */
+    /** Objects in pieces that have a piece or their index on the server. */
     final FoundObjects inPieces = new FoundObjects();
-    /** Of these the keys by their numbers. */
+    /** The keys of the objects in pieces, by number. */
     final List<byte[]> pieced = new ArrayList<>();
 
     private long oldest;
     private int next;
 
     /**
-     * @param lost whether nothing can be read of the server
-     * @param part of the table, one of {@code parts}
+     * @param lost whether the server is lost, so that it cannot be read
+     * @param part of the table that is read, of {@code parts}, counted from 0
      */
     ServerScan(RemoteMemory remote, SpaceMemory space, int server, boolean lost, int part, int parts) {
         this.space = space;
@@ -55,12 +57,12 @@ final class ServerScan implements AutoCloseable {
         table = new TableReader(remote, space);
     }
 
-    /** The time since which so much was used that the other servers have room for it. */
+    /** The time from which on the objects used have room on the other servers. */
     long usedSince() {
         return TableSample.usedSince(table, space, server);
     }
 
-    /** Begins anew. @param since what was used last before then is not kept where it may be evicted as it is */
+    /** Begins at the first bucket. @param since objects that were used last before this time are cold */
     void begin(long since) {
         whole.clear();
         elsewhere.clear();
@@ -71,10 +73,10 @@ final class ServerScan implements AutoCloseable {
     }
 
     /**
-     * Looks at some buckets more.
+     * Reads some buckets more.
      *
-     * @return false where there are no more
-     * @throws MapException where another server is lost
+     * @return false if there are no more
+     * @throws MapException if another server is lost
      */
     boolean step() {
         cold.clear();
@@ -104,7 +106,7 @@ final class ServerScan implements AutoCloseable {
                 lookInPieces(MoveSteps.slot(region, bucket, slot), word, used, pieces);
                 return;
             }
-            // Used again: a touch may have left the pieces to another index in the slot.
+            // The index was used again; the slot may have a new index with the same pieces, of a touch.
             long now = table.readWord(region, bucket, slot);
             if (now == word) {
                 break;
@@ -140,7 +142,7 @@ final class ServerScan implements AutoCloseable {
         return space.serverOf(word) == server;
     }
 
-    /** Of the index that was read last. */
+    /** Keeps an object in pieces if its index, which was read last, or a piece is on the server. */
     private void lookInPieces(long slot, long word, long used, int pieces) {
         boolean any = isHere(word);
         for (int piece = 0; piece < pieces; piece++) {

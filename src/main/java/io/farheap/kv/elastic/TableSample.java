@@ -14,30 +14,30 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * Parts of a map's table that lie evenly in it, to find what is worth moving from a server that is to leave: the others
- * have room for a part of what the map has, and those objects that were used last and fill that part are worth moving.
- * The rest would only make room for itself by evicting what is worth more. One thread.
+ * Chooses the objects that are worth moving from a server that is about to leave. The other servers have room for a
+ * part of what the map has; the objects that were used last and fill that part are worth moving. Moving others would
+ * only evict objects that are worth more. The sample is parts of the table at even distances. One thread.
  */
 final class TableSample {
 
-    /** Objects of the whole map. */
+    /** The most objects in the sample. */
     private static final int OBJECTS = 1 << 16;
-    /** READs, of {@link TableReader#MOST_BUCKETS} each. */
+    /** How many READs it takes, of {@link TableReader#MOST_BUCKETS} buckets each. */
     private static final int READS = 64;
-    /** Of the other servers' segments, what is filled: sessions hold free blocks. */
+    /** The share of the other servers' segments that is filled; sessions hold the rest as free blocks. */
     private static final double FILLED = 0.97;
 
     private final SplittableRandom random = new SplittableRandom();
     private final long[] sampledUse = new long[OBJECTS];
     private final int[] sampledUnits = new int[OBJECTS];
     private long seen;
-    /** Of all objects of the map, as far as the sample tells. */
+    /** The size of all objects of the map, estimated from the sample. */
     private double units;
 
     /**
-     * What was used then or later has room on the other servers.
+     * The time from which on the objects used have room on the other servers.
      *
-     * @throws MapException where a server is lost
+     * @throws MapException if a server is lost
      */
     static long usedSince(TableReader table, SpaceMemory space, int leaving) {
         TableSample sample = new TableSample();
@@ -78,7 +78,7 @@ final class TableSample {
         seen++;
     }
 
-    /** In units, of the other servers. */
+    /** The room for blocks on the other servers, in units. */
     private static double roomBeside(SpaceMemory space, int leaving) {
         SpaceShape shape = space.shape();
         double room = 0;
@@ -90,14 +90,14 @@ final class TableSample {
         return FILLED * room;
     }
 
-    /** @return what was used then or later has that much room */
+    /** @return the time from which on the objects used fill that much room */
     private long since(double room) {
         double share = room / Math.max(1, units);
         int n = (int) Math.min(OBJECTS, seen);
         if (share >= 1 || n == 0) {
             return Long.MIN_VALUE;
         }
-        // By their times; what was used at the same time stays or goes together.
+        // By their times, the latest first; objects that were used at the same time are treated alike.
         TreeMap<Long, Long> unitsAt = new TreeMap<>(Comparator.reverseOrder());
         long all = 0;
         for (int i = 0; i < n; i++) {

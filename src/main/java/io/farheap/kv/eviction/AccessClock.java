@@ -3,17 +3,17 @@ package io.farheap.kv.eviction;
 import io.farheap.kv.space.MapClock;
 
 /**
- * The time of accesses, of one session. To read a clock costs 20 to 100 ns, as much as a READ of memory that is near,
- * and who goes does not depend on microseconds: so a session that is fast reads it once for several accesses. How many
- * these are follows from how fast the last ones were, so that the time is {@link #MOST_NANOS} old at most, about; after
- * a pause it may be as old as the pause, for so many accesses, but no older than the map's last beat. In a small map,
- * where objects do not become old, it is read each time. One thread.
+ * The time of a session's accesses. Reading a clock costs 20 to 100 ns, as much as a READ of memory that is near, and
+ * the choice of a victim does not depend on microseconds. So a fast session reads the clock once for several accesses.
+ * The number of accesses follows from the pace of the last ones, so that the time is at most about {@link #MOST_NANOS}
+ * old. After a pause it may be as old as the pause for so many accesses, but no older than the map's last beat. In a
+ * small map, where objects do not become old, the clock is read for each access. One thread.
  */
 public final class AccessClock {
 
     private static final int MOST_ACCESSES = 16;
     private static final long MOST_NANOS = 20_000;
-    /** In a map for fewer objects than this it is read for fewer accesses. */
+    /** The clock is read for one access more for each so many objects that the map is made for. */
     private static final long OBJECTS_AN_ACCESS = 256;
 
     private static final long SECOND_MILLIS = 1000;
@@ -23,10 +23,10 @@ public final class AccessClock {
     private long now;
     private long seconds;
     private boolean knowsSeconds;
-    /** The map's, when the clock was read. */
+    /** The map clock's count of beats when it was read last. */
     private long beats;
 
-    /** For how many accesses the clock was read last, and how many of them are still to come. */
+    /** For how many accesses the clock was read last, and how many of these are left. */
     private int accesses = 1;
 
     private int left;
@@ -42,7 +42,7 @@ public final class AccessClock {
         if (left == 0) {
             long before = now;
             read();
-            // At the same pace the next so many take no longer.
+            // At the same pace, so many accesses take no longer than MOST_NANOS.
             long each = Math.max(1, (now - before) / accesses);
             accesses = Math.clamp(MOST_NANOS / each, 1, most);
             left = accesses;
@@ -55,7 +55,7 @@ public final class AccessClock {
         return now;
     }
 
-    /** Seconds of the map's clock when {@link #now} was. */
+    /** Seconds of the map's clock at the time of {@link #now}. */
     long seconds() {
         if (!knowsSeconds) {
             knowsSeconds = true;

@@ -23,14 +23,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Between a session's slots and its {@link Replacement}, which decides (Ditto, section 4.3). Frequencies are added up
- * before they go to the table ({@link FrequencyCounterCache}, section 4.2.2). One thread.
+ * Connects a session's slots with its {@link Replacement}, which decides (Ditto, section 4.3). Frequencies are added up
+ * in the session before they go to the table ({@link FrequencyCounterCache}, section 4.2.2). One thread.
  */
 public final class AdaptiveRecords implements AccessRecords, VictimSelector {
 
     private static final MemorySegment ALL = NativeMemory.ALL;
     private static final long NEVER_EXPIRES = 0;
-    /** Of so many accesses one looks at the other objects of the bucket. A power of two. */
+    /** One of so many accesses looks at the other objects of the bucket. A power of two. */
     private static final int LOOK_EVERY = 16;
 
     /**
@@ -38,11 +38,13 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
      * flight.
      */
     private static final long MOST_HELD = 1_000_000_000;
-    /** Counts that have waited too long and go with one poll of an idle session. */
+    /** How many counts that have waited too long one poll of an idle session sends. */
     private static final int OLD_AT_ONCE = 8;
 
     private static final int FINGERPRINTS = 1 << 8;
-    /** A region's number stands above an offset in it. */
+    /**
+     * The slot's address for {@link FrequencyCounterCache}: its offset, with the region's number above so many bits.
+     */
     private static final int REGION_SHIFT = 40;
 
     private final RequestPoster posts;
@@ -53,7 +55,7 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     private final MapSessionCounts counts;
     private final int extensionWords;
     private final ObjectMetadata metadata = new ObjectMetadata();
-    /** Those of a bucket's live slots, a bit each. */
+    /** The fingerprints of a bucket's live slots, a bit each. */
     private final long[] fingerprints = new long[FINGERPRINTS / Long.SIZE];
 
     private long newestHistory;
@@ -94,7 +96,7 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
             posts.hintWrite(space.region(region), at + Slot.ACCESSED, now);
         }
         if (frequency(bucket + Slot.offset(slot)) >= Slot.MOST_FREQUENCY) {
-            // An atomic cannot stop by itself, and would carry into the expiry.
+            // A fetch-and-add has no limit, and would carry into the expiry.
             writes &= ~(Replacement.COUNT_NOW | Replacement.COUNT);
         }
         if ((writes & Replacement.COUNT_NOW) != 0) {
@@ -117,7 +119,10 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
         return now - oldest;
     }
 
-    /** A block that has been used again since says nothing of the object. */
+    /**
+     * Reads a block's extension; false, and zeros, if the block has been used again and does not describe the object
+     * any more.
+     */
     private boolean readExtension(long word, long head) {
         if (extensionWords == 0) {
             return true;
@@ -147,14 +152,14 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
         }
     }
 
-    /** Nothing is in flight: counts that have waited too long go out. */
+    /** To call when nothing is in flight: sends counts that have waited too long. */
     public void idle() {
         if (frequencies.size() > 0) {
             frequencies.sendOld(clock.now(), OLD_AT_ONCE);
         }
     }
 
-    /** A sum of accesses goes to its slot. What the slot holds by then may be another object, which it favours. */
+    /** Adds a sum of accesses to its slot. If the slot has another object by then, that object profits. */
     private void addFrequency(long hash, long slot, int accesses) {
         posts.hintAdd(
                 space.region((int) (slot >>> REGION_SHIFT)),
@@ -162,12 +167,12 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
                 accesses);
     }
 
-    /** Words of a message to the map's controller. */
+    /** Length of a message to the map's controller, in words. */
     public int learnedWords() {
         return replacement.words();
     }
 
-    /** Sends what was learned where it is time, and takes what all have learned. */
+    /** Sends what the session has learned if it is time, and takes over what all sessions have learned. */
     public void exchange(Mailbox mailbox) {
         if (mailbox.hasLearned()) {
             long[] words = mailbox.learned();
@@ -175,7 +180,7 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
                 try {
                     replacement.answered(words);
                 } catch (IllegalArgumentException e) {
-                    // What the session has learned itself stays.
+                    // The session keeps what it has learned itself.
                     replacement.lost();
                 }
             } else {
@@ -202,7 +207,7 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
         return SlotWord.historyNumber(Bucket.word(bucket, slot));
     }
 
-    /** The insert time; of a history entry the experts. */
+    /** The insert time of an object, or the experts of a history entry. */
     private static long inserted(long bucket, int slot) {
         return ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.INSERTED);
     }
@@ -238,7 +243,7 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     public void begin(long sample, int buckets, long heads, boolean atOnce, int least) {
         long now = clock.now();
         long seconds = clock.seconds();
-        // What is on a server that leaves, or cannot be reached, makes no room.
+        // Evicting an object on a server that leaves, or cannot be reached, makes no room.
         boolean leaving = !atOnce && space.anyLeaving();
         boolean cutOff = !atOnce && !posts.reach().all();
         replacement.begin();
@@ -267,9 +272,10 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     }
 
     /**
-     * Offers a bucket's history entries, in one pass from the highest slot down.
+     * Offers a bucket's history entries to the policy, and finds its objects, in one pass from the highest slot down.
      *
-     * @return the slots of its objects, a bit each; of those alone that {@link Bucket#mayEvict} allows, if asked for
+     * @param atOnce only objects that {@link Bucket#mayEvict} allows
+     * @return the objects' slots, a bit each
      */
     private int offerEntries(long bucket, boolean atOnce) {
         Arrays.fill(fingerprints, 0);

@@ -4,9 +4,9 @@ import io.farheap.kv.replacement.Replacement;
 import io.farheap.kv.replacement.Replacements;
 
 /**
- * What decides what is evicted, and how accesses reach the table.
+ * The eviction policy of a map, and how a session's accesses reach the table.
  *
- * @param name as {@link Replacements#named} knows it
+ * @param name of the policy, as {@link Replacements#named} knows it
  * @param frequencyBytes memory of a session's frequency-counter cache
  * @param frequencyThreshold accesses that are added up before one fetch-and-add
  */
@@ -15,7 +15,7 @@ public record EvictionSettings(String name, long frequencyBytes, int frequencyTh
     private static final long FREQUENCY_BYTES = 1 << 20;
     private static final int FREQUENCY_THRESHOLD = 10;
 
-    /** Without another word. */
+    /** The default. */
     public static final EvictionSettings ADAPTIVE = of(Replacements.ADAPTIVE);
 
     /** With 1 MiB for a session's counters, and the paper's threshold of 10 (Ditto, section 4.2.2). */
@@ -23,17 +23,17 @@ public record EvictionSettings(String name, long frequencyBytes, int frequencyTh
         return new EvictionSettings(name, FREQUENCY_BYTES, FREQUENCY_THRESHOLD);
     }
 
-    /** @throws IllegalArgumentException where there is no such policy, or they keep too much with each object */
+    /** @throws IllegalArgumentException if there is no such policy, or it keeps too much with each object */
     public EvictionSettings {
         Replacements.named(name, 1, 1);
     }
 
-    /** Words of 8 bytes that it keeps with each object. */
+    /** Words of 8 bytes that the policy keeps in each object's block. */
     public int extensionWords() {
         return Replacements.named(name, 1, 1).extensionWords();
     }
 
-    /** For one session. */
+    /** The policy's state for one session. */
     Replacement replacement(long objects, long seed) {
         return Replacements.named(name, objects, seed);
     }

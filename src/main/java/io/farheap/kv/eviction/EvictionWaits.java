@@ -10,8 +10,8 @@ import io.farheap.kv.space.RequestColumns;
 import java.util.Arrays;
 
 /**
- * A session's requests that wait for {@link SampledEviction}: for an answer of the servers' services, or for the pieces
- * of an object that was evicted. A wait is one of what its request has pending. One thread.
+ * A session's requests that {@link SampledEviction} lets wait: for an answer of the servers' services, or for the
+ * pieces of an object that was evicted. A wait counts as one pending operation of its request. One thread.
  */
 public final class EvictionWaits {
 
@@ -19,17 +19,17 @@ public final class EvictionWaits {
     private final Mailbox mailbox;
     private final BlockAllocator allocator;
     private final Reclaimer reclaimer;
-    /** What each request looks for. */
+    /** The class of block that each request looks for. */
     private final int[] sizeClass;
-    /** Requests that wait for the services' answer. */
+    /** Requests that wait for an answer of the services. */
     private final boolean[] waits;
     /** Requests that wait for the pieces of an object that was evicted. */
     private final boolean[] waitsForPieces;
 
     private final boolean[] woken;
-    /** The class of what the services gave a request last. */
+    /** The largest class of block that the services gave each request last. */
     private final int[] given;
-    /** Requests that were told that no memory will be of another size soon. */
+    /** Requests that have learned that no memory will change its class soon. */
     private final boolean[] stuck;
 
     private int waiting;
@@ -53,7 +53,7 @@ public final class EvictionWaits {
         stuck = new boolean[operations.count];
     }
 
-    /** A request begins to look for room: the services have given it nothing. */
+    /** A request begins to look for a block: the services have given it nothing yet. */
     void begin(int place) {
         given[place] = 0;
         stuck[place] = false;
@@ -71,22 +71,24 @@ public final class EvictionWaits {
         waitingForPieces++;
     }
 
-    /** The largest class of what the services gave a request of the class that it looks for; 0 where nothing. */
+    /** The largest class of block that the services gave to a request for its class; 0 if none. */
     int given(int place) {
         return given[place];
     }
 
-    /** Whether a request was told that no memory will be of another size soon: evicting other sizes is in vain. */
+    /**
+     * Whether a request has learned that no memory will change its class soon, so that evicting other sizes is in vain.
+     */
     boolean stuck(int place) {
         return stuck[place];
     }
 
-    /** Whether a request waits for the services. */
+    /** Whether any request waits for the services. */
     public boolean isAsking() {
         return waiting > 0;
     }
 
-    /** Looks whether something has come that requests wait for; then {@link #nextWoken}. */
+    /** Wakes the requests whose wait has ended, and returns whether there are any; then call {@link #nextWoken}. */
     public boolean wakes() {
         boolean any = wakesForPieces();
         return wakesForAnswer() || any;
@@ -104,7 +106,7 @@ public final class EvictionWaits {
         return true;
     }
 
-    /** What the services gave, or the time to wait for it is over. */
+    /** The services have answered, or the time to wait for them has ended. */
     private boolean wakesForAnswer() {
         if (waiting == 0 || !mailbox.answered()) {
             return false;
@@ -125,7 +127,10 @@ public final class EvictionWaits {
         return true;
     }
 
-    /** Whether no request waits for another class, which would have to wait for what is asked for ahead of this one. */
+    /**
+     * Whether no request waits for another class: it would have to wait behind blocks that are asked for ahead of this
+     * class.
+     */
     private boolean waitedFor(int oneClass) {
         for (int place = 0; place < waits.length; place++) {
             if (waits[place] && sizeClass[place] != oneClass) {
@@ -136,7 +141,7 @@ public final class EvictionWaits {
     }
 
     /**
-     * A request that goes on; its wait was one of what it has pending.
+     * A request that continues; its wait was one of its pending operations.
      *
      * @return its place, or {@link Bucket#NONE}
      */

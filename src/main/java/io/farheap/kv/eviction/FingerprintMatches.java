@@ -11,8 +11,9 @@ import io.farheap.kv.space.RequestPoster;
 import io.farheap.kv.space.SpaceMemory;
 
 /**
- * For each request the slots of a bucket that may have the key of its victim: the victim's own, and live ones of its
- * fingerprint above it, lowest first. One thread; nothing allocates.
+ * For each request, the slots of a bucket that may have the key of its victim: the victim's own slot, and the live
+ * slots above it with the same fingerprint, lowest first. If a higher slot has the same key, it must be evicted first,
+ * since the lower slot's value counts while both exist. One thread; nothing allocates.
  */
 public final class FingerprintMatches {
 
@@ -34,10 +35,10 @@ public final class FingerprintMatches {
     }
 
     /**
-     * Finds those of a slot.
+     * Finds the slots for a victim's slot.
      *
-     * @return whether there are others than the slot itself, no more than are kept, and of blocks that can be: then
-     *     their heads say which may go
+     * @return whether the blocks' heads must be read to choose: there are other slots, no more than are kept here, and
+     *     all their words name blocks that can be read
      */
     public boolean find(int place, long bucketCopy, int slot, SpaceMemory space) {
         int count = 0;
@@ -56,7 +57,7 @@ public final class FingerprintMatches {
         return count > 1 && count <= MOST && readable;
     }
 
-    /** Whether the slot is the only one. */
+    /** Whether the victim's slot is the only one. */
     public boolean isAlone(int place) {
         return counts[place] == 1;
     }
@@ -66,11 +67,11 @@ public final class FingerprintMatches {
         return highest[place];
     }
 
-    /** Posts the READs of their heads, as one list. */
+    /** Posts READs of the blocks' heads, as one list. */
     public void readHeads(int place, RequestPoster posts) {
         posts.beginList();
         for (int number = 0; number < counts[place]; number++) {
-            // Where one cannot be read, it is of no incarnation that there is.
+            // If the READ fails, the head has incarnation 0, which no block has.
             ALL.set(JAVA_LONG, operations.sampledHead(place, number), 0);
             posts.readHead(place, word(place, number), RequestColumns.sampledHeadAt(place, number), 0);
         }
@@ -86,9 +87,9 @@ public final class FingerprintMatches {
     }
 
     /**
-     * Which one goes, when the heads of their blocks are in the request's memory. A block never changes its key, so a
-     * slot above that names one with another key does not keep the victim; one with the same goes first. Where a block
-     * is not the one that its slot named, nothing is known, and the highest goes.
+     * The number of the slot to evict, once the heads are in the request's memory. A block never changes its key, so a
+     * higher slot whose block has another key does not matter; one with the same key goes first. If a block is not the
+     * one that its slot named, its key is not known, and the highest slot goes.
      */
     public int goes(int place) {
         int goes = 0;

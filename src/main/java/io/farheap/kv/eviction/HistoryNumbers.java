@@ -1,15 +1,19 @@
 package io.farheap.kv.eviction;
 
 /**
- * Numbers for a session's history entries, which it takes {@link #AT_ONCE} at a time, by one fetch-and-add for as many
- * evictions. Counts how many are on the way and how many requests will want one, so that requests in flight together do
- * not each take as many: numbers that nobody uses make the history shorter. One thread; nothing allocates.
+ * Numbers for a session's history entries. One fetch-and-add takes {@link #AT_ONCE} of them, for as many evictions.
+ * This counts how many numbers are on the way and how many requests will want one, so that requests in flight at the
+ * same time do not each take as many: numbers that are not used make the history shorter. One thread; nothing
+ * allocates.
  */
 final class HistoryNumbers {
 
     static final int AT_ONCE = 8;
 
-    /** What fetch-and-adds gave, oldest first: a ring of the next number of each, and how many there are left. */
+    /**
+     * A ring of the ranges that fetch-and-adds gave, oldest first: the next number of each, and how many are left in
+     * it.
+     */
     private final long[] next;
 
     private final int[] left;
@@ -20,24 +24,24 @@ final class HistoryNumbers {
     private int coming;
     private int promised;
 
-    /** @param requests that may want some at a time, a power of two */
+    /** @param requests that may want numbers at the same time, a power of two */
     HistoryNumbers(int requests) {
         next = new long[2 * requests];
         left = new int[2 * requests];
         mask = 2 * requests - 1;
     }
 
-    /** A request will want one, and asks then by {@link #keep}. */
+    /** A request will want a number, and calls {@link #keep} before it takes it. */
     void promise() {
         promised++;
     }
 
-    /** A request that was promised one wants it now, or does not want it any more. */
+    /** A request that was promised a number wants it now, or does not want it any more. */
     void keep() {
         promised--;
     }
 
-    /** Whether there is one that nobody was promised. */
+    /** Whether there is a number that no request was promised. */
     boolean spare() {
         return here > promised;
     }
@@ -47,29 +51,29 @@ final class HistoryNumbers {
     }
 
     /**
-     * Whether to take more with what is posted next.
+     * Whether the next list that is posted should take more.
      *
-     * @param ahead how many more than were promised are to be there
+     * @param ahead how many numbers there should be beyond the promised ones
      */
     boolean few(int ahead) {
         return here + coming - promised < ahead;
     }
 
-    /** A fetch-and-add is on the way. */
+    /** A fetch-and-add has been posted. */
     void ask() {
         coming += AT_ONCE;
     }
 
-    /** It has come to nothing. */
+    /** The fetch-and-add has failed. */
     void lost() {
         coming -= AT_ONCE;
     }
 
-    /** It has found this number. */
+    /** The fetch-and-add has returned this number. */
     void came(long number) {
         coming -= AT_ONCE;
         if (ranges == next.length) {
-            // Not all of it can be kept: as where a session ends.
+            // There is no room to keep the range: its numbers are lost, as those that a session has left when it ends.
             return;
         }
         int at = first + ranges++ & mask;
@@ -78,7 +82,7 @@ final class HistoryNumbers {
         here += AT_ONCE;
     }
 
-    /** The next number, where there is {@linkplain #any any}. */
+    /** The next number, if there is {@linkplain #any any}. */
     long take() {
         here--;
         long number = next[first]++;

@@ -21,10 +21,23 @@ import io.farheap.kv.space.SpaceMemory;
 import java.util.SplittableRandom;
 
 /**
- * Makes room for a block: from the servers' services while they have any, else by eviction. One READ fetches buckets at
- * a random place, {@link VictimSelector} says which of their objects go, and the compare-and-swap that turns a slot
- * into a history entry decides whether it was this session that took its object out. What a sample gives beyond that
- * serves the session's next evictions ({@link VictimPool}), whichever requests they are for.
+ * Gets a block for a request: from the servers' services while they have any, else by evicting an object.
+ *
+ * <p>No client keeps a list of objects in the order of their use. Instead one READ fetches some buckets at a random
+ * place, slots with their metadata, and a policy compares the objects in them ({@link VictimSelector}). A
+ * compare-and-swap then turns the victim's slot into a history entry. It fails if the slot's word has changed, so of
+ * several clients that evict the same object at most one succeeds, and that one owns the block. Victims that a sample
+ * gives beyond the one that is needed serve the session's next evictions, whichever requests they are for ({@link
+ * VictimPool}).
+ *
+ * <p>A request takes these steps until it has a block; {@link #next} chooses the next one. It asks the services while
+ * they may have something. Otherwise it evicts a victim from the pool, or one from a new sample, of any size at first:
+ * blocks of other sizes that are evicted empty segments, whose class the services can change. After {@link #IN_VAIN}
+ * samples without a block that fits, it gives the session's free blocks of other sizes back and asks again. After
+ * {@link #SAMPLES} it asks for the last time, and then evicts only objects that are large enough; after as many samples
+ * again there is no room.
+ *
+ * <p>One thread; a request is named by its place in {@link RequestColumns}.
  */
 public final class SampledEviction {
 
@@ -38,15 +51,19 @@ public final class SampledEviction {
     private static final int TWINS = 7;
 
     /**
-     * Samples without a block of the size before the servers are asked for the last time; and after that, for objects
-     * that are large enough, before there is no room.
+     * How many samples without a block that fits a request takes before it asks the servers for the last time; and
+     * after that, of objects that are large enough, before there is no room.
      */
     private static final int SAMPLES = 64;
 
-    /** Samples without one before the session gives up what it has of other sizes, and asks again. */
+    /**
+     * How many samples without a block that fits a request takes before the session gives its blocks of other sizes
+     * back.
+     */
     private static final int IN_VAIN = 8;
     /**
-     * After so many of another size, less in a small map, the services may have segments of which all blocks are free.
+     * After so many victims of another size, or fewer in a small map, the services may have segments whose blocks are
+     * all free.
      */
     private static final long MISFITS = 128;
 
@@ -62,39 +79,39 @@ public final class SampledEviction {
     private final MapSessionCounts counts;
     private final SplittableRandom random;
 
-    /** How many are read together. */
+    /** How many buckets are read together. */
     private final int buckets;
 
-    /** What the policy keeps in blocks, which are to be read then. */
+    /** Words that the policy keeps in blocks; if there are any, a sample's heads are read. */
     private final int extensionWords;
 
-    /** Of each region. */
+    /** Buckets of each region. */
     private final int tableBuckets;
 
     private final int[] state;
     private final int[] sizeClass;
     private final int[] region;
     private final int[] bucket;
-    /** Of the victim. */
+    /** The offset of the victim's bucket in its region. */
     private final long[] victimBucketAt;
 
-    /** Whether what the request posted last has a fetch-and-add of history numbers. */
+    /** Whether the list that the request posted last has a fetch-and-add for history numbers. */
     private final boolean[] numbered;
-    /** Whether the request was promised one. */
+    /** Whether the request was promised a history number. */
     private final boolean[] promised;
 
     private final Mailbox mailbox;
     private final EvictionWaits waits;
-    /** Requests for which the session has given back what it had of other sizes. */
+    /** Requests for which the session has given its blocks of other sizes back. */
     private final boolean[] gaveBack;
-    /** Requests that have asked once more, where what was evicted did not help. */
+    /** Requests that have asked for the last time, since evicting did not help. */
     private final boolean[] askedLast;
-    /** Requests that evict nothing. */
+    /** Requests for which no object is evicted. */
     private final boolean[] onlyFree;
 
     private final FingerprintMatches twins;
 
-    /** Victims of another size than what was looked for. */
+    /** Victims of another size than the request needed. */
     private long misfits;
 
     private final long misfitsToAsk;
@@ -145,18 +162,18 @@ public final class SampledEviction {
         onlyFree = new boolean[operations.count];
     }
 
-    /** Whether there would be a block of a class if nothing else were there: else nobody need be evicted for it. */
+    /** Whether an empty map would have a block of this class: if not, evicting objects for it is in vain. */
     public boolean mayHave(int sizeClassOfBlock) {
         return space.shape().hasBlocksOf(sizeClassOfBlock);
     }
 
-    /** The same of a value in pieces. */
+    /** The same for a value in pieces. */
     public boolean mayHavePieces(int valueBytes) {
         int segmentUnits = space.shape().segmentBytes() / BlockFormat.UNIT_BYTES;
         return ValuePieces.leastSegments(extensionWords * Long.BYTES, valueBytes, segmentUnits) <= space.segments();
     }
 
-    /** Posts the first step. */
+    /** Begins to look for a block, and posts the first step. */
     public void begin(int place, int sizeClassOfBlock) {
         sizeClass[place] = sizeClassOfBlock;
         operations.attempts[place] = 0;
@@ -167,7 +184,7 @@ public final class SampledEviction {
         next(place);
     }
 
-    /** The same, where nothing is to be evicted for it, and no larger block will do. */
+    /** The same, but evicts nothing, and takes no block of a larger class. */
     public void beginFree(int place, int sizeClassOfBlock) {
         sizeClass[place] = sizeClassOfBlock;
         operations.attempts[place] = 0;
@@ -197,8 +214,9 @@ public final class SampledEviction {
     }
 
     /**
-     * Of what is evicted. Any size will do at first: what is evicted makes segments free, so that they go to the sizes
-     * that are asked for. Evicting only what is large enough would leave them to the sizes that were.
+     * The least size of an object to evict. Any size will do at first: evicting empties segments, and these go to the
+     * classes that are asked for. If only objects that are large enough were evicted, the memory would stay with the
+     * classes that have it.
      */
     private int leastUnits(int place) {
         return askedLast[place] || waits.stuck(place) ? SizeClasses.units(sizeClass[place]) : 0;
@@ -214,11 +232,12 @@ public final class SampledEviction {
     /**
      * Waits for an answer of the services.
      *
-     * @return whether it is one to this question; else another request's, and this one is to ask again
+     * @return true if this question is asked, or there is nothing to wait for; false if another request's question has
+     *     no answer yet, so that this request has to ask again
      */
     private boolean ask(int place, long want) {
         state[place] = SEGMENT;
-        // It has read nothing that it will use: what it looks for may be made of blocks that others know.
+        // The request has read nothing that it will use, so it must not hold back the reuse of blocks that others know.
         operations.knows(place, 0);
         boolean asked = mailbox.ask(sizeClass[place], largest(place), want);
         waits.forAnswer(place);
@@ -234,7 +253,7 @@ public final class SampledEviction {
         posts.beginList();
         posts.readSample(place, region[place], first, atEnd, 0);
         if (atEnd < buckets) {
-            // The region's last bucket and its first are neighbours, so that all are read equally often.
+            // The region's first bucket follows its last one, so that all buckets are sampled equally often.
             posts.readSample(place, region[place], 0, buckets - atEnd, atEnd);
         }
         promise(place);
@@ -247,7 +266,9 @@ public final class SampledEviction {
         numbers.promise();
     }
 
-    /** With what is posted now: as many ahead as requests in flight may want until the answer is there. */
+    /**
+     * Adds a fetch-and-add to the list, if there are fewer numbers than requests in flight may want until its answer.
+     */
     private void askForNumbers(int place) {
         if (numbers.few(Math.min(HistoryNumbers.AT_ONCE, operations.inUse()))
                 && posts.reach().region(0)) {
@@ -270,7 +291,7 @@ public final class SampledEviction {
         }
     }
 
-    /** A connection failed during a request's last step, which is one of these. */
+    /** A connection failed during the request's last step. */
     public void abandon(int place) {
         if (state[place] == VICTIM && posts.found(place) == operations.word[place]) {
             evicted(place);
@@ -290,7 +311,7 @@ public final class SampledEviction {
     }
 
     /**
-     * Goes on; begins the next step if the block is not there yet.
+     * Continues a request whose last step has ended, and begins the next step if there is no block yet.
      *
      * @return the block; or {@link BlockAllocator#NONE}, then see {@link #none}
      */
@@ -320,7 +341,7 @@ public final class SampledEviction {
             default -> {
                 evicted(place);
                 if (!reclaimer.isIdle()) {
-                    // There will be more than was asked for.
+                    // The pieces will be free soon, and are more than was asked for.
                     state[place] = PIECES;
                     waits.forPieces(place);
                     return BlockAllocator.NONE;
@@ -328,7 +349,7 @@ public final class SampledEviction {
             }
         }
         if (!waits.isAsking() && mailbox.hasBlocks()) {
-            // They came too late for who asked.
+            // An answer that came too late for the request that asked.
             allocator.takeGiven(sizeClass[place]);
         }
         long block = allocator.take(sizeClass[place], largest(place));
@@ -338,7 +359,7 @@ public final class SampledEviction {
         return block;
     }
 
-    /** Reads what the policy keeps with the objects of the sample. */
+    /** Reads the extensions that the policy keeps with the objects of the sample. */
     private void readHeads(int place) {
         state[place] = HEADS;
         int number = 0;
@@ -349,7 +370,7 @@ public final class SampledEviction {
             int slotOfBucket = slot % SpaceShape.BUCKET_SLOTS;
             long word = Bucket.word(bucketCopy, slotOfBucket);
             if (SlotWord.isLive(word)) {
-                // Where it cannot be read, it is of no incarnation that there is.
+                // If the READ fails, the head has incarnation 0, which no block has.
                 ALL.set(JAVA_LONG, operations.sampledHead(place, number), 0);
                 posts.readHead(place, word, RequestColumns.sampledHeadAt(place, number++), extensionWords);
             }
@@ -357,7 +378,7 @@ public final class SampledEviction {
         posts.endList();
     }
 
-    /** What the services give is right; any block that is large enough will do, where nothing else has helped. */
+    /** The largest class of block that will do: what the services gave, or any class once some samples were in vain. */
     private int largest(int place) {
         if (onlyFree[place]) {
             return sizeClass[place];
@@ -366,21 +387,23 @@ public final class SampledEviction {
         return operations.attempts[place] >= IN_VAIN ? SizeClasses.COUNT - 1 : near;
     }
 
+    /** The requests that wait. */
     public EvictionWaits waits() {
         return waits;
     }
 
-    /** Whether there is none. */
+    /** Whether there is no room. */
     public boolean none(int place) {
         return state[place] == NO_ROOM;
     }
 
-    /** Looks for victims in the sample that is there; says whether the request goes on with one. */
+    /** Looks for victims in the sample that was read; returns whether the request continues with one. */
     private boolean evict(int place) {
         keepPromise(place);
         long sample = operations.sample(place);
         int least = leastUnits(place);
-        // Where few are large enough, all of them are looked at, and not those alone whose heads would be read.
+        // If a least size is asked for, few objects have it, so all are looked at, and not only those whose heads are
+        // read.
         long heads = extensionWords == 0 || least > 0 ? 0 : operations.sampledHead(place, 0);
         victims.begin(sample, buckets, heads, false, least);
         int slot = victims.choose();
@@ -393,7 +416,7 @@ public final class SampledEviction {
             evictOrLook(place, copy, slot % SpaceShape.BUCKET_SLOTS);
             slot = victims.choose();
         } else {
-            // They come from another server than the sample.
+            // The number comes from another server than the sample, and is not here yet.
             state[place] = NUMBER;
             addNumbers(place);
         }
@@ -404,8 +427,8 @@ public final class SampledEviction {
     }
 
     /**
-     * Evicts the object of a slot; or first reads the heads of its block and of those in higher slots that may have the
-     * same key. Where these are too many, or one names no block that can be, the highest goes.
+     * Evicts the object of a slot, or first reads the heads of its block and of those in higher slots with its
+     * fingerprint. If these are too many, or one names a block that cannot be, evicts the highest.
      */
     private void evictOrLook(int place, long copy, int slot) {
         operations.block[place] = victims.experts();
@@ -420,9 +443,9 @@ public final class SampledEviction {
     }
 
     /**
-     * The heads are there.
+     * Chooses by the heads, which have been read, and evicts.
      *
-     * @return false where it needs a history number first
+     * @return false if there is no history number for that yet
      */
     private boolean evictOfTwins(int place) {
         keepPromise(place);
@@ -434,7 +457,7 @@ public final class SampledEviction {
         return true;
     }
 
-    /** What the sample gives from a slot on; those that are to be looked at more closely are not kept. */
+    /** Keeps the sample's victims from a slot on, except those whose blocks' heads would have to be read first. */
     private void keepFinds(int place, long sample, int firstSlot) {
         long now = clock.now();
         int sampledRegion = region[place];
@@ -459,7 +482,7 @@ public final class SampledEviction {
         return sample + (long) (slot / SpaceShape.BUCKET_SLOTS) * SpaceShape.BUCKET_BYTES;
     }
 
-    /** Where the bucket of a slot of the sample is in its region. */
+    /** The offset in its region of the bucket with a slot of the sample. */
     private long bucketAt(int place, int slot) {
         return space.shape().bucketAt((bucket[place] + slot / SpaceShape.BUCKET_SLOTS) % tableBuckets);
     }
@@ -473,7 +496,7 @@ public final class SampledEviction {
         evict(place, finds.slot(find), finds.word(find));
     }
 
-    /** A slot of the victim's bucket becomes a history entry. */
+    /** Posts the compare-and-swap that turns a slot of the victim's bucket into a history entry. */
     private void evict(int place, int slot, long word) {
         operations.slot[place] = slot;
         operations.word[place] = word;
@@ -505,7 +528,7 @@ public final class SampledEviction {
         }
     }
 
-    /** The slot of a full bucket whose object makes way for another of that bucket. */
+    /** The slot of a full bucket whose object makes way for another object of that bucket. */
     public int victimOf(long fullBucket) {
         victims.begin(fullBucket, 1, 0, true, 0);
         int slot = victims.choose();

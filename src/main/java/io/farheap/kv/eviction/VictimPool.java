@@ -3,21 +3,23 @@ package io.farheap.kv.eviction;
 import io.farheap.kv.format.ValuePieces;
 
 /**
- * Victims that a session's samples gave beyond what was needed then, for its next evictions: so one READ serves
- * several. The compare-and-swap that evicts one fails unless its slot still names the object that was judged. That says
- * nothing of accesses since, so a find is dropped after a while: when the session has evicted {@link #EVICTIONS} since,
- * or a part of the object's age has passed ({@link #AGE_PARTS}). It is dropped in another era too: no request that is
- * in flight since it was read need keep its word from coming back. One thread; nothing allocates.
+ * Victims that a session's samples gave beyond those needed at once, for its next evictions: one READ serves several
+ * evictions. The compare-and-swap that evicts a victim fails unless its slot still names the object that was judged. It
+ * does not notice that the object was read since, so a victim is dropped after a while: if the session has evicted
+ * {@link #EVICTIONS} objects since, or a fraction of the object's age has passed ({@link #AGE_PARTS}). A victim is also
+ * dropped if the process's era has changed: a segment is used again, with words from the first incarnation on, once no
+ * request in flight is of an older era, and the pool is no such request, so its word may name another object by then.
+ * One thread; nothing allocates.
  */
 final class VictimPool {
 
-    /** More than a sample gives. A power of two. */
+    /** More than a sample gives; a power of two. */
     private static final int CAPACITY = 16;
 
     private static final int EVICTIONS = 16;
     /**
-     * An object that was not accessed for so long is not likely to be accessed while as much passes once more, divided
-     * by this.
+     * An object that was not accessed for some time is not likely to be accessed during another 1/{@code AGE_PARTS} of
+     * that time.
      */
     private static final long AGE_PARTS = 32;
 
@@ -35,16 +37,16 @@ final class VictimPool {
     private long evictions;
 
     /**
-     * Adds one; where there is no room the oldest goes.
+     * Adds a victim; if the pool is full, the oldest one is dropped.
      *
      * @param inRegion the region's number
-     * @param inBucketAt where its bucket begins there
+     * @param inBucketAt offset of the bucket in the region
      * @param of the slot in the bucket
      * @param with the word of the slot
-     * @param namedBy the experts
-     * @param inEra that the process was in before the slot was read
+     * @param namedBy the experts that named it
+     * @param inEra the process's era before the slot was read
      * @param lastAccess of the object
-     * @param now when it was judged
+     * @param now when the object was judged
      */
     void add(int inRegion, long inBucketAt, int of, long with, long namedBy, long inEra, long lastAccess, long now) {
         if (count == CAPACITY) {
@@ -57,15 +59,15 @@ final class VictimPool {
         word[at] = with;
         experts[at] = namedBy;
         era[at] = inEra;
-        // Where another wrote nonsense it is not kept.
+        // A time of access in the future, which another client may have written by mistake, does not keep the victim.
         until[at] = now + Math.max(0, now - lastAccess) / AGE_PARTS;
         untilEviction[at] = evictions + EVICTIONS;
     }
 
     /**
-     * Whether there is one to be had; it is then {@link #first}. Those before it are dropped.
+     * Whether the pool has a victim that may be used; it is then {@link #first}. Drops those before it.
      *
-     * @param least units of 64 bytes that it is to have
+     * @param least units of 64 bytes that the object must have
      */
     boolean any(long inEra, long now, int least) {
         while (count > 0) {
@@ -80,7 +82,7 @@ final class VictimPool {
         return false;
     }
 
-    /** The oldest, until it is {@linkplain #take taken}; by this number its parts are asked for. */
+    /** The number of the oldest victim, for the methods below; valid until {@link #take}. */
     int first() {
         return first;
     }
@@ -105,12 +107,12 @@ final class VictimPool {
         return experts[find];
     }
 
-    /** The first is used now. */
+    /** Removes the oldest victim, which is used now. */
     void take() {
         removeFirst();
     }
 
-    /** The session has begun to evict one, a find or not. */
+    /** The session begins to evict an object, from the pool or not. */
     void evicts() {
         evictions++;
     }

@@ -4,25 +4,28 @@ import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.space.RequestColumns;
 
-/** Says which objects of a sample are to go. One thread. */
+/** Chooses the objects of a sample that are to be evicted. One thread. */
 public interface VictimSelector {
 
     /**
-     * @param buckets how many copies lie there, one after another
-     * @param heads of the blocks of its first {@link RequestColumns#SAMPLE_HEADS} objects,
-     *     {@link BlockFormat#MOST_HEAD_BYTES} each; 0 where they were not read
-     * @param atOnce objects alone that {@link Bucket#mayEvict} allows
-     * @param least units of 64 bytes: only objects that are at least as large
+     * Begins with a sample.
+     *
+     * @param sample address of the copies of buckets, one after another
+     * @param buckets how many there are
+     * @param heads of the blocks of the sample's first {@link RequestColumns#SAMPLE_HEADS} objects, {@link
+     *     BlockFormat#MOST_HEAD_BYTES} each; 0 if they were not read
+     * @param atOnce chooses only objects that {@link Bucket#mayEvict} allows
+     * @param least chooses only objects of at least so many units of 64 bytes
      */
     void begin(long sample, int buckets, long heads, boolean atOnce, int least);
 
     /**
-     * The next slot of the sample that is to be taken out.
+     * The next slot of the sample to evict.
      *
-     * @return its number, counted from the first bucket on; or {@link Bucket#NONE}, where it gives no more
+     * @return its number, counted from the first bucket on; or {@link Bucket#NONE} if there is no more
      */
     int choose();
 
-    /** The experts that named the one that was chosen last, a bit each. */
+    /** The experts that named the object which was chosen last, a bit each. */
     long experts();
 }

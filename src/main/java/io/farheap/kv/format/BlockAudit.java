@@ -3,24 +3,26 @@ package io.farheap.kv.format;
 import java.util.Locale;
 
 /**
- * Where the blocks of one server's segments were found to be, while others went on: exact where nobody used the map.
+ * Which owners the blocks of one server's segments had during an audit. The counts are exact if no client used the map
+ * meanwhile.
  *
  * @param blocks of all segments that have been handed out
  * @param pooled in the service's pools
- * @param worn that have no incarnation left
- * @param held by sessions, free, not cut yet or under way
+ * @param worn that are retired, since they have no incarnation left
+ * @param held by sessions: free, not cut from their segment yet, or of a request under way
  * @param named by slots
- * @param lost that were nowhere, and are in the pools now
- * @param wrong words that name no block there is
+ * @param lost that had no owner, and are in the pools now
+ * @param wrong words that name a block which does not exist
  */
 public record BlockAudit(long blocks, long pooled, long worn, long held, long named, long lost, long wrong) {
 
-    /** Of the encoded form. */
+    /** Length of the encoded form, in words of 8 bytes. */
     public static final int WORDS = 7;
 
+    /** An audit that has found no blocks. */
     public static final BlockAudit NONE = new BlockAudit(0, 0, 0, 0, 0, 0, 0);
 
-    /** The two together. */
+    /** The sums of both. */
     public BlockAudit plus(BlockAudit other) {
         return new BlockAudit(
                 blocks + other.blocks,
@@ -32,13 +34,13 @@ public record BlockAudit(long blocks, long pooled, long worn, long held, long na
                 wrong + other.wrong);
     }
 
-    /** As a server answers it, from one word on. */
+    /** Decodes the form in which a server replies, which begins at word {@code at}. */
     public static BlockAudit of(long[] words, int at) {
         return new BlockAudit(
                 words[at], words[at + 1], words[at + 2], words[at + 3], words[at + 4], words[at + 5], words[at + 6]);
     }
 
-    /** Whether what was found is what there is, which it is where nobody uses the map. */
+    /** Whether each block was found exactly once, which holds if no client uses the map meanwhile. */
     public boolean adds() {
         return blocks == pooled + worn + held + named + lost;
     }

@@ -7,13 +7,13 @@ import io.farheap.rpc.message.BatchFormat;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The 64-bit hash of a block's bytes, which says whether all of it is there. It is fast for long values, and no defence
- * against constructed collisions: keys have {@link KeyHash}.
+ * The 64-bit hash of a block's bytes, by which a reader tells whether it has read all of them. It is fast for long
+ * values. It does not resist constructed collisions: keys have {@link KeyHash}.
  */
 final class BlockChecksum {
 
     private static final int LANES_FROM = 128;
-    /** Where the other lanes start from, with no pattern, so that lanes with equal words are not alike. */
+    /** Start values of the other lanes, without a pattern, so that lanes with equal words give different hashes. */
     private static final long SECOND = 0x9E3779B97F4A7C15L;
 
     private static final long THIRD = 0x3C6EF372FE94F82BL;
@@ -22,15 +22,15 @@ final class BlockChecksum {
     private BlockChecksum() {}
 
     /**
-     * @param seed another gives another hash of the same bytes
-     * @return of {@code bytes} bytes from {@code at} on, at any alignment
+     * @param seed makes the hashes of equal bytes differ
+     * @return the hash of {@code bytes} bytes that begin at {@code at}, at any alignment
      */
     static long of(MemorySegment memory, long at, int bytes, long seed) {
         long hash = BatchFormat.mix(BatchFormat.start(), seed, bytes);
         long end = at + bytes;
         long next = at;
         if (bytes >= LANES_FROM) {
-            // Four chains of products side by side, each from a start of its own.
+            // Four independent chains of multiplications run in parallel, each from its own start value.
             long first = hash;
             long second = hash ^ SECOND;
             long third = hash ^ THIRD;

@@ -6,12 +6,16 @@ import io.farheap.rpc.message.BatchFormat;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A block: what a slot points to, in units of 64 bytes, little-endian. Written once by one WRITE before its slot names
- * it, and found torn, used again or outdated by itself.
+ * A block: the memory that a slot's word names, in units of 64 bytes, little-endian.
+ *
+ * <p>A client writes a block once, by one WRITE, before a slot names it, and readers copy it without a lock. So a copy
+ * must tell by itself whether it is the block that the slot's word meant. Its checksum detects a torn copy. Its
+ * incarnation, which changes with each use of the block and is a part of the word too, detects a copy of a later use.
  *
  * <pre>
- *  0  u64  mark: incarnation (bits 0..13), state (14..15: 0, or 1 if not of a plain set), expiry in ms of the map's clock, 0 never (16..63);
- *          changed by compare-and-swap alone, outside the checksum
+ *  0  u64  mark: incarnation (bits 0..13); state (14..15: 1 if the request that stored the object looks first at what
+ *          is there, 0 if it was a plain set); expiry in ms of the map's clock, 0: never (16..63). Outside the
+ *          checksum, which is seeded with the incarnation
  *  8  u16  bytes of the key, 1 to 1,024
  * 10  u8   bytes of the policies' extension, a multiple of 8
  * 11  u8   kind: 0 an object; 1 an object's index, and 2 one of its {@linkplain ValuePieces pieces}
@@ -29,7 +33,7 @@ public final class BlockFormat {
     public static final int UNIT_BYTES = 64;
     public static final int HEADER_BYTES = 40;
     public static final int MOST_KEY_BYTES = 1024;
-    /** Of the words before the key. */
+    /** The most bytes of the words before the key: the header and the extension. */
     public static final int MOST_HEAD_BYTES = 128;
 
     private static final long LENGTHS = 8;
@@ -44,27 +48,34 @@ public final class BlockFormat {
     private static final int VALUE_SHIFT = 32;
     private static final long SECOND_MILLIS = 1000;
 
-    /** The state of a block that its slot may name. */
+    /** The state of a block that a plain set has stored. */
     static final int LIVE = 0;
-    /** Of one that was stored by what looks first at what is there; all else is as of a live one. */
+    /**
+     * The state of a block that was stored by a request which looks first at what is there. A set that finds such a
+     * block where it lost a race repeats itself, and does not assume that its own value was there for a moment.
+     */
     static final int CONDITIONAL = 1;
 
+    /** The kind of a block with an object. */
     public static final int OBJECT = 0;
+    /** The kind of a block with the index of an object in pieces. */
     public static final int INDEX = 1;
+    /** The kind of a block with a piece of a value. */
     public static final int PIECE = 2;
 
     private BlockFormat() {}
 
+    /** A length, rounded up to a multiple of 8. */
     public static int padded(int bytes) {
         return bytes + 7 & ~7;
     }
 
-    /** Where the key begins in a block. */
+    /** The offset of the key in a block. */
     public static int keyAt(int extensionBytes) {
         return HEADER_BYTES + extensionBytes;
     }
 
-    /** Where the value begins in a block. */
+    /** The offset of the value in a block. */
     public static int valueAt(int extensionBytes, int keyBytes) {
         return HEADER_BYTES + extensionBytes + padded(keyBytes);
     }
@@ -79,9 +90,9 @@ public final class BlockFormat {
     }
 
     /**
-     * Writes the words before the key, but the incarnation and the checksum, which {@link #seal} does.
+     * Writes the words before the key, except the incarnation and the checksum, which {@link #seal} writes.
      *
-     * @param at of the block, a multiple of 8
+     * @param at offset of the block, a multiple of 8
      */
     public static void prepare(
             MemorySegment memory,
@@ -105,21 +116,22 @@ public final class BlockFormat {
         memory.set(JAVA_LONG, at + HASH, hash);
     }
 
-    /** Notes in a prepared block that what it is stored by looks first at what is there. */
+    /** Marks a prepared block as stored by a request that looks first at what is there. */
     public static void setConditional(MemorySegment memory, long at) {
         setExpiry(memory, at, expiryMillis(memory, at));
     }
 
+    /** Whether the block was stored by a request that looked first at what was there. */
     public static boolean conditional(MemorySegment memory, long at) {
         return state(memory, at) == CONDITIONAL;
     }
 
-    /** As {@link #setConditional}, with another expiry. */
+    /** As {@link #setConditional}, and with another expiry. */
     public static void setExpiry(MemorySegment memory, long at, long expiryMillis) {
         memory.set(JAVA_LONG, at, mark(0, CONDITIONAL, expiryMillis));
     }
 
-    /** Completes a block that is prepared and whose key and value are in their places. */
+    /** Completes a prepared block whose key and value are in their places. */
     public static void seal(MemorySegment memory, long at, int incarnation) {
         memory.set(JAVA_LONG, at, memory.get(JAVA_LONG, at) & ~INCARNATION_MASK | incarnation);
         memory.set(
@@ -143,18 +155,18 @@ public final class BlockFormat {
         return BlockChecksum.of(memory, at + keyAt(extensionBytes), padded(keyBytes) + valueBytes, words);
     }
 
-    /** Where the extension begins. */
+    /** The address at which the extension of a block begins. */
     public static long extensionAt(long at) {
         return at + HEADER_BYTES;
     }
 
-    /** The incarnation of a block, or of its head alone. */
+    /** The incarnation of a block, or of a copy of its header alone. */
     public static int incarnation(MemorySegment memory, long at) {
         return (int) (memory.get(JAVA_LONG, at) & INCARNATION_MASK);
     }
 
     /**
-     * Whether a copy of a block is whole and of this incarnation. Nothing else of the copy means anything before.
+     * Whether a copy of a block is whole and of this incarnation. If not, none of its other fields has a meaning.
      *
      * @param most bytes that were copied
      */
@@ -177,7 +189,7 @@ public final class BlockFormat {
     }
 
     /**
-     * Whether a copy of a block is the one that a live word names: all of it, an object or an index as the word says.
+     * Whether a copy of a block is the whole block that a live word names, and an object or an index as the word says.
      */
     public static boolean isWhole(MemorySegment memory, long at, long word) {
         return whole(memory, at, SlotWord.units(word) * UNIT_BYTES, SlotWord.incarnation(word))
@@ -200,15 +212,17 @@ public final class BlockFormat {
         return (int) (memory.get(JAVA_LONG, at + LENGTHS) >>> VALUE_SHIFT);
     }
 
-    /** How many bytes of a block that is whole are used: up to the end of the value. */
+    /** How many bytes of a whole block are used: up to the end of the value. */
     public static int usedBytes(MemorySegment memory, long at) {
         return valueAt(extensionBytes(memory, at), keyBytes(memory, at)) + valueBytes(memory, at);
     }
 
+    /** The version of the object. */
     public static long version(MemorySegment memory, long at) {
         return memory.get(JAVA_LONG, at + VERSION);
     }
 
+    /** The hash of the object's key. */
     public static long hash(MemorySegment memory, long at) {
         return memory.get(JAVA_LONG, at + HASH);
     }
@@ -217,11 +231,12 @@ public final class BlockFormat {
         return (int) (memory.get(JAVA_LONG, at) >>> STATE_SHIFT) & 3;
     }
 
-    /** An expiry as a slot has it: rounded up, and no later than a slot can say. */
+    /** An expiry in the unit of {@link Slot}: seconds, rounded up, and at most {@link Slot#LAST_EXPIRY}. */
     public static long seconds(long expiryMillis) {
         return Math.min(Math.ceilDiv(expiryMillis, SECOND_MILLIS), Slot.LAST_EXPIRY);
     }
 
+    /** When the object's time to live ends, in ms of the map's clock; 0: never. */
     public static long expiryMillis(MemorySegment memory, long at) {
         return memory.get(JAVA_LONG, at) >>> EXPIRY_SHIFT;
     }

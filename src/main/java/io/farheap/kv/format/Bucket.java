@@ -6,25 +6,29 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.farheap.memory.NativeMemory;
 
 /**
- * What a copy of a bucket says. Its words were read one by one, so slots may be of different moments, and a slot's
- * metadata of another than its word.
+ * Reads a local copy of a bucket. A READ copies the words one by one, so the slots may be of different moments, and a
+ * slot's metadata may be older or newer than its word.
  *
- * <p>A key is in the lowest slot whose word has its fingerprint and names a block with that key. While two clients
- * insert it there may be two such slots; whoever sees both takes the higher out first, so the lower one's value stays
- * the key's throughout. For the same reason a slot may be evicted only if no higher one has its fingerprint.
+ * <p>A key's object is the one in the lowest slot whose word has the key's fingerprint and names a block with the key.
+ * While two clients insert the same key there may be two such slots. A client that sees both empties the higher one
+ * first, so the lower slot's value remains the key's value throughout. For the same reason a slot must not be evicted
+ * while a higher slot has the same key; {@link #mayEvict} excludes that from the fingerprints alone.
  *
- * <p>A slot's hash decides nothing of that: it is not changed in one step with the word, and a client that stood still
- * may write that of a key that has long left. It only saves a set waiting for a block ({@link #sure}), where a wrong
- * hash makes of an update an insertion, and takes out another key's object, as an eviction would.
+ * <p>A slot's hash decides none of this. It is not changed in one step with the word, and a client that was stopped
+ * between the two may write the hash of a key that has long left the slot. The hash only saves a set from waiting for a
+ * block ({@link #sure}). If it is wrong, an update becomes an insertion and removes another key's object, as an
+ * eviction would.
  */
 public final class Bucket {
 
+    /** No slot. */
     public static final int NONE = -1;
 
     private static final int SLOTS = SpaceShape.BUCKET_SLOTS;
 
     private Bucket() {}
 
+    /** The word of a slot. */
     public static long word(long bucket, int slot) {
         return NativeMemory.ALL.get(JAVA_LONG, bucket + Slot.offset(slot));
     }
@@ -33,17 +37,18 @@ public final class Bucket {
         return NativeMemory.ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.HASH);
     }
 
-    /** The time of the last access, in ticks. */
+    /** The time of the last access, in ticks of the map's clock. */
     public static long accessed(long bucket, int slot) {
         return NativeMemory.ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.ACCESSED);
     }
 
+    /** The expiry of a slot, in seconds of the map's clock; 0: never. */
     public static long expirySeconds(long bucket, int slot) {
         return Integer.toUnsignedLong(NativeMemory.ALL.get(JAVA_INT, bucket + Slot.offset(slot) + Slot.EXPIRY));
     }
 
     /**
-     * The lowest slot, from one on, that may have a key's object, by its fingerprint.
+     * The lowest slot, from {@code from} on, that may have the key's object, by its fingerprint.
      *
      * @return its number, or {@link #NONE}
      */
@@ -58,7 +63,7 @@ public final class Bucket {
         return NONE;
     }
 
-    /** The highest slot below one that {@link #find} would find. */
+    /** The highest slot below {@code below} that may have the key's object, by its fingerprint; or {@link #NONE}. */
     public static int findLast(long bucket, long hash, int below) {
         int last = NONE;
         int slot = find(bucket, hash, 0);
@@ -70,8 +75,8 @@ public final class Bucket {
     }
 
     /**
-     * Whether a slot that may have a key's object is taken to have it without reading its block: its hash is the key's,
-     * and no other live slot has its fingerprint, so that the key is in no other.
+     * Whether a set may assume that a slot has the key's object without reading its block: the slot's hash is the
+     * key's, and no other live slot has the fingerprint, so no other can have the key.
      */
     public static boolean sure(long bucket, int slot, long hash) {
         return hash(bucket, slot) == hash && find(bucket, hash, 0) == slot && find(bucket, hash, slot + 1) == NONE;
@@ -99,7 +104,7 @@ public final class Bucket {
         return NONE;
     }
 
-    /** A slot that somebody claims for any key, or {@link #NONE}. */
+    /** A slot with a claim for any key, or {@link #NONE}. */
     public static int findClaim(long bucket) {
         for (int slot = 0; slot < SLOTS; slot++) {
             if (SlotWord.isClaim(word(bucket, slot))) {
@@ -109,7 +114,7 @@ public final class Bucket {
         return NONE;
     }
 
-    /** A slot that somebody else claims for a key of the same fingerprint, or {@link #NONE}. */
+    /** A slot with another client's claim for a key of the same fingerprint, or {@link #NONE}. */
     public static int findRival(long bucket, long claim) {
         for (int slot = 0; slot < SLOTS; slot++) {
             long word = word(bucket, slot);
@@ -120,7 +125,7 @@ public final class Bucket {
         return NONE;
     }
 
-    /** The oldest history entry, as seen from a number that is about the newest; or {@link #NONE}. */
+    /** The oldest history entry, or {@link #NONE}. @param newest about the number of the newest entry of the map */
     public static int findOldestHistory(long bucket, long newest) {
         int oldest = NONE;
         long most = Long.MIN_VALUE;
@@ -137,17 +142,19 @@ public final class Bucket {
         return oldest;
     }
 
-    /** How many entries were made since one, modulo 2^48; negative where it is newer than what is known. */
+    /** How many entries were made since this one, modulo 2^48; negative if it is newer than {@code newest}. */
     private static long age(long newest, long number) {
         return newest - number << 16 >> 16;
     }
 
-    /** Whether a slot has a live object that may be taken out as it is: no higher slot has its fingerprint. */
+    /**
+     * Whether a slot has a live object that may be evicted without reading blocks: no higher slot has its fingerprint.
+     */
     public static boolean mayEvict(long bucket, int slot) {
         return SlotWord.isLive(word(bucket, slot)) && findTwin(bucket, slot, slot) == NONE;
     }
 
-    /** Above {@code after}, the lowest live slot with a slot's fingerprint, or {@link #NONE}. */
+    /** The lowest live slot above {@code after} with the fingerprint of {@code slot}, or {@link #NONE}. */
     public static int findTwin(long bucket, int slot, int after) {
         int fingerprint = SlotWord.fingerprint(word(bucket, slot));
         for (int higher = after + 1; higher < SLOTS; higher++) {

@@ -6,21 +6,22 @@ import java.lang.foreign.MemorySegment;
 import java.util.random.RandomGenerator;
 
 /**
- * The 64-bit hash of a map's keys, which says a key's bucket and fingerprint: SipHash-1-3. Its key, 128 bits, is drawn
- * when the map is made, and is in the descriptor that each client of the map reads. A client that chooses the map's
- * keys without that cannot choose their hashes.
+ * The 64-bit hash of a map's keys, which determines a key's bucket and fingerprint: SipHash-1-3. Its 128-bit key is
+ * drawn when the map is made, and stands in the descriptor that each client of the map reads. So a stranger who can
+ * choose the map's keys but cannot read the descriptor cannot choose their hashes.
  */
 public record KeyHash(long first, long second) {
 
     private static final int LAST_ROUNDS = 3;
 
+    /** Draws a key. */
     public static KeyHash random(RandomGenerator random) {
         return new KeyHash(random.nextLong(), random.nextLong());
     }
 
     /**
      * @param bytes of the key, which is padded to 8 bytes with zeros
-     * @return of {@code bytes} bytes from {@code at} on, at any alignment
+     * @return the hash of {@code bytes} bytes that begin at {@code at}, at any alignment
      */
     public long of(MemorySegment memory, long at, int bytes) {
         long v0 = first ^ 0x736F6D6570736575L;
@@ -61,12 +62,12 @@ public record KeyHash(long first, long second) {
         return v0 ^ v1 ^ v2 ^ v3;
     }
 
-    /** From bits that say nothing about the bucket. */
+    /** The top 8 bits of a hash, which do not take part in choosing the bucket. */
     public static int fingerprint(long hash) {
         return (int) (hash >>> 56);
     }
 
-    /** Without its key, which only clients of the map may know. */
+    /** Does not reveal the 128-bit key, which only clients of the map may know. */
     @Override
     public String toString() {
         return "a hash of keys";

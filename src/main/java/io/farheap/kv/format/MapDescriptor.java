@@ -5,21 +5,22 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a map's creator tells those who open it, in the descriptor of each server's space, big endian.
+ * The parameters of a map, which its creator writes into the descriptor of each server's space and each process that
+ * opens the map reads. Big endian.
  *
  * <pre>
  *  0  u64  {@link #MARK}
  *  8  u32  {@link #VERSION} of the formats
  * 12  u32  engine; {@link #DISAGGREGATED}
  * 16  u64  number of the map, the same on all of its servers
- * 24  u16  number of this server among the map's, from 0; of one that has joined later, at least as many as it was made on
- * 26  u16  how many it was made on
- * 28  u32  regions that the map began with on each
+ * 24  u16  number of this server among the map's, from 0; of a server that has joined later, at least the next field
+ * 26  u16  how many servers the map was made on
+ * 28  u32  regions that the map began with on each of these
  * 32  u64  bytes of a region
- * 40  u64  objects that it is made for
+ * 40  u64  objects that the map is made for
  * 48  u64  when it was created, in ms since 1970
- * 56  u64  blocks of 64 bytes that it has at most; 0: as many as there is memory for, of any size
- * 64  u64  } what keys are hashed by, the same on all of its servers: {@link KeyHash}
+ * 56  u64  blocks of 64 bytes that it has at most; 0: blocks of any size, as many as there is memory for
+ * 64  u64  } key of the hash of keys, the same on all servers of the map: {@link KeyHash}
  * 72  u64  }
  * 80       name of the policy, in ASCII
  * </pre>
@@ -44,7 +45,7 @@ public record MapDescriptor(
     private static final int MOST_POLICY_BYTES = 128;
     public static final int MOST_SERVERS = 1 << 10;
 
-    /** The same, of another server. */
+    /** This descriptor, for another server. */
     public MapDescriptor of(int number) {
         return new MapDescriptor(
                 mapId,
@@ -59,6 +60,7 @@ public record MapDescriptor(
                 policy);
     }
 
+    /** The bytes of the descriptor, which {@link #decode} reads. */
     public byte[] encode() {
         byte[] name = policy.getBytes(StandardCharsets.US_ASCII);
         return ByteBuffer.allocate(BYTES + name.length)
@@ -80,8 +82,10 @@ public record MapDescriptor(
     }
 
     /**
-     * @param where of which space it is, for the exception's message
-     * @throws MapException where it is none of this release
+     * Decodes a space's descriptor.
+     *
+     * @param where names the space, for the exception's message
+     * @throws MapException if it is not a map's descriptor of this release
      */
     public static MapDescriptor decode(byte[] bytes, String where) {
         ByteBuffer in = ByteBuffer.wrap(bytes);
@@ -118,7 +122,7 @@ public record MapDescriptor(
         return read;
     }
 
-    /** Where everything lies. */
+    /** The offsets of everything in the map's regions. */
     public SpaceShape shape() {
         int regions = regionsOfEach * servers;
         SpaceShape shape = SpaceShape.of(regionBytes, regions, objects);
@@ -127,7 +131,7 @@ public record MapDescriptor(
                 : shape.withSegments(BlockFormat.UNIT_BYTES, Math.ceilDiv(mostBlocks, (long) regions));
     }
 
-    /** Whether the server has joined the map later, so that it has nothing of the table. */
+    /** Whether the server has joined the map later, so that it has no part of the table. */
     public boolean joined() {
         return server >= servers;
     }
@@ -137,7 +141,7 @@ public record MapDescriptor(
         return joined() ? 0 : regionsOfEach;
     }
 
-    /** Whether it is of another server of the same map. */
+    /** Whether this descriptor and the other one are of servers of the same map. */
     public boolean belongsTo(MapDescriptor other) {
         return equals(other.of(server));
     }

@@ -6,7 +6,7 @@ import io.farheap.memory.MappedFaults;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
-/** Keys in local memory: padded to 8 bytes with zeros, at multiples of 8. */
+/** Keys in local memory: at multiples of 8, padded to 8 bytes with zeros. */
 public final class PaddedKeys {
 
     private static final MemorySegment ALL = NativeMemory.ALL;
@@ -24,7 +24,7 @@ public final class PaddedKeys {
         MappedFaults.raise(key);
     }
 
-    /** Whether a block that is whole has a key. */
+    /** Whether a whole block has this key. */
     public static boolean equal(long block, long key, int bytes) {
         if (BlockFormat.keyBytes(ALL, block) != bytes) {
             return false;
@@ -39,9 +39,10 @@ public final class PaddedKeys {
     }
 
     /**
-     * How long a key is.
+     * Checks the length of a key.
      *
-     * @throws IllegalArgumentException where no key is that long
+     * @return {@code bytes}
+     * @throws IllegalArgumentException if no key has this length
      */
     public static int check(long bytes) {
         if (bytes < 1 || bytes > BlockFormat.MOST_KEY_BYTES) {

@@ -5,45 +5,45 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Which region of which server each number of a map means. The numbers that a map was made with go round its servers,
- * so that neighbours in the table are on different ones; the regions of each growth have the numbers that follow. What
- * a number means never changes, and neither does a server's: one that joins has the next, and one that has left keeps
- * its own, with regions that nobody uses any more. Immutable.
+ * Maps the region numbers of a map to regions of its servers. The numbers that a map was made with go round its
+ * servers, so that neighbours in the table lie on different ones; the regions of each growth have the numbers that
+ * follow. The meaning of a number never changes, and neither does a server's number: a server that joins gets the next
+ * one, and a server that has left keeps its number, with regions that are not used any more. Immutable.
  */
 public final class RegionDirectory {
 
-    /** How often a map grows at most, counted by server; one that leaves counts too. */
+    /** How often a map grows at most, counted by server; a server that leaves counts as one growth. */
     public static final int MOST_GROWTHS = 4096;
 
     /**
-     * Regions of one server that a map has grown by. The first of a server that the map was not made on, which is its
-     * joining, has the number that follows. With a count of 0 the server has left the map.
+     * The regions of one server that a map has grown by. A server that the map was not made on joins it by its first
+     * growth, and then has the next server number. A growth with a count of 0 says that the server has left the map.
      *
-     * @param server its number among the map's
-     * @param first of them in the server's space; of a server that has left, how many it had
-     * @param count of them
+     * @param server its number among the map's servers
+     * @param first index of the first region in the server's space; if the server leaves, how many it had
+     * @param count of the regions
      */
     public record Growth(int server, int first, int count) {
 
-        /** Of a server that leaves. */
+        /** The growth by which a server leaves the map. */
         public static Growth leaving(int server, int regions) {
             return new Growth(server, regions, 0);
         }
 
-        /** Whether it says that the server has left. */
+        /** Whether the server leaves the map by this growth. */
         public boolean leaves() {
             return count == 0;
         }
     }
 
-    /** That the map was made on: they have its table. */
+    /** How many servers the map was made on; these have its table. */
     private final int madeOn;
 
     private final int servers;
     private final int regionsOfEach;
     private final int mostRegions;
     private final List<Growth> growths;
-    /** The number of each growth's first region, and behind them how many regions there are. */
+    /** The number of each growth's first region, and after these the number of regions. */
     private final int[] numbers;
 
     private RegionDirectory(int madeOn, int servers, int regionsOfEach, int mostRegions, List<Growth> growths) {
@@ -59,20 +59,21 @@ public final class RegionDirectory {
         }
     }
 
-    /** Of a map that has not grown. */
+    /** The directory of a map that has not grown. */
     public static RegionDirectory of(MapDescriptor map) {
         return of(map.servers(), map.regionsOfEach(), map.shape());
     }
 
+    /** The directory of a map that has not grown, made on so many servers. */
     public static RegionDirectory of(int servers, int regionsOfEach, SpaceShape shape) {
         return new RegionDirectory(servers, servers, regionsOfEach, shape.mostRegions(), List.of());
     }
 
     /**
-     * The same with one growth more.
+     * This directory with one growth more.
      *
-     * @throws IllegalArgumentException where it is not what follows there, the server has left or cannot leave, or it
-     *     is too much
+     * @throws IllegalArgumentException if the growth does not follow on these, its server has left or must not leave,
+     *     or the map would be too large
      */
     public RegionDirectory with(Growth more) {
         boolean joins = more.server == servers && servers < MapDescriptor.MOST_SERVERS && more.count > 0;
@@ -94,14 +95,17 @@ public final class RegionDirectory {
         return new RegionDirectory(madeOn, joins ? servers + 1 : servers, regionsOfEach, mostRegions, List.copyOf(all));
     }
 
+    /** Whether the map has grown by this growth. */
     public boolean has(Growth growth) {
         return growths.contains(growth);
     }
 
+    /** How many growths there are. */
     public int growths() {
         return growths.size();
     }
 
+    /** A growth, by its number from 0. */
     public Growth growth(int number) {
         return growths.get(number);
     }
@@ -111,12 +115,12 @@ public final class RegionDirectory {
         return numbers[growth];
     }
 
-    /** How many servers there have been: their numbers are below. */
+    /** How many servers there have been; server numbers are below. */
     public int servers() {
         return servers;
     }
 
-    /** How many the map was made on: their numbers are below, and they have the table. */
+    /** How many servers the map was made on; their numbers are below, and they have the table. */
     public int madeOn() {
         return madeOn;
     }
@@ -126,12 +130,12 @@ public final class RegionDirectory {
         return growths.stream().anyMatch(growth -> growth.server == server && growth.leaves());
     }
 
-    /** How many there are. */
+    /** How many regions there are. */
     public int regions() {
         return numbers[growths.size()];
     }
 
-    /** How many of them a server has. */
+    /** How many regions a server has. */
     public int regionsOf(int server) {
         int sum = server < madeOn ? regionsOfEach : 0;
         for (Growth growth : growths) {
@@ -140,7 +144,7 @@ public final class RegionDirectory {
         return sum;
     }
 
-    /** The server that has a region; for a number that there is not the first. */
+    /** The server that has a region; 0 for a number that no region has. */
     public int serverOf(long number) {
         if (number < numbers[0]) {
             return (int) (number % madeOn);
@@ -148,7 +152,7 @@ public final class RegionDirectory {
         return number >= regions() ? 0 : growths.get(growthOf((int) number)).server;
     }
 
-    /** Where a region is in its server's space. */
+    /** The index of a region in its server's space. */
     public int indexOf(int number) {
         if (number < numbers[0]) {
             return number / madeOn;
@@ -162,7 +166,7 @@ public final class RegionDirectory {
         if (found < 0) {
             return -2 - found;
         }
-        // What has left has no regions: the number is of the growth behind it.
+        // A growth by which a server has left has no regions: the number belongs to the growth after it.
         while (numbers[found + 1] == number) {
             found++;
         }

@@ -1,8 +1,8 @@
 package io.farheap.kv.format;
 
 /**
- * The sizes that blocks are cut in, in units of 64 bytes: each size up to 16, then eight between a power of two and the
- * next, so that a block is at most an eighth larger than what it holds.
+ * The sizes of blocks, in units of 64 bytes: each size up to 16 units, then eight sizes between a power of two and the
+ * next, so that a block is at most an eighth larger than its content.
  */
 public final class SizeClasses {
 
@@ -10,11 +10,12 @@ public final class SizeClasses {
     private static final int STEPS = 8;
     private static final int STEPS_SHIFT = 3;
 
+    /** How many classes there are. */
     public static final int COUNT = of(SlotWord.MOST_UNITS) + 1;
 
     private SizeClasses() {}
 
-    /** @param units 1 to {@link SlotWord#MOST_UNITS} */
+    /** The smallest class whose blocks have at least so many units. @param units 1 to {@link SlotWord#MOST_UNITS} */
     public static int of(int units) {
         if (units <= EXACT) {
             return units - 1;
@@ -25,7 +26,8 @@ public final class SizeClasses {
     }
 
     /**
-     * The largest class whose blocks are used for a smaller one's while there is hope for better: half as large again.
+     * The largest class whose blocks serve a request for a smaller class while a better block may still be found: half
+     * as large again.
      */
     public static int near(int sizeClass) {
         int units = units(sizeClass);

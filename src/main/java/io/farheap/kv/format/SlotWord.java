@@ -1,19 +1,21 @@
 package io.farheap.kv.format;
 
 /**
- * A slot's atomic word, which only a compare-and-swap changes.
+ * A slot's word, which only a compare-and-swap changes, and which names the block of the slot's object.
+ *
+ * <p>A client changes a slot by a compare-and-swap of the word that it has read. That is safe only if the same word
+ * does not come back with another meaning. So the word has the block's incarnation, which grows with each use of the
+ * block: a word does not come back before its block was used 2^14 times, and a compare-and-swap that was prepared for a
+ * former use fails.
  *
  * <pre>
- * bits  0..7    size: 0 empty, or claimed where the rest is not 0; 1 to 254 a block's length in units of 64 bytes; 255 a history entry.
- *               No block has an odd length above 16: that is one less, or with 17 254, and the block is the index of an object with
- *               {@linkplain ValuePieces pieces}
- *       8..15   fingerprint of the key's hash
- *      16..49   the block's place in the space, in units of 64 bytes  } a history entry has its
- *      50..63   the block's incarnation                               } 48-bit number here
+ * bits  0..7  size: 0 an empty slot, or a claim if the other bits are not all 0; 1 to 254 the block's length in units
+ *             of 64 bytes; 255 a history entry. No block has an odd length above 16: an odd size there is the length
+ *             plus 1, or 17 for 254, of a block that is the index of an object with {@linkplain ValuePieces pieces}
+ *       8..15 fingerprint of the key's hash
+ *      16..49 the block's place in the space, in units of 64 bytes  } a history entry has its
+ *      50..63 the block's incarnation                               } 48-bit number here
  * </pre>
- *
- * A block that is freed and used again has another incarnation, so a word does not come back before 2^14 uses of its
- * block, and a compare-and-swap that was prepared for the former use fails.
  */
 public final class SlotWord {
 
@@ -21,15 +23,17 @@ public final class SlotWord {
 
     public static final int MOST_UNITS = 254;
     static final int HISTORY = 255;
-    /** Up to here lengths are odd and even. */
+    /** Up to this length blocks have odd and even lengths. */
     private static final int MOST_ODD = 16;
 
     private static final int LARGEST_INDEX = 17;
 
-    /** Of a block that was never used. */
+    /** The incarnation of a block in its first use. */
     public static final int FIRST_INCARNATION = 1;
 
+    /** How many incarnations there are; 0 is none. */
     public static final int INCARNATIONS = 1 << 14;
+    /** How many places words can name. */
     public static final long MOST_PLACES = 1L << 34;
     static final long HISTORY_MASK = (1L << 48) - 1;
 
@@ -39,7 +43,7 @@ public final class SlotWord {
 
     private SlotWord() {}
 
-    /** Of a live object. */
+    /** The word of a live object. */
     public static long live(long place, int incarnation, int fingerprint, int units) {
         return (long) incarnation << INCARNATION_SHIFT
                 | place << PLACE_SHIFT
@@ -47,51 +51,54 @@ public final class SlotWord {
                 | units;
     }
 
-    /** Of an object that was evicted; the fingerprint is its own. */
+    /** The word of a history entry, for an object that was evicted; it keeps the object's fingerprint. */
     public static long history(long number, int fingerprint) {
         return (number & HISTORY_MASK) << PLACE_SHIFT | (long) fingerprint << FINGERPRINT_SHIFT | HISTORY;
     }
 
-    /** Of a slot that an add has for the block of this word, until the key has turned out to be absent. */
+    /** The word by which an add claims a slot for the block of {@code live}, until it knows that the key is absent. */
     public static long claim(long live) {
         return live & ~0xFFL;
     }
 
+    /** Whether an add claims the slot. */
     public static boolean isClaim(long word) {
         return word != EMPTY && size(word) == 0;
     }
 
+    /** Whether the slot has an object. */
     public static boolean isLive(long word) {
         int size = size(word);
         return size != 0 && size != HISTORY;
     }
 
+    /** Whether the slot has a history entry. */
     public static boolean isHistory(long word) {
         return size(word) == HISTORY;
     }
 
-    /** Whether it is live, and its block names others, which have the value. */
+    /** Whether the word is live and its block is an index, which names the pieces of the value. */
     public static boolean isIndex(long word) {
         int size = size(word);
         return size > MOST_ODD && (size & 1) != 0 && size != HISTORY;
     }
 
-    /** The same as an index's, where a block has more than 16 units. */
+    /** The word for a block that is an index. The block must have more than 16 units. */
     public static long index(long live) {
         return units(live) == MOST_UNITS ? live & ~0xFFL | LARGEST_INDEX : live | 1;
     }
 
-    /** Of an object of a fingerprint that lies in a block; the same is no index. */
+    /** The word of an object with this fingerprint in a block. The object is not an index. */
     public static long naming(long block, int fingerprint) {
         return live(place(block), incarnation(block), fingerprint, units(block));
     }
 
-    /** The block of a live word: without a fingerprint, and no index. */
+    /** The word of a live word's block: without a fingerprint, and not marked as an index. */
     public static long block(long word) {
         return live(place(word), incarnation(word), 0, units(word));
     }
 
-    /** The length of the block in units of 64 bytes, if it is live. */
+    /** The length of a live word's block in units of 64 bytes. */
     public static int units(long word) {
         int size = size(word);
         if (size == LARGEST_INDEX) {
@@ -104,14 +111,17 @@ public final class SlotWord {
         return (int) word & 0xFF;
     }
 
+    /** The fingerprint of the key. */
     public static int fingerprint(long word) {
         return (int) (word >>> FINGERPRINT_SHIFT) & 0xFF;
     }
 
+    /** The block's place in the space, in units of 64 bytes. */
     public static long place(long word) {
         return word >>> PLACE_SHIFT & MOST_PLACES - 1;
     }
 
+    /** The block's incarnation. */
     public static int incarnation(long word) {
         return (int) (word >>> INCARNATION_SHIFT);
     }

@@ -3,12 +3,12 @@ package io.farheap.kv.format;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Bytes of a text in the words of a call, little-endian, the last word padded with zeros. */
+/** Packs the bytes of a text into words of a call: little-endian, the last word padded with zeros. */
 public final class TextWords {
 
     private TextWords() {}
 
-    /** Puts a text into words, from one on. @return how many words it takes */
+    /** Puts a text into words, beginning at {@code at}. @return how many words it takes */
     public static int words(byte[] text, long[] into, int at) {
         int words = Math.ceilDiv(text.length, Long.BYTES);
         ByteBuffer padded = ByteBuffer.allocate(words * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -19,7 +19,7 @@ public final class TextWords {
         return words;
     }
 
-    /** The text of so many bytes in words, from one on. */
+    /** The text of {@code bytes} bytes that begins at word {@code at}. */
     public static byte[] bytes(long[] words, int at, int bytes) {
         int count = Math.ceilDiv(bytes, Long.BYTES);
         ByteBuffer padded = ByteBuffer.allocate(count * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);

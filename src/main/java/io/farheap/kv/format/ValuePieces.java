@@ -6,37 +6,38 @@ import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Objects whose value does not go into one block. The slot names an index, a block as any other object's, whose value
- * is a list of words; each names a piece of the value, a block that nothing else names. Index and pieces have the same
- * version and are never changed, so whoever has found an index that is whole and pieces that are of its version has the
- * object. Who takes the index out of the table has the pieces too.
+ * Objects whose value does not fit into one block. The slot names an index: a block like any other object's, whose
+ * value is a list of words. Each word names a block with a piece of the value, which no other word names. Index and
+ * pieces have the same version and never change, so a reader that has found a whole index, and pieces of the same
+ * version, has the object. The client that takes the index out of the table owns the pieces too.
  *
  * <pre>
  * value of an index
  *  0  u64  bytes of the object's value
- *  8  u64  word of the first piece, as {@link SlotWord} has it, without a fingerprint
- * 16       those of the others
+ *  8  u64  word of the first piece, in the format of {@link SlotWord}, without a fingerprint
+ * 16       words of the other pieces
  *
  * key of a piece
- *  0  u64  its number
+ *  0  u64  the piece's number
  * </pre>
  *
- * A piece has room for the map's extension, which it does not use: the WRITE of one may come so late that the block, an
- * object's when it was posted, is a piece.
+ * <p>A piece has room for the policy's extension, though it does not use it: a late WRITE of an extension may land in a
+ * block that was an object's when the WRITE was posted, and has become a piece since.
  */
 public final class ValuePieces {
 
+    /** The most bytes of a value. */
     public static final int MOST_VALUE_BYTES = 16 << 20;
 
-    /** The largest block, of one that is an object or a piece; a test makes it smaller. */
+    /** The largest size of a block with an object or a piece; a test makes it smaller. */
     public static int mostUnits = SlotWord.MOST_UNITS;
 
     private static final MemorySegment ALL = NativeMemory.ALL;
     private static final int KEY_BYTES = Long.BYTES;
 
     /**
-     * The least length of an index, for values up to 32 KiB, 64 KiB, and so on to 16 MiB: so a slot's word says how
-     * large the object is, within a factor of two. Policies need no more.
+     * The least sizes of an index, for values up to 32 KiB, 64 KiB, and so on up to 16 MiB. So the size in a slot's
+     * word tells how large the object is within a factor of two, which is all that policies need.
      */
     private static final int[] INDEX_UNITS = {18, 20, 22, 24, 26, 28, 30, 56, 88, 160};
 
@@ -47,7 +48,7 @@ public final class ValuePieces {
 
     private ValuePieces() {}
 
-    /** Whether an object needs them. */
+    /** Whether an object needs pieces. */
     public static boolean needed(int extensionBytes, int keyBytes, long valueBytes) {
         return BlockFormat.valueAt(extensionBytes, keyBytes) + valueBytes > (long) mostUnits * BlockFormat.UNIT_BYTES;
     }
@@ -56,15 +57,15 @@ public final class ValuePieces {
         return mostUnits * BlockFormat.UNIT_BYTES - valueAt(extensionBytes);
     }
 
-    /** How many a value has. */
+    /** How many pieces a value has. */
     public static int count(int extensionBytes, int valueBytes) {
         return Math.ceilDiv(valueBytes, mostBytes(extensionBytes));
     }
 
     /**
-     * How many segments the pieces of a value and their index need at least, whoever has the others.
+     * The least number of segments that hold the pieces of a value and their index, if nothing else were in them.
      *
-     * @param segmentUnits of each
+     * @param segmentUnits units of a segment
      */
     public static long leastSegments(int extensionBytes, int valueBytes, int segmentUnits) {
         int largest = valueBytes / mostBytes(extensionBytes);
@@ -74,34 +75,34 @@ public final class ValuePieces {
             return Long.MAX_VALUE;
         }
         int segments = Math.ceilDiv(largest, ofSegment);
-        // Smaller ones may lie in what is left of the last.
+        // The smaller blocks may fit into the rest of the last segment.
         return segments * ofSegment - largest >= others ? segments : segments + 1L;
     }
 
-    /** How much of a value is in the piece of a number. */
+    /** How many bytes of the value the piece with this number has. */
     public static int bytesOf(int extensionBytes, int valueBytes, int number) {
         return Math.min(mostBytes(extensionBytes), valueBytes - startOf(extensionBytes, number));
     }
 
-    /** Where in its value a piece begins. */
+    /** The offset in the value at which a piece begins. */
     public static int startOf(int extensionBytes, int number) {
         return number * mostBytes(extensionBytes);
     }
 
-    /** The length of the block that has so much of a value. */
+    /** The units of a block that has so many bytes of a value. */
     public static int unitsOf(int extensionBytes, int bytes) {
         return BlockFormat.units(extensionBytes, KEY_BYTES, bytes);
     }
 
-    /** Where in a piece its part of the value begins. */
+    /** The offset in a piece at which its part of the value begins. */
     public static int valueAt(int extensionBytes) {
         return BlockFormat.valueAt(extensionBytes, KEY_BYTES);
     }
 
     /**
-     * Makes a block a piece, whose part of the value is in its place.
+     * Completes a block as a piece; its part of the value is in its place already.
      *
-     * @param object the index's first words, which are prepared
+     * @param object the first words of the index, which are prepared
      */
     public static void seal(long block, long object, int number, int bytes, int incarnation) {
         int extensionBytes = BlockFormat.extensionBytes(ALL, object);
@@ -119,7 +120,7 @@ public final class ValuePieces {
         BlockFormat.seal(ALL, block, incarnation);
     }
 
-    /** Whether a copy of a block is the piece that an index means. */
+    /** Whether a copy of a block is the piece that an index names. */
     public static boolean isPiece(long block, long word, long index, int number) {
         return BlockFormat.whole(ALL, block, SlotWord.units(word) * BlockFormat.UNIT_BYTES, SlotWord.incarnation(word))
                 && BlockFormat.kind(ALL, block) == BlockFormat.PIECE
@@ -127,26 +128,26 @@ public final class ValuePieces {
                 && ALL.get(JAVA_LONG, block + BlockFormat.keyAt(BlockFormat.extensionBytes(ALL, block))) == number;
     }
 
-    /** The bytes of an index's value. */
+    /** The length of an index's value, in bytes. */
     public static int indexBytes(int pieces) {
         return Long.BYTES + pieces * Long.BYTES;
     }
 
-    /** How long the block of an index is at least. */
+    /** The least units of the block of an index. */
     public static int indexUnits(int extensionBytes, int keyBytes, int valueBytes) {
         int units = BlockFormat.units(extensionBytes, keyBytes, indexBytes(count(extensionBytes, valueBytes)));
         int bits = Integer.SIZE - Integer.numberOfLeadingZeros(valueBytes - 1);
         return Math.max(units, INDEX_UNITS[Math.max(0, bits - FIRST_BITS)]);
     }
 
-    /** How large the object of a live word is, in units of 64 bytes; about, where it has pieces. */
+    /** The size of a live word's object in units of 64 bytes; an estimate if it has pieces. */
     public static int objectUnits(long word) {
         int units = SlotWord.units(word);
         if (!SlotWord.isIndex(word)) {
             return units;
         }
         if (units == SlotWord.MOST_UNITS) {
-            // Larger than it had to be: there was no other block.
+            // The block is larger than it had to be, as no other was free: it does not tell the size.
             return FIRST_UNITS << UNKNOWN_STEP;
         }
         int step = 0;
@@ -160,19 +161,20 @@ public final class ValuePieces {
         return index + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, index), BlockFormat.keyBytes(ALL, index));
     }
 
-    /** Says in an index how long the value is. */
+    /** Writes the length of the object's value into an index. */
     public static void setValueBytes(long index, int bytes) {
         ALL.set(JAVA_LONG, list(index), bytes);
     }
 
+    /** Writes the word of a piece into an index. */
     public static void setPiece(long index, int number, long word) {
         ALL.set(JAVA_LONG, list(index) + Long.BYTES + (long) number * Long.BYTES, word);
     }
 
     /**
-     * How many pieces an index has that is whole.
+     * How many pieces a whole block lists.
      *
-     * @return 0 where it cannot be one
+     * @return 0 if the block is not an index
      */
     public static int countOf(long index) {
         int bytes = BlockFormat.valueBytes(ALL, index);
@@ -182,12 +184,14 @@ public final class ValuePieces {
         return Math.max(0, bytes / Long.BYTES - 1);
     }
 
-    /** The bytes of the value of an index's object. */
+    /** The length of the value of an index's object, in bytes. */
     public static long valueBytes(long index) {
         return ALL.get(JAVA_LONG, list(index));
     }
 
-    /** The word of a piece of an index: of a block, whatever another process wrote there. */
+    /**
+     * The word of a piece that an index names. It is always a block's word, whatever another process has written there.
+     */
     public static long piece(long index, int number) {
         long word = ALL.get(JAVA_LONG, list(index) + Long.BYTES + (long) number * Long.BYTES);
         return SlotWord.block(word);

@@ -9,12 +9,13 @@ import io.farheap.kv.space.TableReader;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A collection for one server that this process drives: it calls the service until that wants to know what the table
- * names, and then reads the table, a little at a time, as sessions wait for the same thread. The keeper's thread.
+ * The client's part of a collection on one server, if this process is its collector: it asks the service for the next
+ * step and, if that is a scan, reads the table and reports the blocks that slots name. It reads a few buckets at a
+ * time, since sessions wait for the same thread. The keeper's thread.
  */
 final class BlockCollector {
 
-    /** At a slot that changes all the time. */
+    /** How often a slot that changes all the time is read. */
     private static final int LOOKS = 1000;
 
     private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -25,7 +26,7 @@ final class BlockCollector {
     private boolean collects;
     private long round;
     private long nextStep;
-    /** The phase that the table is read for; 0 where it is not. */
+    /** The phase for which the table is read; 0: it is not being read. */
     private long phase;
 
     private int region;
@@ -38,7 +39,7 @@ final class BlockCollector {
         this.space = space;
     }
 
-    /** The service has chosen this process. */
+    /** The service has chosen this process as its collector. */
     void begin(long roundOfService) {
         collects = true;
         round = roundOfService;
@@ -54,7 +55,7 @@ final class BlockCollector {
         return nextStep;
     }
 
-    /** @return whether there is more to do at once */
+    /** Continues the collection. @return whether there is more to do at once */
     boolean goOn() {
         if (!collects || System.nanoTime() - nextStep < 0) {
             return false;
@@ -64,7 +65,7 @@ final class BlockCollector {
 
     private boolean step() {
         if (!line.with(1, round).call(MapCalls.STEP, 2)) {
-            // Where the service wants it, it chooses somebody again.
+            // If the service still wants the collection, it chooses a collector again.
             collects = false;
             return false;
         }
@@ -93,7 +94,7 @@ final class BlockCollector {
         try {
             readBuckets();
         } catch (MapException e) {
-            // A server is lost: without its part of the table nothing can be said.
+            // A server is lost: without its part of the table the collection cannot continue.
             collects = false;
             return false;
         }
@@ -119,7 +120,10 @@ final class BlockCollector {
         }
     }
 
-    /** Where the index was used again, the slot may have another one with the same pieces: of a touch. */
+    /**
+     * Adds an index's pieces. If the index was used again, the slot may have another index with the same pieces, of a
+     * touch.
+     */
     private void addPieces(int ofBucket, int slot, long found) {
         long index = found;
         int pieces = table.readIndex(index);
@@ -131,14 +135,14 @@ final class BlockCollector {
             index = word;
             pieces = table.readIndex(index);
         }
-        // Else nobody can say what it names.
+        // If the index cannot be read, its pieces are not known, and the collection cannot continue.
         collects &= pieces > 0;
         for (int i = 0; i < pieces && collects; i++) {
             add(table.piece(i));
         }
     }
 
-    /** The arguments are the keeper's for other calls meanwhile, so all of one read go at once. */
+    /** Adds a block. Other calls use the arguments in between, so all blocks of one step are sent before it ends. */
     private void add(long word) {
         if (space.serverOf(word) == line.number) {
             line.with(5 + words++, word);

@@ -9,12 +9,13 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Asks the servers of a map for the blocks that a process's sessions want. Where a server may only be late, a session
- * goes on waiting: who is told that there is nothing evicts, perhaps from a map that has room. The keeper's thread.
+ * Asks the servers of a map for the blocks that a process's sessions want. If a server's answer may only be late, the
+ * session continues to wait: a session that receives an answer of nothing evicts, perhaps from a map that has room. The
+ * keeper's thread.
  */
 final class BlockRequests {
 
-    /** No answer to {@link MapCalls#TAKE}, which may only be late. */
+    /** A {@link MapCalls#TAKE} has no answer, but the answer may only be late. */
     private static final long UNKNOWN = -1;
 
     private final MapServers servers;
@@ -32,20 +33,20 @@ final class BlockRequests {
         this.hurryAll = hurryAll;
     }
 
-    /** Before a round in which each session is asked what it wants. */
+    /** Begins a round, in which the question of each session is fetched. */
     void begin() {
         waiting = false;
     }
 
-    /** Whether a session has waited in this round for what there is to be soon. */
+    /** Whether a session has been left waiting in this round. */
     boolean waits() {
         return waiting;
     }
 
     /**
-     * Asks for what a session wants, if it wants something.
+     * Asks the servers for the blocks that a session wants, if it wants any.
      *
-     * @return whether it was answered
+     * @return whether the session has been answered
      */
     boolean fetch(Mailbox mailbox) {
         int sizeClass = mailbox.asked();
@@ -53,12 +54,12 @@ final class BlockRequests {
             return false;
         }
         int largest = mailbox.largestAsked();
-        // One that is too large would be better than none, but what there is to be soon is better than that.
+        // A block of a much larger class is better than none, but blocks that come soon are better than that.
         int near = Math.min(largest, SizeClasses.near(sizeClass));
         long answer = take(mailbox, sizeClass, near, mailbox.wanted());
         if (answer == MapCalls.LATER && mailbox.mayWait()) {
             waiting = true;
-            // The servers are to know soon that no request in flight is as old.
+            // Servers should soon know that no request in flight is of an old era.
             hurryAll.run();
             return false;
         }
@@ -80,7 +81,7 @@ final class BlockRequests {
         return answer == MapCalls.LATER || answer == MapCalls.NOTHING || answer == MapCalls.STUCK;
     }
 
-    /** Asks the servers in turns. @return the kind of what the session was answered, or was not */
+    /** Asks the servers in turns. @return the kind of the answer that the session has received, or would receive */
     private long take(Mailbox mailbox, int sizeClass, int largest, long want) {
         boolean soon = false;
         boolean stuck = false;
@@ -93,7 +94,7 @@ final class BlockRequests {
                     && line.changing(2, sizeClass)
                             .changing(3, blocksAtOnce(sizeClass))
                             .changing(4, largest)
-                            // One that empties segments is enough.
+                            // If one server empties segments for this, that is enough.
                             .changing(5, soon ? Math.min(want, MapCalls.FIRST) : want)
                             .changing(6, mailbox.segmentsWanted())
                             .change(MapCalls.TAKE, 7)) {
@@ -118,9 +119,9 @@ final class BlockRequests {
     }
 
     /**
-     * Hands what a {@link MapCalls#TAKE} has given late to a session that asks for it.
+     * Hands the late answer to a {@link MapCalls#TAKE} to a session that asks for such blocks.
      *
-     * @return false where none does
+     * @return false if no session does
      */
     boolean takenLate(MapServiceClient line) {
         if (isNothing(line.reply(1))) {
@@ -132,7 +133,7 @@ final class BlockRequests {
                 return true;
             }
         }
-        // Whoever waits no more may have been told that there is nothing.
+        // Sessions that do not wait any more may have received an answer of nothing.
         mailboxes.get().forEach(Mailbox::hope);
         return false;
     }

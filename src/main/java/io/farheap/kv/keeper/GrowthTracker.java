@@ -19,12 +19,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a process comes to know what its map has grown by, and which servers have left it. The map's first server says in
- * its beats how often that was. The process asks for what is new, reaches servers that have joined, makes all known to
- * its sessions, and says so in its next beat. When all processes have, the first server says that too, and whoever
- * hears it tells the servers of the new regions to hand them out. So no slot names a block in a region that some
- * process does not know. That a server has left is said once no request in flight may know a block there. The keeper's
- * thread.
+ * Learns by which regions a map has grown, and which servers have left it. The map's first server has the number of
+ * growths in its beats. If it is larger than what this process knows, the process asks for the new ones, connects to
+ * servers that have joined, makes the regions known to its sessions, and confirms that in its next beat. When all
+ * processes have confirmed, the first server's beats say so, and each process that receives this tells the servers to
+ * hand out blocks of the new regions. So no slot names a block in a region that some process does not know. That a
+ * server has left is confirmed once no request in flight may know a block there. The keeper's thread.
  */
 public final class GrowthTracker {
 
@@ -32,7 +32,7 @@ public final class GrowthTracker {
 
     private static final long TRY_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** What the process has learned, and what it needs for it. */
+    /** A layout that the process has learned, and the servers that it has connected to for it. */
     private record GrowthUpdate(RegionDirectory layout, List<MapServiceClient> joined) {}
 
     private final MapServers servers;
@@ -40,22 +40,22 @@ public final class GrowthTracker {
     private final RequestEpochs eras;
     private final Consumer<MapServiceClient> join;
     private final Consumer<MapServer> leave;
-    /** How many of the growths that are known here all processes have. */
+    /** How many of the growths that are known here all processes have confirmed. */
     private long known;
-    /** How many the first server may be told that this process has. */
+    /** How many growths this process confirms to the first server. */
     private int has;
-    /** Under way: the new regions are asked for. */
+    /** The connections to new servers and regions that are being made on another thread. */
     private @Nullable CompletableFuture<GrowthUpdate> reaching;
-    /** All requests in flight have begun in it or later: then what has left is let go of. 0: nothing has. */
+    /** Once all requests in flight are of this era or later, servers that have left are removed. 0: none has left. */
     private long leavingEra;
-    /** Whether it was said that they cannot be reached. */
+    /** Whether the failure to connect has been logged. */
     private boolean complained;
 
     private long nextTry = System.nanoTime();
 
     /**
-     * @param join uses a server whose calls are open
-     * @param leave uses a server no more
+     * @param join adds a server whose calls are open
+     * @param leave removes a server
      */
     GrowthTracker(
             MapServers servers,
@@ -71,9 +71,9 @@ public final class GrowthTracker {
     }
 
     /**
-     * Learns all, and waits for it. Before the thread begins.
+     * Learns all growths, and waits for that. Before the keeper's thread begins.
      *
-     * @throws MapException where the first server, or one that has joined, does not answer
+     * @throws MapException if the first server, or one that has joined, does not answer
      */
     void learn() {
         MapServiceClient first = servers.first().line();
@@ -96,10 +96,10 @@ public final class GrowthTracker {
     }
 
     /**
-     * Asks what a map has grown by.
+     * Asks for a map's growths.
      *
-     * @param from what is known
-     * @return null where there is no answer
+     * @param from the layout that is known
+     * @return the layout with them; null if there is no answer
      */
     public static @Nullable RegionDirectory read(MapServiceClient line, RegionDirectory from) {
         RegionDirectory layout = from;
@@ -115,7 +115,7 @@ public final class GrowthTracker {
         return layout;
     }
 
-    /** Asks where the servers are that are to be reached; null where there is no answer. */
+    /** Asks for the addresses of servers to connect to; null if there is no answer. */
     private @Nullable Map<Integer, String> addresses(MapServiceClient first, RegionDirectory grown) {
         Map<Integer, String> found = new HashMap<>();
         for (int server = grown.madeOn(); server < grown.servers(); server++) {
@@ -134,7 +134,7 @@ public final class GrowthTracker {
         return found;
     }
 
-    /** Has all regions of a layout here. */
+    /** Connects to new servers, and checks that all regions of a layout are there. */
     private GrowthUpdate reached(RegionDirectory grown, Map<Integer, String> addresses) {
         MapDescriptor map = MapDescriptor.decode(servers.first().space().descriptor(), "the map");
         List<MapServiceClient> joined = new ArrayList<>();
@@ -163,7 +163,7 @@ public final class GrowthTracker {
             return servers.reach(address, number, map);
         } catch (RuntimeException e) {
             throw new MapException("server " + address + ", which has joined the map, cannot be used: " + e.getMessage()
-                    + "; where it is lost for good, take it out of the map: farheap kv drain --lost");
+                    + "; if it is lost for good, take it out of the map: farheap kv drain --lost");
         }
     }
 
@@ -183,25 +183,25 @@ public final class GrowthTracker {
             return of.space();
         });
         boolean leaves = servers.all().stream().anyMatch(server -> learned.layout.hasLeft(server.number()));
-        // Whoever is of this era knows, and none of them uses what has left. What is new can be used at once.
+        // Requests from this era on do not use a server that has left. New regions can be used at once.
         leavingEra = leaves ? eras.begin() : 0;
         has = leaves ? has : learned.layout.growths();
     }
 
-    /** How many growths the first server is told that this process has. */
+    /** How many growths this process confirms to the first server. */
     int growths() {
         return has;
     }
 
-    /** How many growths of all that there are all processes have. */
+    /** How many growths all processes have confirmed, of those that are known here. */
     long known() {
         return known;
     }
 
     /**
-     * The first server has said how often the map has grown, and how much of that all processes know.
+     * A beat of the first server has the number of the map's growths, and how many all processes have confirmed.
      *
-     * @return whether servers may be told to hand out more
+     * @return whether servers may hand out blocks of more regions
      */
     boolean told(long growths, long ofAll) {
         if (growths > space.layout().growths() && !underWay() && System.nanoTime() - nextTry >= 0) {
@@ -219,7 +219,7 @@ public final class GrowthTracker {
         return more;
     }
 
-    /** On another thread, as sessions wait for this one. */
+    /** Connects on another thread, since sessions wait for this one. */
     private void reach(RegionDirectory grown, Map<Integer, String> addresses) {
         CompletableFuture<GrowthUpdate> made = new CompletableFuture<>();
         reaching = made;
@@ -236,7 +236,7 @@ public final class GrowthTracker {
         return reaching != null || leavingEra != 0;
     }
 
-    /** @return whether more is known than before, and the first server is to hear it */
+    /** Continues. @return whether this process has more to confirm, which the first server should receive soon */
     boolean goOn() {
         int had = has;
         CompletableFuture<GrowthUpdate> made = reaching;
@@ -267,16 +267,16 @@ public final class GrowthTracker {
         if (!complained) {
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "the map has grown, and the new memory cannot be reached; goes on trying",
+                    "the map has grown, and the new memory cannot be reached; trying again",
                     why);
         }
         complained = true;
     }
 
     /**
-     * A server has said how many regions it hands blocks out of: tells it of more.
+     * Tells a server, which hands out blocks of so many regions, of more regions if all processes have them.
      *
-     * @return whether there are more now
+     * @return whether it hands out blocks of more now
      */
     boolean offer(MapServiceClient line, long regions) {
         RegionDirectory layout = space.layout();

@@ -26,9 +26,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One process's end of a map's services: a thread that makes all calls to them, for all sessions. It fetches segments
- * and free blocks, and brings back what sessions have too many of; sends what they have learned; learns the map's time;
- * says what they hold when a service collects what dead processes had, and reads the table for it where it is told to.
+ * A process's side of a map's services: a thread that makes all calls to them, for all sessions. It fetches segments
+ * and free blocks, gives back surplus blocks, sends what sessions have learned, keeps the map's clock, reports the
+ * blocks that sessions hold when a service collects the blocks of dead processes, and reads the table for a service
+ * that has chosen this process as its collector.
  */
 public final class MapKeeper implements AutoCloseable {
 
@@ -36,16 +37,16 @@ public final class MapKeeper implements AutoCloseable {
     private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long CLOSE_MILLIS = 2000;
-    /** Until a server that has joined has answered the first time: else the map cannot be opened. */
+    /** The time for a server that has joined to answer for the first time; if it does not, the map cannot be opened. */
     private static final long FIRST_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(5));
 
     private static final long ASK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    /** A session: its mailbox, and how to find what it holds. */
+    /** A session: its mailbox, a way to collect its held blocks, and the era of its oldest request in flight. */
     private record ServedSession(Mailbox mailbox, Consumer<HeldBlocks> held, LongSupplier oldestEra) {}
 
     private final MapServers servers;
-    /** To each of them. */
+    /** One for each server. */
     private final List<ServerHeartbeat> beats = new CopyOnWriteArrayList<>();
 
     private final SpaceMemory space;
@@ -58,7 +59,7 @@ public final class MapKeeper implements AutoCloseable {
     private final KeeperWakeup bell = new KeeperWakeup(thread);
     private final MapKeeperTasks tasks = new MapKeeperTasks(bell);
     private final HeldBlocks held = new HeldBlocks();
-    /** Blocks that are to be given back, of all servers. */
+    /** Blocks that go back, of all servers. */
     private final ReturnedBlocks givenBack;
 
     private final GrowthTracker growing;
@@ -72,9 +73,9 @@ public final class MapKeeper implements AutoCloseable {
     /**
      * Registers the process with the map's servers.
      *
+     * @param joins the map's servers; the keeper adds those that have joined, and removes those that leave
      * @param spaces of the servers that the map was made on, in their order
-     * @param joins servers that have joined too, and lets go of those that leave
-     * @throws MapException where a server has no such service
+     * @throws MapException if a server has no service for maps
      */
     public MapKeeper(MapServers joins, List<RemoteSpace> spaces, SpaceMemory space, SynchronizedMapClock time) {
         this.servers = joins;
@@ -104,15 +105,16 @@ public final class MapKeeper implements AutoCloseable {
     }
 
     /**
-     * The map's time is known before anybody asks for it, and which servers are to leave before there is a session:
-     * those that drain them have asked who has to know.
+     * Beats to each server before the map is used. So the map's clock is known before it is read, and the process knows
+     * which servers are about to leave before it has a session: the process that drains a server may have made sure
+     * already that all processes know.
      */
     private void hearAll() {
         for (ServerHeartbeat each : beats) {
             boolean mayLeave = each.server() >= space.layout().madeOn();
             long deadline = System.nanoTime() + FIRST_NANOS;
             each.beat(this::report);
-            // Where a connection was lost, it is made anew.
+            // Repeated, since a connection that was lost is being made again.
             while (mayLeave && !each.heard() && System.nanoTime() - deadline < 0) {
                 Uninterruptibles.parkNanos(this, ASK_AGAIN_NANOS);
                 each.beat(this::report);
@@ -121,20 +123,20 @@ public final class MapKeeper implements AutoCloseable {
                 MapServer silent = Objects.requireNonNull(servers.of(each.server()));
                 throw new MapException("server " + silent.address()
                         + ", which has joined the map, does not say whether it is to leave: try again; "
-                        + "where it is lost for good, take it out of the map: farheap kv drain --lost");
+                        + "if it is lost for good, take it out of the map: farheap kv drain --lost");
             }
         }
     }
 
     private void joined(MapServiceClient line) {
-        // Until the thread begins, for which others wait.
+        // Until the keeper's thread begins, other threads wait for it to open the map.
         line.isPatient(thread.getState() == Thread.State.NEW);
         servers.add(new MapServer(line.number, line.space, line));
         beats.add(new ServerHeartbeat(
                 line, beats, space, time, new BlockCollector(line, table, space), eras, growing, this::empty));
     }
 
-    /** A server has chosen this process to empty segments of its. */
+    /** A server has chosen this process to empty its segments. */
     private void empty(MapServiceClient line) {
         Consumer<MapServiceClient> by = emptier;
         if (by != null) {
@@ -142,7 +144,7 @@ public final class MapKeeper implements AutoCloseable {
         }
     }
 
-    /** Whoever empties segments where a server wants it; it must not wait. */
+    /** Sets the function that empties segments if a server asks for it; it must not wait. */
     public void emptiesBy(Consumer<MapServiceClient> by) {
         emptier = by;
     }
@@ -154,20 +156,20 @@ public final class MapKeeper implements AutoCloseable {
         givenBack.forget(server.number());
     }
 
-    /** For a session that is being opened. */
+    /** A mailbox for a session that is being opened. */
     public Mailbox mailbox(int learnedWords) {
         return new Mailbox(bell, eras, learnedWords);
     }
 
-    /** From now on a session is served. */
+    /** Serves a session from now on. */
     public void serve(Mailbox mailbox, Consumer<HeldBlocks> holdings, LongSupplier oldestEra) {
         sessions.add(new ServedSession(mailbox, holdings, oldestEra));
     }
 
     /**
-     * A session is closed: what it held goes back.
+     * A session is closed, and its blocks go back.
      *
-     * @param sure whether all of its requests have ended, and it is known how; else it keeps what it has until this
+     * @param sure whether all of its requests have ended with a known outcome; if not, its blocks stay held until this
      *     process ends
      */
     public void closed(Mailbox mailbox, BlockAllocator allocator, boolean sure) {
@@ -184,6 +186,7 @@ public final class MapKeeper implements AutoCloseable {
         });
     }
 
+    /** Whether this has been closed. */
     public boolean isClosed() {
         return closed;
     }
@@ -196,9 +199,9 @@ public final class MapKeeper implements AutoCloseable {
                     servers.first().line().await(rest());
                 }
             } catch (Throwable e) {
-                // An Error, too: all processes wait for one that is alive and says nothing.
+                // An Error too: all processes wait for a process that lives and does not report.
                 if (!closed) {
-                    LOG.log(System.Logger.Level.WARNING, "a map's keeper goes on after an error", e);
+                    LOG.log(System.Logger.Level.WARNING, "a map's keeper continues after an error", e);
                     LockSupport.parkNanos(REST_NANOS);
                 }
             }
@@ -242,6 +245,7 @@ public final class MapKeeper implements AutoCloseable {
         return oldest;
     }
 
+    /** How long the thread may sleep, in nanoseconds. */
     private long rest() {
         long now = System.nanoTime();
         long nanos = requests.waits() || growing.underWay() ? SOON_NANOS : REST_NANOS;
@@ -268,7 +272,7 @@ public final class MapKeeper implements AutoCloseable {
         return true;
     }
 
-    /** Says what this process holds of a server's blocks; see {@link MapCalls#HOLD}. */
+    /** Reports the blocks of a server that this process holds; see {@link MapCalls#HOLD}. */
     private void report(MapServiceClient line, long round, long phase) {
         if (line.unanswered()) {
             return;
@@ -277,11 +281,11 @@ public final class MapKeeper implements AutoCloseable {
         addHeld();
         try {
             if (!addPieces()) {
-                // Of an object that was taken to pieces in between: these are free now, or used again.
+                // Such an object's pieces were freed meanwhile: they are free now, or used again.
                 addHeld();
             }
         } catch (MapException e) {
-            // A server is lost, so not all can be said; the service asks again.
+            // A server is lost, so the report would not be complete; the service asks again.
             return;
         }
         held.distinct();
@@ -308,9 +312,9 @@ public final class MapKeeper implements AutoCloseable {
     }
 
     /**
-     * Adds the pieces of all objects that were found.
+     * Adds the pieces of all indexes that were found.
      *
-     * @return false where some are not in pieces as they were found
+     * @return false if an index could not be read as it was found
      */
     private boolean addPieces() {
         boolean all = true;
@@ -329,12 +333,12 @@ public final class MapKeeper implements AutoCloseable {
         return line.call(MapCalls.HOLD, 5 + n);
     }
 
-    /** What the process calls servers by. */
+    /** The means by which other threads have this thread call servers. */
     public MapKeeperTasks tasks() {
         return tasks;
     }
 
-    /** Whether all processes and servers use a layout as it is; asks them soon. The keeper's thread. */
+    /** Whether all processes and servers use this layout; makes them report it soon. The keeper's thread. */
     public boolean usedByAll(RegionDirectory layout) {
         hurryAll();
         if (growing.known() < layout.growths()) {
@@ -348,7 +352,7 @@ public final class MapKeeper implements AutoCloseable {
         return true;
     }
 
-    /** Segments that all servers have handed out. */
+    /** How many segments all servers have handed out. */
     public long segmentsTaken() {
         long sum = 0;
         for (MapServer server : servers.all()) {
@@ -358,7 +362,7 @@ public final class MapKeeper implements AutoCloseable {
         return sum;
     }
 
-    /** Segments that all servers have emptied, and that are being emptied. */
+    /** How many segments all servers have emptied, and how many are being emptied. */
     public long[] emptied() {
         long[] sum = new long[2];
         for (MapServer server : servers.all()) {
@@ -375,7 +379,7 @@ public final class MapKeeper implements AutoCloseable {
         return sum;
     }
 
-    /** What all sessions have learned: an expert's weight each. */
+    /** The weight of each expert, by what all sessions have learned. */
     public double[] weights() {
         MapServiceClient line = servers.first().line();
         return tasks.ask(line, () -> {
@@ -390,13 +394,13 @@ public final class MapKeeper implements AutoCloseable {
         });
     }
 
-    /** Ends without giving anything back: the map is no more. */
+    /** Ends without giving anything back, since the map has ended. */
     public void drop() {
         dropped = true;
         close();
     }
 
-    /** Gives back what sessions had that are closed, if the servers answer soon. Idempotent. */
+    /** Gives back the blocks of closed sessions, if the servers answer soon, and ends the thread. Idempotent. */
     @Override
     public void close() {
         if (closed) {
@@ -410,7 +414,7 @@ public final class MapKeeper implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         if (thread.isAlive()) {
-            // It still uses what is to be closed; that goes with the map's memory.
+            // The thread still uses what would be closed here; that ends with the map's memory.
             tasks.abandon();
             return;
         }

@@ -15,7 +15,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** What other threads ask of a map's keeper, whose thread makes all calls. Any thread, but for {@link #run}. */
+/** Tasks of other threads for a map's keeper, whose thread makes all calls. Any thread, except {@link #run}. */
 public final class MapKeeperTasks implements AutoCloseable {
 
     private static final long ASK_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(30));
@@ -25,14 +25,14 @@ public final class MapKeeperTasks implements AutoCloseable {
     private final Queue<Task> asked = new ConcurrentLinkedQueue<>();
     private volatile boolean closed;
 
-    /** @param answer of who waits for it */
+    /** @param answer is completed when the task has run, and cancelled if it never will */
     private record Task(Runnable what, CompletableFuture<?> answer) {}
 
     MapKeeperTasks(KeeperWakeup keeper) {
         this.keeper = keeper;
     }
 
-    /** Does what was asked for. The keeper's thread. @return whether there was anything */
+    /** Runs the tasks. The keeper's thread. @return whether there were any */
     boolean run() {
         boolean any = false;
         for (Task task = asked.poll(); task != null; task = asked.poll()) {
@@ -42,7 +42,7 @@ public final class MapKeeperTasks implements AutoCloseable {
         return any;
     }
 
-    /** Asks for something, and does not wait. */
+    /** Adds a task, and does not wait for it. */
     void add(Runnable what) {
         add(new Task(what, new CompletableFuture<>()));
     }
@@ -53,9 +53,9 @@ public final class MapKeeperTasks implements AutoCloseable {
     }
 
     /**
-     * Lets the keeper do something, and waits for it.
+     * Lets the keeper run a task, and waits for its result.
      *
-     * @throws IllegalStateException where the map is closed, or it failed
+     * @throws IllegalStateException if the map is closed, or the task failed
      */
     public <T> T ask(Callable<T> what) {
         CompletableFuture<T> answer = new CompletableFuture<>();
@@ -68,7 +68,8 @@ public final class MapKeeperTasks implements AutoCloseable {
         };
         Task task = new Task(call, answer);
         add(task);
-        // Who closes looks at what was asked after that: one of the two sees the other.
+        // A thread that closes looks at the queue after setting closed, so either it or this thread sees the other's
+        // store.
         if (closed && asked.remove(task)) {
             throw isClosed();
         }
@@ -88,9 +89,9 @@ public final class MapKeeperTasks implements AutoCloseable {
     }
 
     /**
-     * Calls a server, again and again until it answers what is wanted.
+     * Lets the keeper call a server, repeatedly until it gives the result that is wanted.
      *
-     * @param call says nothing where there is no such answer
+     * @param call is empty if there is no such result yet
      */
     public <T> T ask(MapServiceClient line, Callable<Optional<T>> call) {
         long deadline = System.nanoTime() + ASK_NANOS;
@@ -114,14 +115,14 @@ public final class MapKeeperTasks implements AutoCloseable {
         return new IllegalStateException("the map is closed");
     }
 
-    /** Nothing of what is left is done any more. After {@link #close}. */
+    /** Cancels the remaining tasks. After {@link #close}. */
     void abandon() {
         for (Task task = asked.poll(); task != null; task = asked.poll()) {
             task.answer.cancel(false);
         }
     }
 
-    /** The keeper is about to end. */
+    /** Accepts no more tasks, since the keeper is about to end. */
     @Override
     public void close() {
         closed = true;

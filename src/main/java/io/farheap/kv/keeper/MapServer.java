@@ -3,13 +3,13 @@ package io.farheap.kv.keeper;
 import io.farheap.remote.RemoteSpace;
 
 /**
- * One server of a map, as a process has it: its part of the space, and calls to its service.
+ * A server of a map as a process has it: its part of the space, and calls to its service.
  *
- * @param number among the map's
+ * @param number among the map's servers
  */
 public record MapServer(int number, RemoteSpace space, MapServiceClient line) {
 
-    /** HOST:PORT, as the map has it. */
+    /** The server's HOST:PORT in the map. */
     public String address() {
         return space.server().address();
     }

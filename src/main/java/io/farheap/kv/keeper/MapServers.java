@@ -19,28 +19,30 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The servers of a map that a process uses, in the order of their numbers: those that it was made on, and those that
- * have joined and not left. Any thread looks; the keeper's changes which there are.
+ * The servers of a map that a process uses, in the order of their numbers: those that the map was made on, and those
+ * that have joined and not left. Any thread reads the list; the keeper's thread changes it.
  */
 public final class MapServers implements AutoCloseable {
 
     private final RemoteMemory remote;
     private final SpaceKey key;
-    /** By which all of the map's servers know this one. */
+    /** The number by which the map's servers know this process. */
     private final long process;
 
-    /** The address of one that is not to be reached, as it is lost; empty where there is none. */
+    /** The address of a lost server that must not be connected to; empty if there is none. */
     private final String without;
 
     private final List<MapServer> present = new CopyOnWriteArrayList<>();
-    /** Attachments that are given up; the same server may join again by another. */
+    /**
+     * Attachments that are being given up, or are not for the map; the same server may be attached again beside one.
+     */
     private final Set<RemoteServer> left = ConcurrentHashMap.newKeySet();
-    /** End leases of servers that have left. */
+    /** Threads that end the leases of servers that have left. */
     private final List<Thread> leaving = new CopyOnWriteArrayList<>();
 
     /**
-     * @param process its number, which no other process that has the map open has
-     * @param without address of a server that has joined and is lost; empty where there is none
+     * @param process number of this process, unique among those that have the map open
+     * @param without address of a server that has joined and is lost; empty if there is none
      */
     public MapServers(RemoteMemory remote, SpaceKey key, long process, String without) {
         this.remote = remote;
@@ -49,7 +51,7 @@ public final class MapServers implements AutoCloseable {
         this.without = without;
     }
 
-    /** Whether a server is done without. */
+    /** Whether the map was opened without this server. */
     public boolean goesWithout(String address) {
         return !without.isEmpty() && without.equals(address);
     }
@@ -62,16 +64,17 @@ public final class MapServers implements AutoCloseable {
         return key;
     }
 
+    /** The servers, in the order of their numbers. */
     public List<MapServer> all() {
         return present;
     }
 
-    /** The map's first, which keeps its clock, and what it has grown by. */
+    /** The map's first server, which keeps its clock and its growths. */
     public MapServer first() {
         return present.getFirst();
     }
 
-    /** The one of a number; null where it has left, or is not known yet. */
+    /** The server of a number; null if it has left, or is not known yet. */
     @Nullable
     MapServer of(int number) {
         for (MapServer each : present) {
@@ -83,9 +86,9 @@ public final class MapServers implements AutoCloseable {
     }
 
     /**
-     * Opens calls to a server's service and registers the process there.
+     * Opens calls to a server's service, and registers the process there.
      *
-     * @throws MapException where it serves no calls, or does not answer
+     * @throws MapException if the server serves no calls, or does not answer
      */
     MapServiceClient open(RemoteSpace space, int number) {
         MapServiceClient line;
@@ -104,10 +107,10 @@ public final class MapServers implements AutoCloseable {
     }
 
     /**
-     * Reaches a server that has joined: with all sessions' queues, so that they can use it as soon as they know of it.
-     * Takes as long as that server does.
+     * Connects to a server that has joined, with the queues of all sessions, so that they can use it as soon as they
+     * know it. Blocks for as long as that server takes.
      *
-     * @param map of which the server says that it is a part
+     * @param map whose part the server must have
      */
     MapServiceClient reach(String address, int number, MapDescriptor map) {
         RemoteServer server = remote.servers().stream()
@@ -134,8 +137,8 @@ public final class MapServers implements AutoCloseable {
     }
 
     /**
-     * A server has left the map, and no request of this process knows of anything there. Its lease ends on a thread of
-     * its own, as a server that hangs is to keep nobody waiting.
+     * A server has left the map, and no request of this process uses it. Its lease is ended on a thread of its own,
+     * since a server that hangs must not delay others.
      */
     void leave(MapServer server) {
         present.remove(server);
@@ -149,7 +152,7 @@ public final class MapServers implements AutoCloseable {
         leaving.removeIf(thread -> !thread.isAlive());
     }
 
-    /** What one does with a server that is attached for this alone, and not used for the map. */
+    /** Attaches a server for one action, and not for use by the map. */
     public void apart(String address, Consumer<RemoteServer> what) {
         RemoteServer server = remote.attach(address);
         left.add(server);
@@ -161,7 +164,7 @@ public final class MapServers implements AutoCloseable {
         }
     }
 
-    /** Ends the calls; the spaces are the memory's. */
+    /** Closes the calls; the spaces belong to the memory. */
     @Override
     public void close() {
         leaving.forEach(ThreadJoiner::join);

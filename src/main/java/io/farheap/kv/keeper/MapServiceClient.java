@@ -18,33 +18,36 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Calls of a map's keeper to the service on one of its servers, one at a time, each with an answer within a time or
- * none. One thread.
+ * Calls of a map's keeper to the service on one of its servers, one at a time. Each waits for its answer for a bounded
+ * time. One thread.
  */
 public final class MapServiceClient implements AutoCloseable {
 
     private static final RpcOptions CALLS = RpcOptions.DEFAULT.with(2, 1).withRecordBytes(MapCalls.RECORD_BYTES);
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** For the first answer: a server that has just started, on a busy machine, has yet to compile what answers. */
+    /**
+     * The time for the first answer: a server that has just started on a busy machine still compiles the code that
+     * answers.
+     */
     private static final long FIRST_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(5));
 
-    /** What is older than that does not count as late, but as not to be hoped for. */
+    /** An answer that is missing for longer is not counted as late: the caller should not wait for it. */
     private static final long LATE_NANOS = TimeLimit.of(TimeUnit.MILLISECONDS.toNanos(1500));
 
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long RECONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** Tags of connections; those of calls count up from 0. */
+    /** The tag of connections; tags of calls count up from 0. */
     private static final long CONNECTION = Long.MIN_VALUE;
 
-    // In the buffer.
+    // Offsets in the buffer.
     private static final int ARGUMENTS = 0;
-    /** Of a call that changes something, which may come again. */
+    /** The arguments of a call that changes something, which are kept until it is answered. */
     private static final int CHANGE = MapCalls.RECORD_BYTES;
 
     private static final int REPLY = 2 * MapCalls.RECORD_BYTES;
 
     public final RemoteSpace space;
-    /** Of the server among the map's. */
+    /** The server's number among the map's servers. */
     final int number;
 
     private final RpcQueue queue;
@@ -52,22 +55,22 @@ public final class MapServiceClient implements AutoCloseable {
     private long patience = PATIENCE_NANOS;
     private final MemorySegment bytes;
     private long calls;
-    /** A call's answer has not come, and will be written where the next one's would be. */
+    /** Whether the last call has no answer yet. A late answer would overwrite the reply of the next call. */
     private boolean underWay;
 
     private int outcome;
     private long changes;
-    /** A change whose answer has not come: it is called again before anything else is changed. */
+    /** Words of the change that has no answer yet; it is repeated before anything else is changed. 0: there is none. */
     private int unansweredWords;
 
     private int unansweredOperation;
-    /** The call that carried it last, -1 where none has, and when it was begun. */
+    /** The number of the last call that carried the change, -1 if none has, and when the change was begun. */
     private long changeCall = -1;
 
     private long changedAt;
     private long reconnectAt;
 
-    /** @throws ControlException where the server serves no calls */
+    /** @throws ControlException if the server serves no calls */
     MapServiceClient(RemoteMemory remote, RemoteSpace space, int number) {
         this.space = space;
         this.number = number;
@@ -85,7 +88,7 @@ public final class MapServiceClient implements AutoCloseable {
         return this;
     }
 
-    /** Sets a word of the arguments of the next {@link #change}; words 0 and 1 are its own. */
+    /** Sets a word of the next {@link #change}'s arguments; words 0 and 1 are set by that. */
     MapServiceClient changing(int index, long word) {
         bytes.set(JAVA_LONG, CHANGE + (long) index * Long.BYTES, word);
         return this;
@@ -97,32 +100,35 @@ public final class MapServiceClient implements AutoCloseable {
     }
 
     /**
-     * Calls and waits.
+     * Calls the service, and waits for its reply.
      *
-     * @return whether there is an answer that says {@link MapCalls#OK}
+     * @return whether there is a reply with status {@link MapCalls#OK}
      */
     public boolean call(int operation, int words) {
         with(0, space.id());
         return call(operation, ARGUMENTS, words, patience) && reply(0) == MapCalls.OK;
     }
 
-    /** Whether {@link #call} waits as {@link #callFirst} does: before the map is used. */
+    /** Sets whether {@link #call} waits as long as {@link #callFirst} does; for the time before the map is used. */
     void isPatient(boolean is) {
         patience = is ? FIRST_NANOS : PATIENCE_NANOS;
     }
 
-    /** As {@link #call(int, int)}, and waits longer for the answer: of whom nobody depends on yet. */
+    /** As {@link #call(int, int)}, but waits longer for the reply: for a server that is not used yet. */
     boolean callFirst(int operation, int words) {
         with(0, space.id());
         return call(operation, ARGUMENTS, words, FIRST_NANOS) && reply(0) == MapCalls.OK;
     }
 
-    /** Whether a change has no answer yet; then nothing else is changed, and no process says what it holds. */
+    /**
+     * Whether a change has no answer yet. Nothing else is changed then, and the process does not report its held
+     * blocks.
+     */
     boolean unanswered() {
         return unansweredWords > 0;
     }
 
-    /** Calls what changes something. Where there is no answer, {@link #again} is next. */
+    /** Makes a call that changes something. If it has no answer, {@link #again} must be called next. */
     boolean change(int operation, int words) {
         changing(0, space.id()).changing(1, ++changes);
         unansweredOperation = operation;
@@ -133,9 +139,9 @@ public final class MapServiceClient implements AutoCloseable {
     }
 
     /**
-     * Takes the answer of the change that has none, if it has come late, or calls the change anew.
+     * Takes a late answer to the change that has none, or repeats the change.
      *
-     * @return whether it was answered with {@link MapCalls#OK}
+     * @return whether the answer has status {@link MapCalls#OK}
      */
     boolean again() {
         queue.poll(this::ended);
@@ -151,27 +157,27 @@ public final class MapServiceClient implements AutoCloseable {
         return reply(0) == MapCalls.OK;
     }
 
-    /** Whether the last call was the change's, and the answer to it is there. */
+    /** Whether the last call carried the change, and its answer has come. */
     private boolean answeredLate() {
         return changeCall == calls && !underWay && outcome == Outcome.DONE;
     }
 
-    /** Whether the answer to a change that has none may only be late: the server is there, and has not failed it. */
+    /** Whether the missing answer to a change may only be late: the server is there, and has not failed the call. */
     boolean late() {
         return unanswered() && underWay && System.nanoTime() - changedAt < LATE_NANOS;
     }
 
-    /** A word of the arguments of the change that {@link #again} calls. */
+    /** A word of the arguments of the change that {@link #again} repeats. */
     long changeWord(int index) {
         return bytes.get(JAVA_LONG, CHANGE + (long) index * Long.BYTES);
     }
 
-    /** What {@link #again} calls. */
+    /** The operation that {@link #again} repeats. */
     int unansweredOperation() {
         return unansweredOperation;
     }
 
-    /** Whether there will be no answer any more. */
+    /** Whether the server is lost, so that no answer will come. */
     public boolean lost() {
         return space.server().lost() != null;
     }
@@ -179,7 +185,8 @@ public final class MapServiceClient implements AutoCloseable {
     private boolean call(int operation, int at, int words, long patience) {
         queue.poll(this::ended);
         if (underWay) {
-            // Who waited for that has waited long enough; nobody waits again before there is an answer.
+            // The call before has waited for its answer long enough; later ones do not wait again until that answer is
+            // there.
             return false;
         }
         outcome = Outcome.UNKNOWN;
@@ -215,7 +222,7 @@ public final class MapServiceClient implements AutoCloseable {
         }
     }
 
-    /** A connection may be lost and the server not. */
+    /** Makes the connection again; it may be lost although the server is not. */
     private void reconnect() {
         long now = System.nanoTime();
         if (!lost() && now - reconnectAt >= 0) {
@@ -225,7 +232,7 @@ public final class MapServiceClient implements AutoCloseable {
         queue.poll(this::ended);
     }
 
-    /** Makes a wait on another thread's behalf short: sleeps until something comes, at most for a time. */
+    /** Sleeps until an answer or a wake-up comes, for {@code nanos} ns at most. */
     void await(long nanos) {
         queue.await(nanos);
     }

@@ -7,7 +7,7 @@ import io.farheap.kv.space.SpaceMemory;
 import java.util.function.Predicate;
 import org.agrona.collections.Int2ObjectHashMap;
 
-/** Blocks of a process that are to go back to the servers that they lie on. The keeper's thread. */
+/** Blocks of a process that go back to the servers on which they lie. The keeper's thread. */
 final class ReturnedBlocks {
 
     private final MapServers servers;
@@ -15,7 +15,7 @@ final class ReturnedBlocks {
     private final Predicate<MapServiceClient> taker;
     private final Int2ObjectHashMap<HeldBlocks> waiting = new Int2ObjectHashMap<>();
 
-    /** @param taker whoever still wants what a {@link MapCalls#TAKE} has given late; false where nobody does */
+    /** @param taker hands the late answer to a {@link MapCalls#TAKE} to a session; false if no session wants it */
     ReturnedBlocks(MapServers servers, SpaceMemory space, Predicate<MapServiceClient> taker) {
         this.servers = servers;
         this.space = space;
@@ -30,18 +30,18 @@ final class ReturnedBlocks {
 
     private void add(long word) {
         int server = space.serverOf(word);
-        // What was on a server that has left is nobody's.
+        // Blocks on a server that has left have ended with its space.
         if (servers.of(server) != null) {
             blocks(server).add(word);
         }
     }
 
-    /** A server has left, with its blocks. */
+    /** A server has left, and its blocks have ended. */
     void forget(int server) {
         waiting.remove(server);
     }
 
-    /** Takes what a session gives back. */
+    /** Takes the blocks that a session gives back. */
     void collect(Mailbox mailbox) {
         long end = mailbox.backEnd();
         for (long i = mailbox.backFirst(); i < end; i++) {
@@ -50,7 +50,7 @@ final class ReturnedBlocks {
         mailbox.wentBack(end);
     }
 
-    /** What has not gone back for certain. */
+    /** Adds the blocks that may not have gone back yet. */
     void held(HeldBlocks into) {
         for (MapServer server : servers.all()) {
             HeldBlocks blocks = blocks(server.number());
@@ -69,10 +69,11 @@ final class ReturnedBlocks {
     }
 
     /**
-     * Calls the servers, each once; what is on one that is to leave waits for what becomes of that.
+     * Calls each server once to give blocks back. Blocks on a server that is about to leave wait until it has left or
+     * stays.
      *
-     * @param all what is on those too
-     * @return whether something went back
+     * @param all gives those back too
+     * @return whether anything went back
      */
     boolean give(boolean all) {
         boolean gave = false;
@@ -96,7 +97,10 @@ final class ReturnedBlocks {
         return gave;
     }
 
-    /** A change has not been answered: what it gave goes back, and what it took is somebody's, or goes back too. */
+    /**
+     * Repeats a change that has no answer. A GIVE removes its blocks here; the blocks of a TAKE go to a session or go
+     * back.
+     */
     private boolean again(MapServiceClient line, HeldBlocks blocks) {
         if (!line.again()) {
             return false;

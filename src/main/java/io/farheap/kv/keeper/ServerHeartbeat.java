@@ -11,21 +11,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * A process's beats to one server: it lives; the server says its time, whether it has room, and what it wants of this
- * process for a collection. A server that saw a process end asks whether the others have too, and beats carry question
- * and answer. The keeper's thread.
+ * A process's beats to one server. A beat shows that the process lives. The reply has the map's clock, whether the
+ * server has room, and what it wants of this process for a collection. A server on which a process has ended must learn
+ * whether it has ended on the other servers too; the beats of all processes carry such questions and the answers. The
+ * keeper's thread.
  */
 final class ServerHeartbeat {
 
     private static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** To the first server, which says what the map has grown by, and to those that can leave. */
+    /** For the first server, which has the number of growths in its replies, and for servers that can leave. */
     private static final long OFTEN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-    /** While servers ask each other. */
+    /** While servers have questions about processes that ended. */
     private static final long ASKED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** Says what this process holds of a server's blocks. */
+    /** Reports the blocks of a server that this process holds. */
     interface Report {
         void of(MapServiceClient line, long round, long phase);
     }
@@ -37,7 +38,7 @@ final class ServerHeartbeat {
     private final List<ServerHeartbeat> all;
     private final SpaceMemory space;
     private final BlockCollector collecting;
-    /** Processes that the server has seen end, and wants to know of whether they have ended elsewhere. */
+    /** Processes that have ended on this server, which wants to know whether they have ended on the others. */
     private final List<Long> wanted = new ArrayList<>();
 
     private final Set<Fact> facts = new LinkedHashSet<>();
@@ -45,22 +46,25 @@ final class ServerHeartbeat {
     private final RequestEpochs eras;
     private final GrowthTracker growing;
     private final Consumer<MapServiceClient> emptier;
-    /** Regions that the server hands blocks out of. */
+    /** How many regions the server hands blocks out of. */
     private long regions;
-    /** What the service's epoch said, the era that began then, and the epoch that the service may be told. */
+    /**
+     * The service's epoch in a reply, the era that began then, and the epoch that beats confirm. The epoch is confirmed
+     * once all requests in flight are of that era or later.
+     */
     private long toldEpoch;
 
     private long toldEra;
     private long epoch;
     private long next = System.nanoTime();
-    /** Whether the server has said that it is to leave the map. */
+    /** Whether the server is about to leave the map, by its last reply. */
     private boolean leaving;
 
     private boolean heard;
 
     /**
-     * @param all to the servers that the process uses, these too
-     * @param emptier is told of a server that has chosen this process to empty segments
+     * @param all beats to all servers that the process uses, this one among them
+     * @param emptier is called if the server has chosen this process to empty segments
      */
     ServerHeartbeat(
             MapServiceClient line,
@@ -81,7 +85,7 @@ final class ServerHeartbeat {
         this.collecting = collecting;
     }
 
-    /** Whether the server has ever answered. */
+    /** Whether the server has answered at least once. */
     boolean heard() {
         return heard;
     }
@@ -110,7 +114,7 @@ final class ServerHeartbeat {
         long phase = line.reply(4);
         if (leaving != ((flags & MapCalls.LEAVING) != 0)) {
             leaving = !leaving;
-            // Before the next era: whoever is of that one knows.
+            // Before the next era begins: requests of that era must know this.
             space.leaves(line.number, leaving);
         }
         learnEmptying();
@@ -150,7 +154,7 @@ final class ServerHeartbeat {
         return (flags & MapCalls.ROOM) != 0;
     }
 
-    /** Before the next era, too. */
+    /** Learns which segments are being emptied; before the next era begins, too. */
     private void learnEmptying() {
         long[] places = new long[(int) line.reply(11)];
         for (int i = 0; i < places.length; i++) {
@@ -164,17 +168,17 @@ final class ServerHeartbeat {
             all.forEach(ServerHeartbeat::hurry);
         }
         if (growing.offer(line, regions)) {
-            // It says next that it has room.
+            // Its next reply will say that it has room.
             hurry();
         }
     }
 
-    /** The server's number among the map's. */
+    /** The server's number among the map's servers. */
     int server() {
         return line.number;
     }
 
-    /** Regions that the server hands blocks out of, as it has said last. */
+    /** How many regions the server hands blocks out of, by its last reply. */
     long regions() {
         return regions;
     }
@@ -183,7 +187,7 @@ final class ServerHeartbeat {
         return Math.min(facts.size(), MapCalls.MOST_PROCESSES);
     }
 
-    /** @return questions in the call */
+    /** Writes the arguments of a beat. @return how many questions it has */
     private int write() {
         if (toldEra != 0 && eras.oldest() >= toldEra) {
             epoch = toldEpoch;
@@ -215,7 +219,7 @@ final class ServerHeartbeat {
         return asked;
     }
 
-    /** This server has no opening of a process. */
+    /** Notes for the other servers that a process does not have the space open on this one. */
     private void tell(long process) {
         for (ServerHeartbeat other : all) {
             if (other != this && other.wanted.contains(process)) {
@@ -224,7 +228,7 @@ final class ServerHeartbeat {
         }
     }
 
-    /** The next beat comes soon. */
+    /** Makes the next beat come soon. */
     void hurry() {
         hurry(SOON_NANOS);
     }
@@ -233,7 +237,7 @@ final class ServerHeartbeat {
         next = Math.min(next, System.nanoTime() + nanos);
     }
 
-    /** When there is something to do, by {@link System#nanoTime}. */
+    /** The {@link System#nanoTime} at which there is something to do. */
     long next() {
         return collecting.isActive() ? Math.min(next, collecting.next()) : next;
     }

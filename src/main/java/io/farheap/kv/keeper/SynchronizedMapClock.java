@@ -5,12 +5,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The clock of a map, which is its first server's, as this process knows it: its own clock and an offset, which each
- * answer of the server's bounds by the round trip (Cristian's way). Any thread reads, one sets.
+ * A map's clock, which is that of its first server, as this process knows it: its own clock plus an offset. Each answer
+ * of the server bounds the offset by the round trip (Cristian's algorithm). Any thread reads, one thread sets.
  */
 public final class SynchronizedMapClock implements MapClock {
 
-    /** What two clocks go apart at most, in millionths. */
+    /** How far two clocks drift apart at most, in millionths. */
     private static final long DRIFT = 500;
 
     private static final long MILLION = 1_000_000;
@@ -18,7 +18,7 @@ public final class SynchronizedMapClock implements MapClock {
     private final LongSupplier nanos;
     private volatile long offset;
     private volatile long beats;
-    /** Of the offset when it was measured, and when that was. */
+    /** The error of the offset when it was measured, and when that was. */
     private long error = Long.MAX_VALUE / 4;
 
     private long measured;
@@ -28,14 +28,14 @@ public final class SynchronizedMapClock implements MapClock {
         this.nanos = nanos;
     }
 
-    /** This process's clock, for the moments between which the server has answered. */
+    /** This process's clock, for the moments before and after the server's answer. */
     long local() {
         return nanos.getAsLong();
     }
 
     /**
-     * The server said its time between two moments of this process's clock. The better one stays of what was known and
-     * what this says; where they contradict each other, a clock has jumped, and this one counts.
+     * Takes over a time that the server read between two moments of this process's clock. Keeps the better one of the
+     * known offset and the new one; if they contradict each other, a clock has jumped, and the new one counts.
      */
     // One thread.
     @SuppressWarnings("NonAtomicVolatileUpdate")
@@ -51,12 +51,12 @@ public final class SynchronizedMapClock implements MapClock {
         }
     }
 
-    /** By how much it may be wrong at a moment of this process's clock, in nanoseconds. The thread that sets. */
+    /** How far the clock may be off at this moment, in nanoseconds. For the thread that sets it. */
     long errorNanos() {
         return error + Math.max(0, local() - measured) / MILLION * DRIFT;
     }
 
-    /** In nanoseconds. What was learned of the server's clock may set it back a little. */
+    /** In nanoseconds. A better offset may set it back a little. */
     @Override
     public long ticks() {
         return nanos.getAsLong() + offset;

@@ -15,9 +15,10 @@ import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The first steps of a request that stores: room for its block, and for the pieces of its value, their WRITEs, and, in
- * one list with that of the block, the READ of the key's bucket. Nothing is taken while that cannot be reached. Their
- * numbers are below {@link #BLOCK_STEPS}, and those of {@link SetSteps}, which come behind them, are not.
+ * The first steps of a request that stores an object: it takes room for its block and for the pieces of its value,
+ * WRITEs the pieces, and then posts in one list the WRITE of the block and the READ of the key's bucket. Nothing is
+ * taken while the bucket's server cannot be reached. The numbers of these steps are below {@link #BLOCK_STEPS}; those
+ * of {@link SetSteps}, which follow, are not.
  */
 public final class BlockWrite {
 
@@ -40,7 +41,7 @@ public final class BlockWrite {
     private final BlockAllocator allocator;
     private final ValueWriter writer;
     private final AccessRecords records;
-    /** What each request waits for room for, or writes: the units of its block, and the bytes of it that are used. */
+    /** By request: the units of its block, and the bytes of the block that are used. */
     private final int[] units;
 
     public final int extensionBytes;
@@ -66,12 +67,15 @@ public final class BlockWrite {
         extensionBytes = records.extensionWords() * Long.BYTES;
     }
 
-    /** Where in its block a request's key begins. */
+    /** The offset in its block at which a request's key begins. */
     public int keyAt() {
         return BlockFormat.keyAt(extensionBytes);
     }
 
-    /** Says what a request stores; its key is in its block already, and its value there or at the writer of pieces. */
+    /**
+     * Prepares the head of the block that a request stores. Its key is in the block's local copy already, and its value
+     * is there or in the writer of pieces.
+     */
     public void prepare(int place, int keyBytes, int valueBytes, long expiryMillis) {
         boolean index = writer.isOf(place);
         int bytes = index ? ValuePieces.indexBytes(ValuePieces.count(extensionBytes, valueBytes)) : valueBytes;
@@ -97,7 +101,7 @@ public final class BlockWrite {
         operations.attempts[place] = 0;
         boolean pieces = writer.isOf(place);
         if (!posts.reach().bucket(operations.hash[place])) {
-            // No block is taken, and nobody evicted, for what would then fail.
+            // Takes no block and evicts nothing for a request that would then fail.
             operations.step[place] = START;
             operations.lost[place] = true;
         } else if (!(pieces ? room.mayHavePieces(writer.valueBytes()) : room.mayHave(SizeClasses.of(units[place])))) {
@@ -138,7 +142,7 @@ public final class BlockWrite {
         }
     }
 
-    /** This process has no memory for the value that a request is to store. */
+    /** Ends a request as this process has no memory for its value. */
     public void noMemory(int place) {
         ending.end(place, KvStatus.NO_MEMORY);
     }
@@ -189,14 +193,17 @@ public final class BlockWrite {
         posts.endList();
     }
 
-    /** A block that was taken is the request's from now on, which says so before the allocator forgets it. */
+    /**
+     * Gives a block that was taken to the request. The request's columns name it before the allocator forgets it, so
+     * another thread that collects held blocks finds it at each moment.
+     */
     void own(int place, long block) {
         operations.block[place] = named(place, block);
         operations.writes(place, operations.block[place]);
         allocator.emptyHand();
     }
 
-    /** The word of a slot that names a block for the request's key. */
+    /** The word with which a slot names a block for the request's key. */
     private long named(int place, long block) {
         long word = SlotWord.naming(block, KeyHash.fingerprint(operations.hash[place]));
         return isIndex(place) ? SlotWord.index(word) : word;
@@ -228,7 +235,7 @@ public final class BlockWrite {
         }
     }
 
-    /** No slot names the request's block, and none will. */
+    /** Gives the request's blocks back: no slot names them, and none will. */
     void giveBack(int place) {
         allocator.giveBack(operations.block[place]);
         if (writer.isOf(place)) {
@@ -239,7 +246,7 @@ public final class BlockWrite {
     /**
      * As {@link RequestSteps#again}.
      *
-     * @return false if the request is beyond these steps: to go on it {@linkplain #writeAgain writes} its block again
+     * @return false if the request is beyond these steps: then it must {@linkplain #writeAgain write} its block again
      */
     boolean again(int place) {
         switch (operations.step[place]) {
@@ -258,7 +265,7 @@ public final class BlockWrite {
     }
 
     /**
-     * From the bucket on: no slot names the request's block, or only as a claim.
+     * Continues from the step that reads the bucket; no slot names the request's block, except perhaps as a claim.
      *
      * @param claimed whether a slot may name it as a claim
      */
@@ -271,7 +278,7 @@ public final class BlockWrite {
         }
     }
 
-    /** A connection failed during a step, which has what is to be given back. */
+    /** A connection failed during a step: gives back what the step has taken. */
     void leaveStep(int place) {
         if (operations.step[place] == ROOM || operations.step[place] == PIECE_ROOM) {
             room.abandon(place);

@@ -12,19 +12,20 @@ import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
 
 /**
- * What stores an object and looks first at the one that is there: add, replace, compare-and-set, increment; and sets.
- * As a set, and with a READ of the first words of the block that the key's slot names, before the compare-and-swap.
+ * Add, replace, compare-and-set and increment, which look first at the object that is there; and sets. As a set, with a
+ * READ of the first words of the block that the key's slot names, before the compare-and-swap.
  *
- * <p><b>Where it takes effect.</b> What stores, at its compare-and-swap, which fails unless the slot still names the
- * block that was judged. An add that finds the key, and a compare-and-set that finds another version, at the READ of
- * the bucket; a replace, compare-and-set or increment that does not find it, there too. An object whose time is over
- * counts as absent, and is taken out before that is said.
+ * <p><b>The moment at which it takes effect.</b> A request that stores takes effect at its compare-and-swap, which
+ * fails unless the slot still names the block that was judged. An add that finds the key, and a compare-and-set that
+ * finds another version, take effect at the READ of the bucket; so does a replace, compare-and-set or increment that
+ * does not find the key. An expired object counts as absent, and is removed before the request reports that.
  *
- * <p><b>An add of a key that is not there</b> must not meet another one in another slot. It claims a slot, by a word
- * that nobody takes for an object's, and reads the bucket again behind that. Of two adds at least one sees the other's
- * claim. It takes that out, and the other one begins anew. What the bucket has not, no other add can store before this
- * one's last compare-and-swap, which turns the claim into the block's word. The slot's metadata are there before that.
- * Of two the one in the higher slot waits for the other, a thousand looks at most: that may be of a dead session.
+ * <p><b>An add of an absent key</b> must not insert the key while another add does so in another slot. It claims a
+ * slot, with a word that no session takes for an object's, and reads the bucket again after that. Of two adds at least
+ * one sees the other's claim. It removes that claim, and the other add starts again. If the bucket does not have the
+ * key then, no other add can store it before this one's last compare-and-swap, which turns the claim into the block's
+ * word. The slot's metadata are written before that. Of two adds, the one in the higher slot waits for the other, but
+ * looks a thousand times at most, as the claim may belong to a dead session.
  */
 public final class ChangeSteps extends SetSteps {
 
@@ -34,20 +35,23 @@ public final class ChangeSteps extends SetSteps {
     private static final int WITHDRAWN = MORE_STEPS + 3;
     private static final int COMMITTED = MORE_STEPS + 4;
 
-    /** Looks at a claim until its session is taken for dead: a living one reads the bucket's blocks meanwhile. */
+    /**
+     * How often it looks at a claim before it takes the claim's session for dead: a living session only reads the
+     * bucket's blocks meanwhile.
+     */
     private static final int PATIENCE = 1000;
 
-    /** An increment reads as much of a block, which is all of a number's. */
+    /** The bytes of a block that an increment reads, which are all of a number's block. */
     private static final int NUMBER_BLOCK_BYTES = BlockFormat.MOST_HEAD_BYTES + BlockFormat.MOST_KEY_BYTES + Long.BYTES;
 
     private final MapClock clock;
     /** The slot that the request claims, or {@link Bucket#NONE}. */
     private final int[] claimed;
-    /** The claim of another's that the request waits for, and how often it has looked since. */
+    /** The claim of another request that this one waits for, and in {@code looks} how often it has looked since. */
     private final long[] rivals;
 
     private final int[] looks;
-    /** The word of a block that was not what the request looked for, if it was whole. */
+    /** The word of a block that was read and did not suit the request, if the block was whole. */
     private final long[] suspect;
 
     ChangeSteps(MapSessionParts parts) {
@@ -116,19 +120,20 @@ public final class ChangeSteps extends SetSteps {
         ending.end(place, status);
     }
 
-    /** The first words of the key's block are there. */
+    /** Decides by the first words of the block that the slot names. */
     private void judge(int place) {
         long head = operations.head(place);
         if (!operations.headIsOfWord(place)) {
-            // Used again: the slot has changed.
+            // The block was reused, so the slot has changed.
             brokenIfItStaysSo(place);
         } else if (!PaddedKeys.equal(head, operations.key[place], operations.keyBytes[place])) {
-            // The slot's hash is that of its former object, for good where its session died before it wrote it.
+            // The slot still has the hash of its former object; for good, if the session died before it wrote the new
+            // one.
             if (wasWhole(place)) {
                 look(place, operations.slot[place] + 1);
             }
         } else if (claimed[place] != Bucket.NONE) {
-            // The key has come meanwhile.
+            // Another request has stored the key meanwhile.
             withdraw(place);
         } else if (clock.expired(BlockFormat.expiryMillis(ALL, head))) {
             expired(place);
@@ -204,8 +209,9 @@ public final class ChangeSteps extends SetSteps {
     }
 
     /**
-     * Whether what the first words of a block said is true, though nothing tells that they are of one moment: where the
-     * slot still names the block when the bucket is read again. If not yet, that is done.
+     * Whether the first words of a block can be trusted, although nothing shows that they are of one moment: they can
+     * if the slot still names the block when the bucket is read again. If that has not been done yet, reads the bucket
+     * again.
      */
     private boolean wasWhole(int place) {
         if (suspect[place] == operations.word[place]) {
@@ -288,8 +294,8 @@ public final class ChangeSteps extends SetSteps {
     }
 
     /**
-     * Two that take out each other's claims would go on for ever, so the higher one waits for the lower, and who has no
-     * claim for one that is there. Not for ever: its session may be dead.
+     * Two requests that remove each other's claims would never end, so the one in the higher slot waits for the lower,
+     * and a request without a claim waits for one that is there. The wait has an end, as the other session may be dead.
      */
     private boolean waitsFor(int place, int rival) {
         long word = Bucket.word(operations.bucket(place), rival);
@@ -316,7 +322,7 @@ public final class ChangeSteps extends SetSteps {
                     operations.word[place] = operations.block[place];
                     writeMetadata(place);
                 } else if (doubts.swapUnknown(place)) {
-                    // Where it has not been executed, the claim stands.
+                    // If the compare-and-swap was not executed, the claim stands.
                     operations.word[place] = claimWord(place);
                     resolve(place, true);
                 } else {

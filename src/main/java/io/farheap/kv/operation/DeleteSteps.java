@@ -14,23 +14,23 @@ import io.farheap.kv.space.RequestPoster;
 import io.farheap.memory.NativeMemory;
 
 /**
- * A delete: a READ of the key's bucket and a compare-and-swap that empties its slot, where it takes effect; of several
- * slots of the key the highest goes first, as {@link DuplicateRemoval} needs it, and the lowest, which is the key's,
- * decides what is answered: of two deletes that share the slots between them, one has taken the object out. The blocks,
- * which are read before, say which slots are the key's, and whether its time was over, so that nothing was deleted. A
- * slot whose block cannot be read is emptied too, and counts as the key's with nothing in it: another process may be
- * able to read it.
+ * A delete: a READ of the key's bucket, and a compare-and-swap that empties its slot, which is the moment at which it
+ * takes effect. If several slots have the key, the highest is emptied first, as {@link DuplicateRemoval} requires, and
+ * the lowest, which is the key's, decides the answer: of two deletes that share the slots between them, one has removed
+ * the object. The blocks are read before, and show which slots have the key and whether the object had expired; then
+ * nothing was deleted. A slot whose block cannot be read is emptied too, and counts as a slot of the key without an
+ * object: another process may be able to read the block.
  */
 public final class DeleteSteps implements RequestSteps {
 
     private static final int BUCKET = RequestColumns.OWN_STEPS;
-    /** Looks for the lowest slot of the key, where there are several that may have it. */
+    /** Looks for the lowest slot of the key, if several slots may have it. */
     private static final int LOWEST = RequestColumns.OWN_STEPS + 1;
     /** Looks for the highest. */
     private static final int PROBE = RequestColumns.OWN_STEPS + 2;
 
     private static final int SWAP = RequestColumns.OWN_STEPS + 3;
-    /** Looks whether its compare-and-swap has emptied the slot, which is not known. */
+    /** Reads the slot to see whether the compare-and-swap, whose outcome is unknown, has emptied it. */
     private static final int RESOLVE = RequestColumns.OWN_STEPS + 4;
 
     private final RequestColumns operations;
@@ -42,7 +42,7 @@ public final class DeleteSteps implements RequestSteps {
     private final MapSessionCounts counts;
     /** The slot whose removal is the delete. */
     private final int[] lowest;
-    /** Whether the slot that it empties names what cannot be read. */
+    /** Whether the slot that it empties names a block that cannot be read. */
     private final boolean[] broken;
 
     DeleteSteps(MapSessionParts parts) {
@@ -135,7 +135,7 @@ public final class DeleteSteps implements RequestSteps {
         }
     }
 
-    /** The block says whose it is: what is answered is to be right. */
+    /** The block shows which key it has, so that the answer is right. */
     private void probed(int place) {
         long word = operations.word[place];
         long block = operations.blockCopy(place);
@@ -165,7 +165,7 @@ public final class DeleteSteps implements RequestSteps {
         }
         boolean deletes = false;
         if (broken[place]) {
-            // Its block, if it is one, is the services' to find.
+            // If it names a block at all, the services find that one.
             counts.add(MapSessionCounts.UNLINKED);
         } else {
             reclaimer.reclaim(operations.word[place]);
@@ -190,7 +190,7 @@ public final class DeleteSteps implements RequestSteps {
         }
     }
 
-    /** Where the slot is as it was, nothing has been done; else it may have been this request. */
+    /** If the slot is unchanged, nothing has been done; else this request may have changed it. */
     private void resolved(int place) {
         if (Bucket.word(operations.bucket(place), operations.slot[place]) == operations.word[place]) {
             doubts.swapKnown(place);

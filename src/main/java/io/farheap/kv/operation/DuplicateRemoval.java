@@ -13,18 +13,19 @@ import io.farheap.kv.space.RequestPoster;
 import io.farheap.memory.NativeMemory;
 
 /**
- * The end of an insertion: of slots that have the request's key all but the lowest are taken out, the highest first,
- * and so are those that may have it and cannot be read; then the request has ended. Each step looks at the bucket as it
- * was read last. One thread.
+ * The end of an insertion. If several slots have the request's key, all but the lowest are emptied, the highest first;
+ * so are slots that may have the key and cannot be read. Then the request has ended. Each step looks at the bucket as
+ * it was last read. One thread.
  *
- * <p><b>Why no value comes back.</b> Who takes out the lower of two slots of one key has read the bucket with both in
- * it and takes out the higher first; who read it before there were two knows only of one, and then the insertion of the
- * other has not ended yet, and may take effect now. What {@link ChangeSteps} add may hide what a set has stored in a
- * higher slot at the same time; so who finds both takes both out, and nothing stale stays.
+ * <p><b>Why no old value comes back.</b> A session that empties the lower of two slots of one key has read the bucket
+ * with both in it, and empties the higher one first. A session that read the bucket before there were two knows only of
+ * one slot; then the insertion into the other has not ended yet, and may take effect now. An object that
+ * {@link ChangeSteps} add may hide a newer value that a set has stored in a higher slot at the same time; so a session
+ * that finds both removes both, and no stale value stays.
  */
 final class DuplicateRemoval {
 
-    // Steps, beside that of the request.
+    // The steps, kept beside the request's own step.
     private static final int LOOK = 0;
     private static final int PROBE = 1;
     private static final int REMOVE = 2;
@@ -38,7 +39,7 @@ final class DuplicateRemoval {
     private final Reclaimer reclaimer;
     private final MapSessionCounts counts;
     private final int[] step;
-    /** The slot that is looked at. */
+    /** The slot that it looks at. */
     private final int[] slot;
     /** Whether the request has taken out a slot. */
     private final boolean[] doubled;
@@ -61,13 +62,13 @@ final class DuplicateRemoval {
         doubled = new boolean[operations.count];
     }
 
-    /** The insertion is done, and the bucket was read behind it. */
+    /** Begins after the insertion; the bucket has been read after that. */
     void begin(int place) {
         doubled[place] = false;
         look(place);
     }
 
-    /** What the last step posted has come back. */
+    /** Continues after the operations of the last step. */
     void advance(int place) {
         switch (step[place]) {
             case LOOK -> look(place);
@@ -88,7 +89,10 @@ final class DuplicateRemoval {
         look(place, SpaceShape.BUCKET_SLOTS);
     }
 
-    /** Looks at slots below one, until there are two that have the key, of which the request's is the higher. */
+    /**
+     * Looks at slots below {@code below}, until it has found two that have the key; the request's slot is the higher of
+     * them.
+     */
     private void look(int place, int below) {
         long bucket = operations.bucket(place);
         int next = Bucket.findLast(bucket, operations.hash[place], below);
@@ -127,14 +131,14 @@ final class DuplicateRemoval {
         }
     }
 
-    /** The block, if it is one, is the services' to find. */
+    /** If the slot names a block at all, the services find that one. */
     private void removeUnreadable(int place) {
         counts.add(MapSessionCounts.UNLINKED);
         step[place] = UNREADABLE;
         posts.swap(place, slot[place], Bucket.word(operations.bucket(place), slot[place]), SlotWord.EMPTY);
     }
 
-    /** One more slot that has the key: the first that is found is the highest. */
+    /** Another slot has the key; the first that is found is the highest. */
     private void found(int place) {
         if (operations.slot[place] == Bucket.NONE) {
             operations.slot[place] = slot[place];
@@ -159,7 +163,7 @@ final class DuplicateRemoval {
         lookAnew(place);
     }
 
-    /** No two slots have the key, and at most this one has. */
+    /** At most one slot has the key: this one. */
     private void settled(int place, int last) {
         if (doubled[place] && last != Bucket.NONE) {
             operations.slot[place] = last;
@@ -171,7 +175,7 @@ final class DuplicateRemoval {
         }
     }
 
-    /** What is left of two slots may have hidden what was set: then nothing is. */
+    /** The slot that remains of two may have hidden a value that was set: if it may, it is emptied too. */
     private void survived(int place) {
         long head = operations.head(place);
         if (operations.headIsOfWord(place)
@@ -188,7 +192,7 @@ final class DuplicateRemoval {
         lookAnew(place);
     }
 
-    /** The request ends otherwise. */
+    /** The request ends early. */
     void abandon(int place) {
         if (step[place] == PROBE) {
             probe.give();

@@ -7,9 +7,9 @@ import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
 
 /**
- * What becomes of blocks whose request has met a connection that failed. Only a compare-and-swap that was posted leaves
- * a block unknown for good. One that a WRITE may land in waits for the fence, and all others are free at once. One
- * thread.
+ * Decides about the blocks of a request that has met a failed connection. A block is unknown for good only if a
+ * compare-and-swap that may name it was posted. A block in which a WRITE may still land waits for the fence, and all
+ * others are free at once. One thread.
  */
 public final class FailedRequestBlocks {
 
@@ -42,7 +42,8 @@ public final class FailedRequestBlocks {
     }
 
     /**
-     * A request continues whose last compare-and-swap, if its effect is unknown, has taken out nothing that it needs.
+     * Lets a request continue although the effect of its last compare-and-swap is unknown: it has removed nothing that
+     * the request needs.
      */
     void leave(int place) {
         if (swapUnknown(place)) {
@@ -53,7 +54,7 @@ public final class FailedRequestBlocks {
         }
     }
 
-    /** A slot names the request's block, so it is not the request's any more, and neither are the pieces. */
+    /** A slot names the request's block, so neither the block nor its pieces belong to the request any more. */
     void handOver(int place) {
         operations.writes(place, SlotWord.EMPTY);
         if (writer.isOf(place)) {
@@ -61,7 +62,9 @@ public final class FailedRequestBlocks {
         }
     }
 
-    /** The request continues with another block, since the server of its own is not reached. No slot names that. */
+    /**
+     * The request continues with another block, since the server of its own cannot be reached. No slot names its own.
+     */
     void drop(int place) {
         end(operations.writing(place), false, operations.hasTrouble(place, RequestColumns.WRITE_UNKNOWN));
         operations.writes(place, SlotWord.EMPTY);
@@ -89,7 +92,7 @@ public final class FailedRequestBlocks {
         if (mayBeNamed) {
             allocator.keepUnknown(block);
         } else if (mayLand && !posts.reach().block(block)) {
-            // If the lease is lost, nothing lands any more, and its server knows that the block is free.
+            // If the lease is lost, no WRITE lands any more, and the server knows that the block is free.
             if (posts.reach().blockLater(block)) {
                 unfenced.add(block);
             }
@@ -98,7 +101,7 @@ public final class FailedRequestBlocks {
         }
     }
 
-    /** Connections were made again: blocks in which no WRITE can land any more are free. */
+    /** Connections were made again: frees the blocks in which no WRITE can land any more. */
     public void fenced() {
         if (posts.reach().fenced()) {
             posts.fenced();

@@ -14,16 +14,16 @@ import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A get: a READ of the key's bucket, and one of the block that its slot names. It takes effect at the former: a block
- * that has the incarnation that its slot said was the key's then. One that has not was used again since, so the slot
- * has changed, and the bucket is read anew. An object whose time is over is taken out before it is said to be absent:
- * so nothing that found it earlier brings it back.
+ * A get: a READ of the key's bucket, and one of the block that its slot names. It takes effect at the former: if the
+ * block has the incarnation that the slot named, it was the key's block at that moment. If not, the block was reused
+ * since, so the slot has changed, and the bucket is read again. An expired object is removed before the get reports the
+ * key as absent; so no request that found the object earlier brings it back.
  */
 public final class GetSteps implements RequestSteps {
 
     private static final int BUCKET = RequestColumns.OWN_STEPS;
     private static final int BLOCK = RequestColumns.OWN_STEPS + 1;
-    /** Takes out an object whose time is over, or a slot that names what cannot be read. */
+    /** Removes an expired object, or a slot that names a block which cannot be read. */
     private static final int TAKE_OUT = RequestColumns.OWN_STEPS + 2;
     /** Waits for its turn to read the pieces of a value. */
     private static final int TURN = RequestColumns.OWN_STEPS + 3;
@@ -112,7 +112,7 @@ public final class GetSteps implements RequestSteps {
         }
     }
 
-    /** A block is not whole: it was used again, so the slot has changed, or it is broken. */
+    /** A block is not whole: it was reused, so the slot has changed, or it is broken. */
     private void readAgain(int place) {
         if (operations.staysBroken(place, operations.word[place])) {
             unlink(place);
@@ -168,7 +168,7 @@ public final class GetSteps implements RequestSteps {
         }
     }
 
-    /** Takes out a slot that names what cannot be read: it may have been the key's. */
+    /** Empties a slot that names a block which cannot be read: the slot may have been the key's. */
     private void unlink(int place) {
         operations.step[place] = TAKE_OUT;
         takeOut.beginBroken(place);

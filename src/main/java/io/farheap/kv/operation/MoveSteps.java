@@ -17,13 +17,16 @@ import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What takes objects off a server that is to leave the map, or out of a segment that is being emptied. A move is a READ
- * of the block that a slot names, a WRITE of the same, under the same version and expiry, to a block elsewhere, and a
- * compare-and-swap of the slot's word, as a touch: it takes effect on nothing but where the object lies. An eviction is
- * a READ of the slot's bucket, as only a slot with no higher one of its key may be emptied, one of the heads of the
- * blocks that higher slots of its fingerprint name, and a compare-and-swap; this alone where whoever asks has read the
- * bucket and there is no such slot. What has come to a higher slot since then is of an insertion that had not ended,
- * which looks at the bucket again.
+ * Moves and evictions, which take objects off a server that is to leave the map, or out of a segment that is being
+ * emptied.
+ *
+ * <p>A move is a READ of the block that a slot names, a WRITE of the same bytes, with the same version and expiry, to a
+ * block elsewhere, and a compare-and-swap of the slot's word. As with a touch, nothing changes but the object's place.
+ *
+ * <p>An eviction is a READ of the slot's bucket, since a slot may be emptied only if no higher slot has its key; a READ
+ * of the heads of the blocks that higher slots with its fingerprint name; and a compare-and-swap. It is the
+ * compare-and-swap alone if the caller has read the bucket and there is no such slot. A higher slot that got the key
+ * since then belongs to an insertion that has not ended and looks at the bucket again.
  */
 public final class MoveSteps implements RequestSteps {
 
@@ -47,7 +50,7 @@ public final class MoveSteps implements RequestSteps {
     private final SampledEviction room;
     private final BlockAllocator allocator;
     private final Reclaimer reclaimer;
-    /** What the slot had when it was found; whoever makes room has {@link RequestColumns#word} meanwhile. */
+    /** The word that the slot had when it was found; {@link RequestColumns#word} may change while room is made. */
     private final long[] words;
 
     private final FingerprintMatches twins;
@@ -64,7 +67,7 @@ public final class MoveSteps implements RequestSteps {
         twins = new FingerprintMatches(operations);
     }
 
-    /** A slot of the table, as requests are given it. */
+    /** Encodes a slot of the table as the argument of a request. */
     public static long slot(int region, int bucket, int slot) {
         return ((long) region << BUCKET_BITS | bucket) << SLOT_BITS | slot;
     }
@@ -148,14 +151,14 @@ public final class MoveSteps implements RequestSteps {
         noneUnlessLooking(place);
     }
 
-    /** Where nothing is to be asked for or evicted, that is known at once. */
+    /** Ends the request if there is no room and nothing to ask for or evict, which is known at once. */
     private void noneUnlessLooking(int place) {
         if (operations.pending[place] == 0 && room.none(place)) {
             ending.end(place, KvStatus.NO_ROOM);
         }
     }
 
-    /** A request that waits for the services counts as one that has read nothing, so it reads the block anew. */
+    /** A request that waits for the services counts as one that has read nothing, so it reads the block again. */
     private void findRoom(int place) {
         long block = room.advance(place);
         if (block != BlockAllocator.NONE) {
@@ -192,7 +195,8 @@ public final class MoveSteps implements RequestSteps {
     private void write(int place) {
         long own = operations.block[place];
         long copy = operations.blockCopy(place);
-        // Else a set that finds it in place of what it read takes it for a later set's.
+        // Marks the copy as conditional: otherwise a set that finds it in place of the block that it read would take it
+        // for a later set's.
         BlockFormat.setConditional(ALL, copy);
         BlockFormat.seal(ALL, copy, SlotWord.incarnation(own));
         operations.step[place] = WRITTEN;
@@ -242,7 +246,7 @@ public final class MoveSteps implements RequestSteps {
         }
     }
 
-    /** Whoever moves looks at the table again. */
+    /** A move does not continue: its caller looks at the table again. */
     @Override
     public boolean goesOn() {
         return false;
@@ -253,7 +257,7 @@ public final class MoveSteps implements RequestSteps {
         abandon(place);
     }
 
-    /** Of heads that cannot be read nothing is known. */
+    /** If heads cannot be read, a higher slot may have the key. */
     @Override
     public void abandon(int place) {
         if (operations.step[place] == ROOM) {

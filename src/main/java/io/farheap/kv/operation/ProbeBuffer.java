@@ -4,7 +4,7 @@ import io.farheap.kv.format.BlockFormat;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.RegisteredBuffer;
 
-/** Memory for a second block of a request, which a session needs now and then; one request at a time has it. */
+/** Memory for a second block of a request, which is needed now and then; one request of a session uses it at a time. */
 public final class ProbeBuffer {
 
     private final RegisteredBuffer memory;
@@ -34,7 +34,7 @@ public final class ProbeBuffer {
         return memory.segment().address();
     }
 
-    /** Whether what was read is the block that a word names. */
+    /** Whether the bytes that were read are the block that a word names. */
     boolean whole(long word) {
         return BlockFormat.isWhole(NativeMemory.ALL, address(), word);
     }

@@ -4,7 +4,10 @@ import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
 
-/** A session's requests end: what each held goes on to whom it belongs now, and its status waits to be handed over. */
+/**
+ * Ends a session's requests: it passes the blocks that a request held to their next owner, and keeps the request's
+ * status until it is handed over.
+ */
 public final class RequestCompleter implements RequestSink {
 
     private final RequestColumns operations;

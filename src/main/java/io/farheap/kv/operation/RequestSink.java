@@ -2,9 +2,13 @@ package io.farheap.kv.operation;
 
 import io.farheap.kv.contract.KvStatus;
 
-/** Where requests end. */
+/** Ends requests. */
 public interface RequestSink {
 
-    /** @param status one of {@link KvStatus} */
+    /**
+     * Ends a request.
+     *
+     * @param status one of {@link KvStatus}
+     */
     void end(int place, int status);
 }

@@ -1,26 +1,29 @@
 package io.farheap.kv.operation;
 
-/** What a kind of request does, step by step. Each step posts operations; when all have come back, it goes on. */
+/**
+ * The steps of a kind of request. Each step posts operations; when all of them have come back, the next step follows.
+ */
 public interface RequestSteps {
 
-    /** The first step of a request whose key, and for a set whose value, are in its memory. */
+    /** Runs the first step of a request. Its key and, for a set, its value are in its memory. */
     void begin(int place);
 
-    /** All that the last step posted has come back, and is done. */
+    /** Runs the next step: all operations of the last step have come back, and were done. */
     void advance(int place);
 
     /**
-     * A connection failed during the last step, and it has been tried to make it again. Posts what goes on from there:
-     * READs, what was not posted, and what may be done twice. What a compare-and-swap did on a connection that was not
-     * made again stays unknown; then what is posted there fails.
+     * A connection failed during the last step, and an attempt to make it again has ended. Posts the operations with
+     * which the request continues: READs, operations that were not posted, and operations that may be done twice. The
+     * effect of a compare-and-swap stays unknown if its connection was not made again; then operations that are posted
+     * there fail.
      */
     void again(int place);
 
-    /** Whether {@link #again} is for this kind of requests; else they end. */
+    /** Whether requests of this kind continue with {@link #again}; if not, they end. */
     default boolean goesOn() {
         return true;
     }
 
-    /** A connection failed during the last step, and the request cannot go on. */
+    /** A connection failed during the last step, and the request cannot continue. */
     void abandon(int place);
 }

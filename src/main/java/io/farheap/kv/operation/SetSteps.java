@@ -17,16 +17,17 @@ import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A set: room for its block; one list with a READ of the key's bucket and the WRITE of the block; the compare-and-swap
- * that makes the slot name it. An insertion then writes the slot's metadata and reads the bucket once more, for
- * {@link DuplicateRemoval}.
+ * A set: it takes room for its block; posts in one list a READ of the key's bucket and the WRITE of the block; and
+ * makes the slot name the block by a compare-and-swap. An insertion then writes the slot's metadata and reads the
+ * bucket once more, for {@link DuplicateRemoval}.
  *
- * <p><b>Where it takes effect.</b> At its compare-and-swap, but for two cases, where another set of the key has taken
- * effect since this one read the bucket, and this one counts as having taken effect right before it: an update whose
- * swap found that the key's slot has the key by another word meanwhile, of a set; and an insertion that finds the key
- * in a lower slot.
+ * <p><b>The moment at which it takes effect</b> is its compare-and-swap, except in two cases. In both another set of
+ * the key has taken effect since this one read the bucket, and this one counts as having taken effect right before
+ * that: an update whose compare-and-swap finds that the key's slot names another set's block meanwhile; and an
+ * insertion that finds the key in a lower slot.
  *
- * <p>A slot that may be the key's, and whose block cannot be read, is emptied first: another process may be able to.
+ * <p>A slot that may be the key's and whose block cannot be read is emptied first: another process may be able to read
+ * the block.
  */
 abstract class SetSteps implements RequestSteps {
 
@@ -41,15 +42,15 @@ abstract class SetSteps implements RequestSteps {
     static final int LOOK = BlockWrite.BLOCK_STEPS + 6;
     private static final int WINNER = BlockWrite.BLOCK_STEPS + 7;
     private static final int TAKE_OUT = BlockWrite.BLOCK_STEPS + 8;
-    // Look whether a compare-and-swap has been executed, of which that is not known.
+    // Steps that look whether a compare-and-swap of unknown outcome has been executed.
     private static final int RESOLVE_UPDATE = BlockWrite.BLOCK_STEPS + 9;
     private static final int RESOLVE_INSERT = BlockWrite.BLOCK_STEPS + 10;
     static final int MORE_STEPS = BlockWrite.BLOCK_STEPS + 11;
 
-    /** Of so many insertions into full buckets one takes over another's claim, if there is one. */
+    /** In one of this many insertions into full buckets, another request's claim is taken over, if there is one. */
     private static final int CLAIM_EVERY = 16;
 
-    /** The steps before these. */
+    /** The steps that come before these. */
     public final BlockWrite blockWrite;
 
     final RequestColumns operations;
@@ -64,7 +65,7 @@ abstract class SetSteps implements RequestSteps {
     final Reclaimer reclaimer;
     private final StaleObjectRemoval takeOut;
     final MapSessionCounts counts;
-    /** Whether the request's slot is taken for the key's by its hash alone. */
+    /** Whether the request's slot is assumed to be the key's by its hash alone. */
     private final boolean[] byHash;
 
     private int fullBuckets;
@@ -108,7 +109,7 @@ abstract class SetSteps implements RequestSteps {
     }
 
     /**
-     * The bucket is there: an update where the key is in it, else an insertion.
+     * Continues with the bucket: with an update if the key is in it, else with an insertion.
      *
      * @param from slots before this one have been looked at
      */
@@ -136,16 +137,16 @@ abstract class SetSteps implements RequestSteps {
     /** The request's slot and word are the key's. */
     abstract void found(int place);
 
-    /** What the request found is taken out: its time was over, or it could not be read. */
+    /** The object that the request found has been removed: it had expired, or could not be read. */
     abstract void tookOut(int place);
 
-    /** The object of the request's slot is over. */
+    /** Removes the object of the request's slot, which has expired. */
     final void takeOut(int place) {
         operations.step[place] = TAKE_OUT;
         takeOut.begin(place);
     }
 
-    /** What the request's slot names, which may be the key's, cannot be read. */
+    /** Removes the object of the request's slot, which may be the key's and cannot be read. */
     void broken(int place) {
         operations.step[place] = TAKE_OUT;
         takeOut.beginBroken(place);
@@ -176,12 +177,12 @@ abstract class SetSteps implements RequestSteps {
         posts.endList();
     }
 
-    /** What says whose a block is. */
+    /** The bytes of a block from which its key can be told. */
     final int headBytes(int place) {
         return blockWrite.keyAt() + BlockFormat.padded(operations.keyBytes[place]);
     }
 
-    /** Whether nothing that was read before the swap says that the slot is the key's. */
+    /** Whether nothing that was read before the compare-and-swap proves that the slot is the key's. */
     private boolean isUnproven(int place) {
         return byHash[place] && operations.kind[place] == RequestColumns.SET;
     }
@@ -191,7 +192,10 @@ abstract class SetSteps implements RequestSteps {
                 && PaddedKeys.equal(operations.head(place), operations.key[place], operations.keyBytes[place]);
     }
 
-    /** The slot's hash is another's, or other slots have its fingerprint: its block says whose it is. */
+    /**
+     * Reads the slot's block to see which key it has: the slot's hash is another's, or other slots have its
+     * fingerprint.
+     */
     private void probe(int place) {
         if (probe.take()) {
             operations.step[place] = PROBE;
@@ -217,7 +221,7 @@ abstract class SetSteps implements RequestSteps {
         }
     }
 
-    /** The block that the request's word names was not whole. */
+    /** The block that the request's word names was not whole: reads again, or removes it if it stays broken. */
     final void brokenIfItStaysSo(int place) {
         if (operations.staysBroken(place, operations.word[place])) {
             broken(place);
@@ -256,16 +260,16 @@ abstract class SetSteps implements RequestSteps {
         ending.end(place, KvStatus.DONE);
     }
 
-    /** The request's object is in place of that of a word. */
+    /** Frees the block of a word that the request's object has replaced. */
     void reclaimReplaced(long word) {
         reclaimer.reclaim(word);
     }
 
-    /** Another has changed the slot since: with a set of the same key, or by taking it out. */
+    /** Another session has changed the slot since: with a set of the same key, or by emptying it. */
     private void lookAgain(int place) {
         long bucket = operations.bucket(place);
         int slot = operations.slot[place];
-        // In another slot it may have been before.
+        // Only in the same slot: if the key is in another slot now, it may have been there before.
         if (Bucket.sure(bucket, slot, operations.hash[place]) && Bucket.word(bucket, slot) != operations.word[place]) {
             operations.word[place] = Bucket.word(bucket, slot);
             operations.step[place] = WINNER;
@@ -275,7 +279,10 @@ abstract class SetSteps implements RequestSteps {
         }
     }
 
-    /** This one comes right before another set, but not before what has looked at the object in between. */
+    /**
+     * This set counts as taking effect right before another set, but it must not precede a request that has looked at
+     * the object in between.
+     */
     private void lost(int place) {
         if (headIsOfKey(place) && !BlockFormat.conditional(ALL, operations.head(place))) {
             blockWrite.giveBack(place);
@@ -291,7 +298,7 @@ abstract class SetSteps implements RequestSteps {
         posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
     }
 
-    /** The slot that a new object gets, and what is in it. */
+    /** Chooses the slot for a new object, and notes the word that is in it. */
     final void chooseSlot(int place) {
         long bucket = operations.bucket(place);
         int slot = Bucket.findEmpty(bucket);
@@ -299,7 +306,7 @@ abstract class SetSteps implements RequestSteps {
             slot = Bucket.findOldestHistory(bucket, records.newestHistory());
         }
         if (slot == Bucket.NONE && ++fullBuckets % CLAIM_EVERY == 0) {
-            // Most are of adds under way, but some may be of one that has died.
+            // Most claims belong to adds that are under way, but some may belong to dead sessions.
             slot = Bucket.findClaim(bucket);
         }
         if (slot == Bucket.NONE) {
@@ -318,7 +325,10 @@ abstract class SetSteps implements RequestSteps {
         describe(place);
     }
 
-    /** The slot names the request's block, in place of another key's or of none. */
+    /**
+     * The slot names the request's block, in place of another key's or of none: frees that one, and writes the
+     * metadata.
+     */
     private void describe(int place) {
         reclaimCrowdedOut(place);
         operations.word[place] = operations.block[place];
@@ -327,7 +337,7 @@ abstract class SetSteps implements RequestSteps {
         writeMetadata(place);
     }
 
-    /** The slot that is the request's word's gets its metadata. */
+    /** Writes the metadata of the slot that names the request's block. */
     final void writeMetadata(int place) {
         doubts.handOver(place);
         operations.step[place] = INSERTED;
@@ -344,7 +354,7 @@ abstract class SetSteps implements RequestSteps {
         }
     }
 
-    /** The insertion is done, and the bucket was read after it. */
+    /** Begins to remove duplicates: the insertion is done, and the bucket was read after it. */
     final void settle(int place) {
         operations.step[place] = SETTLE;
         settling.begin(place);
@@ -371,7 +381,7 @@ abstract class SetSteps implements RequestSteps {
         }
     }
 
-    /** From the bucket on: no slot names the request's block, or only as a claim. */
+    /** Continues from the step that reads the bucket; no slot names the request's block, except perhaps as a claim. */
     void goOnUnnamed(int place) {
         blockWrite.writeAgain(place, isClaimed(place));
     }
@@ -387,7 +397,10 @@ abstract class SetSteps implements RequestSteps {
         }
     }
 
-    /** Its slot tells what a compare-and-swap has done that makes it name the block, unless it has changed since. */
+    /**
+     * Reads the bucket to find out what a compare-and-swap of unknown outcome has done: its slot tells, unless it has
+     * changed since.
+     */
     final void resolve(int place, boolean inserts) {
         operations.step[place] = inserts ? RESOLVE_INSERT : RESOLVE_UPDATE;
         posts.readBucket(place);
@@ -395,7 +408,7 @@ abstract class SetSteps implements RequestSteps {
 
     private void resolved(int place) {
         long now = Bucket.word(operations.bucket(place), operations.slot[place]);
-        // The slot may have had the block in between: EMPTY comes back, and so do others' claims.
+        // The slot may have named the block in between: EMPTY can return, and so can claims of other requests.
         boolean mayHaveBeenNamed = operations.step[place] == RESOLVE_INSERT
                 && (now == SlotWord.EMPTY || SlotWord.isClaim(now) && !isClaimed(place));
         if (now != operations.block[place] && (now != operations.word[place] || mayHaveBeenNamed)) {
@@ -418,7 +431,7 @@ abstract class SetSteps implements RequestSteps {
         ending.end(place, KvStatus.LOST);
     }
 
-    /** A connection failed during a step, which has what is to be given back. */
+    /** A connection failed during a step: gives back what the step has taken. */
     void leaveStep(int place) {
         switch (operations.step[place]) {
             case PROBE -> probe.give();

@@ -11,18 +11,19 @@ import io.farheap.kv.space.RequestPoster;
 import io.farheap.memory.NativeMemory;
 
 /**
- * Takes an object out that is said to be absent then. If its time is over: else who found it earlier, and touches it or
- * adds to it only now, would bring it back. If it cannot be read: else it would hide what is set from now on. As for a
- * delete, higher slots that have the key go first, so that their value does not appear; and so do those that may have
- * it and cannot be read. The block of what cannot be read, if it is one, is the services' to find. One thread.
+ * Removes an object before a request reports its key as absent. If the object has expired: otherwise a request that
+ * found it earlier, and touches it or adds to it only now, would bring it back. If it cannot be read: otherwise it
+ * would hide values that are set from now on. As in a delete, higher slots that have the key are emptied first, so that
+ * their value does not appear; so are slots that may have it and cannot be read. If a word that cannot be read names a
+ * block at all, the services find that block. One thread.
  */
 public final class StaleObjectRemoval {
 
-    /** More is to come. */
+    /** It has not ended. */
     static final int UNDER_WAY = 0;
 
     static final int DONE = 1;
-    /** The bucket has changed and is to be read anew. */
+    /** The bucket has changed and must be read again. */
     static final int CHANGED = 2;
 
     private final RequestColumns operations;
@@ -30,11 +31,11 @@ public final class StaleObjectRemoval {
     private final Reclaimer reclaimer;
     private final MapSessionCounts counts;
     private final int[] slot;
-    /** Whether a slot is being emptied, not looked at. */
+    /** Whether the current step empties a slot; if not, it looks at one. */
     private final boolean[] swaps;
-    /** Whether the request's own slot names what cannot be read. */
+    /** Whether the request's own slot names a block that cannot be read. */
     private final boolean[] broken;
-    /** The same of the slot that is being emptied. */
+    /** The same for the slot that is being emptied. */
     private final boolean[] unreadable;
 
     public StaleObjectRemoval(
@@ -49,12 +50,12 @@ public final class StaleObjectRemoval {
         unreadable = new boolean[operations.count];
     }
 
-    /** Posts the first step, for the object that the request's slot and word are of. */
+    /** Posts the first step, for the object of the request's slot and word. */
     void begin(int place) {
         begin(place, false);
     }
 
-    /** The same for what cannot be read. */
+    /** The same for an object that cannot be read. */
     void beginBroken(int place) {
         begin(place, true);
     }
@@ -84,7 +85,11 @@ public final class StaleObjectRemoval {
         posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
     }
 
-    /** Goes on. */
+    /**
+     * Continues after the last step's operation.
+     *
+     * @return whether it has ended: {@link #UNDER_WAY}, {@link #DONE} or {@link #CHANGED}
+     */
     int advance(int place) {
         long word = operations.word[place];
         int at = operations.slot[place];
@@ -93,7 +98,7 @@ public final class StaleObjectRemoval {
             if (isOfWord && BlockFormat.hash(NativeMemory.ALL, operations.head(place)) != operations.hash[place]) {
                 next(place, at);
             } else {
-                // Where the block was used again, the slot has changed, and the swap fails; else it cannot be read.
+                // If the block was reused, the slot has changed and the swap fails; else the block cannot be read.
                 swap(place, !isOfWord);
             }
             return UNDER_WAY;

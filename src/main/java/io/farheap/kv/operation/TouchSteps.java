@@ -9,9 +9,9 @@ import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.space.MapClock;
 
 /**
- * A touch: READs of the key's bucket and block, a WRITE of the same object with another expiry, under the same version,
- * and a compare-and-swap of the slot's word, where it takes effect. The mark alone would do with less, but what copies
- * an expiry at that time, as an increment does, would lose the new one.
+ * A touch: READs of the key's bucket and block, a WRITE of the same object with another expiry under the same version,
+ * and a compare-and-swap of the slot's word, at which it takes effect. Writing the expiry alone would be less work, but
+ * a request that copies the expiry at that time, as an increment does, would lose the new one.
  */
 public final class TouchSteps extends SetSteps {
 
@@ -73,7 +73,7 @@ public final class TouchSteps extends SetSteps {
         refuse(place);
     }
 
-    /** The pieces, if there are any, are the new block's. */
+    /** Frees the old block alone: the pieces, if there are any, belong to the new block. */
     @Override
     void reclaimReplaced(long word) {
         allocator.reclaim(word);
@@ -113,7 +113,7 @@ public final class TouchSteps extends SetSteps {
         long own = operations.block[place];
         if (own == BlockAllocator.NONE || SlotWord.units(own) < units) {
             if (own != BlockAllocator.NONE) {
-                // Where there is no other at once, the request has none until then.
+                // If there is no other block at once, the request has none until then.
                 doubts.drop(place);
             }
             int sizeClass = SizeClasses.of(units);
@@ -135,7 +135,7 @@ public final class TouchSteps extends SetSteps {
         posts.writeBlock(place, blockWrite.used[place]);
     }
 
-    /** What has been evicted has taken some time, so the key is looked for once more. */
+    /** The evictions have taken some time, so the key is looked up once more. */
     private void findRoom(int place) {
         long block = room.advance(place);
         if (block != BlockAllocator.NONE) {

@@ -15,9 +15,9 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@linkplain ValuePieces pieces} of a value that was found, until it has been handed over. One request of a
- * session has it at a time: the oldest that has not ended, so that nothing that is handed over first ever waits for
- * what comes later. One thread.
+ * The {@linkplain ValuePieces pieces} of a value that was found, until the value has been handed over. One request of a
+ * session has the reader at a time, the oldest that has not ended; so a request that is handed over first never waits
+ * for a later one. One thread.
  */
 public final class ValueReader implements AutoCloseable {
 
@@ -39,7 +39,7 @@ public final class ValueReader implements AutoCloseable {
     private @Nullable RegisteredBuffer blocks;
     private int count;
     private int read;
-    /** Of the value. */
+    /** The bytes of the value. */
     private int bytes;
 
     public ValueReader(RemoteMemory remote, RequestColumns operations, RequestPoster posts) {
@@ -53,7 +53,11 @@ public final class ValueReader implements AutoCloseable {
         return place == request;
     }
 
-    /** Whether the request has it from now on; else it waits, as one of what it has pending. */
+    /**
+     * Gives the reader to a request, or makes the request wait, which counts as one of its pending operations.
+     *
+     * @return whether the request has it
+     */
     boolean take(int request) {
         if (place == request || place == Bucket.NONE && operations.isOldestUndone(request)) {
             place = request;
@@ -66,7 +70,7 @@ public final class ValueReader implements AutoCloseable {
     }
 
     /**
-     * A request that waits and may have it now; its wait was one of what it has pending.
+     * Takes a waiting request that may have the reader now; its wait was one of its pending operations.
      *
      * @return its place, or {@link Bucket#NONE}
      */
@@ -84,9 +88,10 @@ public final class ValueReader implements AutoCloseable {
     }
 
     /**
-     * Begins with the request's index, which it has read.
+     * Begins with the request's index, which has been read.
      *
-     * @return {@link #BEGUN}; {@link #NO_INDEX} where that cannot be one; {@link #NO_MEMORY} for so long a value
+     * @return {@link #BEGUN}; {@link #NO_INDEX} if the block cannot be an index; {@link #NO_MEMORY} if there is no
+     *     memory for such a long value
      */
     int begin() {
         long index = operations.blockCopy(place);
@@ -124,7 +129,7 @@ public final class ValueReader implements AutoCloseable {
         posts.beginList();
         for (; read < end; read++) {
             long at = at(read);
-            // What cannot be read is of no incarnation that there is.
+            // If the READ cannot be posted, the memory has an incarnation that no block has.
             ALL.set(JAVA_LONG, into.segment().address() + at, 0);
             posts.readBlock(place, ValuePieces.piece(index, read), into, at);
         }
@@ -133,9 +138,9 @@ public final class ValueReader implements AutoCloseable {
     }
 
     /**
-     * All pieces were read: joins them.
+     * Joins the pieces, which have all been read.
      *
-     * @return false where one has changed since the index was found
+     * @return false if one has changed since the index was found
      */
     boolean join() {
         RegisteredBuffer from = blocks;
@@ -151,14 +156,14 @@ public final class ValueReader implements AutoCloseable {
             }
             int length = BlockFormat.valueBytes(ALL, block);
             long value = at(i) + ValuePieces.valueAt(BlockFormat.extensionBytes(ALL, block));
-            // To the left of where the next piece begins.
+            // The target ends before the next piece begins.
             MemorySegment.copy(from.segment(), value, from.segment(), joined, length);
             joined += length;
         }
         return joined == bytes;
     }
 
-    /** What has the value, from its first byte on. */
+    /** The memory that has the value, from its first byte on. */
     public MemorySegment value() {
         RegisteredBuffer from = blocks;
         if (from == null) {
@@ -171,7 +176,7 @@ public final class ValueReader implements AutoCloseable {
         return bytes;
     }
 
-    /** The request needs it no more. */
+    /** The request no longer needs the reader. */
     public void release() {
         place = Bucket.NONE;
     }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The {@linkplain ValuePieces pieces} of a value that is being stored, from the request's issue to its end. One request
- * of a session has it at a time. One thread, but for {@link #held}.
+ * of a session has the writer at a time. One thread, except for {@link #held}.
  */
 public final class ValueWriter implements AutoCloseable {
 
@@ -43,7 +43,7 @@ public final class ValueWriter implements AutoCloseable {
     private final BlockAllocator allocator;
     public final GrowingMemory memory;
     private final int extensionBytes;
-    /** Pieces as they will be, {@link RequestColumns#MOST_BLOCK_BYTES} apart. */
+    /** The local copies of the pieces, {@link RequestColumns#MOST_BLOCK_BYTES} apart. */
     private @Nullable RegisteredBuffer blocks;
 
     private int place = Bucket.NONE;
@@ -78,7 +78,7 @@ public final class ValueWriter implements AutoCloseable {
     /**
      * Copies the value of a request that is about to be issued.
      *
-     * @return false if this process has no memory for it; the writer is as before then
+     * @return false if this process has no memory for it; the writer is unchanged then
      */
     public boolean begin(int request, MemorySegment value, long from, int valueBytes) {
         int pieceCount = ValuePieces.count(extensionBytes, valueBytes);
@@ -122,10 +122,10 @@ public final class ValueWriter implements AutoCloseable {
     }
 
     /**
-     * After a wait for room, in which the request counted as one that knows of no block: where one of its pieces is on
-     * a server that is to leave the map since, it gives all back and begins anew.
+     * Called after a wait for room, in which the request counted as one that knows of no block. If one of its pieces is
+     * on a server that is to leave the map since, the request gives all blocks back and starts again.
      *
-     * @return whether it did
+     * @return whether it does
      */
     boolean restarts() {
         boolean usable = true;
@@ -144,12 +144,12 @@ public final class ValueWriter implements AutoCloseable {
         return true;
     }
 
-    /** The class of the block that is needed next. */
+    /** The size class of the block that is needed next. */
     int nextClass() {
         return SizeClasses.of(ValuePieces.unitsOf(extensionBytes, ValuePieces.bytesOf(extensionBytes, bytes, taken)));
     }
 
-    /** The block is the next piece's. */
+    /** Takes a block for the next piece. */
     void takes(long block) {
         WORDS.setRelease(pieces, taken++, block);
         allocator.emptyHand();
@@ -182,7 +182,7 @@ public final class ValueWriter implements AutoCloseable {
         return true;
     }
 
-    /** Says in the request's own block, an index, where the value is. */
+    /** Fills the request's own block, an index, with the words of the pieces. */
     void fillIndex() {
         long index = operations.blockCopy(place);
         ValuePieces.setValueBytes(index, bytes);
@@ -191,12 +191,12 @@ public final class ValueWriter implements AutoCloseable {
         }
     }
 
-    /** A slot has named the index, so the pieces are its. */
+    /** A slot names the index, so the pieces belong to the object. */
     void stored() {
         clear();
     }
 
-    /** No slot has named the index, and none will. */
+    /** No slot names the index, and none will: gives the pieces back. */
     void giveBack() {
         for (int i = 0; i < taken; i++) {
             allocator.giveBack(pieces[i]);
@@ -204,7 +204,11 @@ public final class ValueWriter implements AutoCloseable {
         clear();
     }
 
-    /** The request cannot go on. @param piece is told each block of a piece */
+    /**
+     * The request cannot continue.
+     *
+     * @param piece receives each block of a piece
+     */
     void end(LongConsumer piece) {
         for (int i = 0; i < taken; i++) {
             piece.accept(pieces[i]);
@@ -212,7 +216,7 @@ public final class ValueWriter implements AutoCloseable {
         clear();
     }
 
-    /** What was written is to be written once more: whether it was is not known. */
+    /** Starts the WRITEs of the pieces again, as it is unknown whether they were done. */
     void rewind() {
         written = 0;
     }
@@ -225,7 +229,7 @@ public final class ValueWriter implements AutoCloseable {
         place = Bucket.NONE;
     }
 
-    /** Any thread: adds the blocks that no slot names yet. */
+    /** Adds the blocks that no slot names yet. Any thread. */
     public void held(HeldBlocks into) {
         long[] present = (long[]) PIECES.getAcquire(this);
         for (int i = 0; i < present.length; i++) {

@@ -17,31 +17,35 @@ import org.agrona.collections.Int2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocks of a map on one server: segments that nobody has had, and pools of free blocks. One thread at a time.
+ * The blocks of a map on one server: segments that have never been handed out, and pools of free blocks. One thread at
+ * a time.
  *
- * <p><b>Segments that become others.</b> Where a class has nothing left, segments of which all blocks are in the pool
- * are retired: nobody gets their blocks any more. Somebody may still hold a word of a block of theirs, read it, or
- * write its extension late, so a segment is handed out anew, of any class and with incarnations from the first on, only
- * when every request in flight has begun after it was retired ({@link #settle}). Others are
- * {@linkplain SegmentRebalancer emptied} for that.
+ * <p><b>Segments that change their class.</b> If a class has no block left, segments of which all blocks are in the
+ * pool are retired: their blocks are no longer handed out. A request in flight may still hold a word of such a block,
+ * read it, or write its extension late. Therefore a retired segment is handed out again, for any class and with
+ * incarnations from the first on, only when every request in flight has begun after the segment was retired
+ * ({@link #settle}). The {@link SegmentRebalancer} empties other segments, so that they can be retired too.
  */
 final class BlockStore implements SegmentRebalancer.SegmentStore {
 
-    /** Where segments are small, so many go together at most. */
+    /** How many segments are handed out together at most, if each is one block. */
     private static final int MOST_TOGETHER = 16;
-    /** And of those that are left one in so many. */
+    /** At most one in this many of the segments that are left is handed out at a time. */
     private static final int SHARE = 64;
-    /** One that has fewer of the segments than one in so many is seldom evicted. */
+    /** A class that has fewer than one in this many of the segments is seldom evicted. */
     private static final int RARE_SHARE = 64;
 
     private static final int FIRST_INCARNATION = 1;
-    /** Segments that one call looks at, to find full ones. */
+    /** How many segments one call looks at to find full ones. */
     private static final int LOOKED_AT = 2048;
-    /** Segments that wait at a time, or one in so many: the others are still of use as they are. */
+    /**
+     * How many segments wait at a time: this many, or one in {@code RETIRED_SHARE} if that is more. The other full ones
+     * stay in use as they are.
+     */
     private static final int MOST_RETIRED = 16;
 
     private static final int RETIRED_SHARE = 16;
-    /** One in so many of all units that is free is plenty. */
+    /** If one in this many of all units is free, a larger block is used rather than an eviction. */
     private static final int PLENTY_SHARE = 8;
 
     private record RetiredSegment(int region, int segment, long epoch) {}
@@ -50,16 +54,19 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
     private final SpaceShape shape;
     /** In the order of the server's space. */
     private final List<RegionBlocks> regions = new ArrayList<>();
-    /** Those that the map has grown by, by their number in the map. */
+    /** The regions that the map has grown by, by their number in the map. */
     private final Int2ObjectHashMap<RegionBlocks> grown = new Int2ObjectHashMap<>();
 
-    /** By class: segments with blocks in the pool; the region above 32 bits. */
+    /** By class: the segments with blocks in the pool; the region is above 32 bits. */
     private final LongFifo[] pools = new LongFifo[SizeClasses.COUNT];
 
     private final Deque<RetiredSegment> retired = new ArrayDeque<>();
     private final Deque<RetiredSegment> settled = new ArrayDeque<>();
     private final SegmentRebalancer emptying;
-    /** By class: segments; and free blocks, those of segments that are being emptied aside. */
+    /**
+     * By class: the number of segments, and of free blocks; blocks of segments that are being emptied are not counted
+     * as free.
+     */
     private final long[] segmentsOf = new long[SizeClasses.COUNT];
 
     private final long[] usableOf = new long[SizeClasses.COUNT];
@@ -67,13 +74,13 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
     private int lookRegion;
     private int lookSegment;
     private long pooled;
-    /** Units of those that can be handed out. */
+    /** The units of the blocks that can be handed out. */
     private long availableUnits;
 
     private long worn;
-    /** The region that the next segment is of. */
+    /** The region of the next segment that is handed out. */
     private int next;
-    /** Nothing is handed out: the server is to leave the map. */
+    /** Whether the server is to leave the map: then nothing is handed out. */
     private boolean leaving;
 
     private boolean left;
@@ -92,12 +99,13 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
     }
 
     /**
-     * Regions that the map has grown by and all processes have: from now on their segments are handed out.
+     * Adds regions that the map has grown by and that all processes have added: from now on their segments are handed
+     * out.
      *
      * @param number of the first of them in the map
      * @param first of them in the space
      * @param regionsHere that the space has
-     * @return false where they are not what follows, nor what has been offered before
+     * @return false if they neither follow the known regions nor have been offered before
      */
     boolean offer(int number, int first, int count, int regionsHere) {
         if (number < map.regionsOfEach() * map.servers()
@@ -132,10 +140,11 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
     }
 
     /**
-     * From now on nothing is handed out; or it is again, but not where the server has left. Processes hear of that at
-     * different times, and whoever hears late would store where others find nothing any more.
+     * Stops handing blocks out, or resumes it unless the server has left for good. A server that has left does not
+     * resume, as processes learn of a change at different times, and one that learned of it late would store objects
+     * where the others no longer find any.
      *
-     * @param what as {@link MapCalls#DRAIN} has it
+     * @param what a value of {@link MapCalls#DRAIN}
      */
     void leave(long what) {
         left |= what == MapCalls.HAS_LEFT;
@@ -151,12 +160,12 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         return leaving;
     }
 
-    /** Whether all requests in flight have begun when it was known that nothing is to be used any more, or later. */
+    /** Whether all requests in flight began after it was known that the server's blocks must not be used any more. */
     boolean hasLeft(long reached) {
         return leaving && reached >= leavingEpoch;
     }
 
-    /** Counts up when segments are retired or are to be emptied, and when the server is to leave. */
+    /** A number that rises when segments are retired or are to be emptied, and when the server is to leave. */
     long epoch() {
         return epoch;
     }
@@ -176,7 +185,10 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         return ++epoch;
     }
 
-    /** Every request in flight has begun when {@link #epoch} said this, or later. */
+    /**
+     * Called with the oldest epoch that any process has acknowledged: every request in flight began when {@link #epoch}
+     * had this value, or later.
+     */
     void settle(long reached) {
         while (!retired.isEmpty() && retired.getFirst().epoch <= reached) {
             settled.add(retired.removeFirst());
@@ -204,7 +216,7 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         if (SizeClasses.units(sizeClass) * BlockFormat.UNIT_BYTES <= shape.segmentBytes()) {
             long left = segmentsLeft();
             if (left > 0) {
-                // Those of one block go together anyway.
+                // Segments of one block are handed out together anyway.
                 int most = shape.segmentBytes() == BlockFormat.UNIT_BYTES ? 1 : wanted.segments();
                 return takeSegments(sizeClass, Math.clamp(left / SHARE, 1, most), reply);
             }
@@ -212,7 +224,7 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
                 reuse(settled.removeFirst(), sizeClass, memory);
                 int words = takePooled(sizeClass, wanted.blocks(), reply);
                 if (settled.isEmpty()) {
-                    // The next will not have to wait as long.
+                    // So the next call does not have to wait as long.
                     retireFull();
                     emptying.choose(sizeClass, wanted.want());
                 }
@@ -230,7 +242,9 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         return 3;
     }
 
-    /** A segment's blocks are those of a class: in the pool, since others may want some of them, too. */
+    /**
+     * Gives a retired segment to a class. All its blocks go to the pool, as other processes may want some of them too.
+     */
     private void reuse(RetiredSegment again, int sizeClass, IntFunction<MemorySegment> memory) {
         RegionBlocks region = regions.get(again.region);
         region.reuse(again.segment, sizeClass, memory.apply(again.region));
@@ -240,7 +254,7 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         }
     }
 
-    /** Those that nobody has had. */
+    /** The number of segments that have never been handed out. */
     private long segmentsLeft() {
         long left = 0;
         for (RegionBlocks region : regions) {
@@ -249,7 +263,7 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         return left;
     }
 
-    /** There are so many left. */
+    /** Hands segments out; the caller has checked that this many are left. */
     private int takeSegments(int sizeClass, int segments, long[] reply) {
         int words = 0;
         for (int i = 0; i < segments; i++) {
@@ -264,12 +278,15 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         return 3 + words;
     }
 
-    /** Blocks do not reach over the end of a segment, so several are as one only where each is one block. */
+    /**
+     * A block does not reach over the end of a segment, so several segments can be used as one only if each is one
+     * block.
+     */
     private int together(RegionBlocks region) {
         return shape.segmentBytes() == BlockFormat.UNIT_BYTES ? Math.clamp(region.left() / SHARE, 1, MOST_TOGETHER) : 1;
     }
 
-    /** Whether so much is free in blocks of other sizes that it is better to use a larger one than to evict. */
+    /** Whether so much is free in blocks of other sizes that a larger block is better than an eviction. */
     private boolean isPlenty() {
         return availableUnits * PLENTY_SHARE >= segmentsHandedOut() * (shape.segmentBytes() / BlockFormat.UNIT_BYTES);
     }
@@ -284,7 +301,10 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         return nothing(waits() && isWorthWaiting(sizeClass, want) ? MapCalls.LATER : MapCalls.NOTHING, reply);
     }
 
-    /** Whether evicting is not likely to be faster: it was in vain, or nearly all objects are of other sizes. */
+    /**
+     * Whether to wait for a retired segment rather than evict: an eviction was in vain, or nearly all objects are of
+     * other sizes.
+     */
     private boolean isWorthWaiting(int sizeClass, int want) {
         return want == MapCalls.LAST
                 || want == MapCalls.AGAIN && segmentsOf[sizeClass] * RARE_SHARE < segmentsHandedOut();
@@ -308,7 +328,7 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         return 3 + n;
     }
 
-    /** Retires full segments, of those that it is the turn of. */
+    /** Retires full segments, beginning where the last call stopped. */
     private void retireFull() {
         if (regions.isEmpty()) {
             return;
@@ -346,7 +366,7 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         retired.add(new RetiredSegment(number, segment, epoch));
     }
 
-    /** A segment's free blocks are handed out no more. */
+    /** The segment's free blocks are no longer handed out. */
     @Override
     public void withdraw(RegionBlocks region, int segment) {
         int sizeClass = region.classOf(segment);
@@ -354,7 +374,7 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         addUsable(sizeClass, -region.usable(segment));
     }
 
-    /** They are handed out again. */
+    /** The segment's free blocks are handed out again. */
     @Override
     public void offer(RegionBlocks region, int segment) {
         int sizeClass = region.classOf(segment);
@@ -373,7 +393,7 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         return (long) region.index() << Integer.SIZE | segment;
     }
 
-    /** Of a region each in turn; there is one that has some left. */
+    /** The next region, in turn, that has segments left; the caller has checked that there is one. */
     private RegionBlocks nextLeft() {
         RegionBlocks region;
         do {
@@ -393,7 +413,7 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         return true;
     }
 
-    /** @param incarnation to be used next; 0 where there is none left */
+    /** @param incarnation of the block's next use; 0 if none is left */
     void put(RegionBlocks region, int unit, int incarnation) {
         region.clear(unit);
         int segment = region.segmentOf(unit);
@@ -421,7 +441,7 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         }
     }
 
-    /** The region of a block that there is; null where the word names none. */
+    /** The region of the block that a word names; null if the word names none. */
     @Nullable
     RegionBlocks find(long word) {
         RegionBlocks region = region((int) (SlotWord.place(word) >>> shape.placeShift()));
@@ -474,7 +494,7 @@ final class BlockStore implements SegmentRebalancer.SegmentStore {
         return usableOf[sizeClass];
     }
 
-    /** Segments that are about to be of any class. */
+    /** The retired segments, which may become of any class. */
     @Override
     public int onTheWay() {
         return retired.size() + settled.size();

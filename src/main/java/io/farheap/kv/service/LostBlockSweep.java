@@ -11,38 +11,42 @@ import java.util.Arrays;
 import java.util.function.IntFunction;
 
 /**
- * Finds the blocks of one server that nobody has: those of dead processes. It is driven by calls of one client's
- * keeper, the collector, which also reads the table; when that one dies, another begins anew. One thread at a time.
+ * Finds the lost blocks of one server: those that dead processes held. Calls of one client's keeper, the collector,
+ * drive it; the collector also reads the table. If the collector dies, another one begins again. One thread at a time.
  *
- * <p><b>Phases.</b> First all blocks of all segments are suspects, but those in the pools. HOLD_A and SCAN_A take those
- * out that a living process's session holds, or a slot names: what is left are few. NOTE notes what their headers say
- * of who wrote them: the version, which is new with each set, and the incarnation, which is new with each take-over and
- * tells a touch, which keeps the version. HOLD_B, SCAN_B and HOLD_C take out again what is held or named, and CHECK
- * what has another version or incarnation by now or went to a pool. The rest is lost.
+ * <p><b>Phases.</b> First all blocks of all segments are suspects, except those in the pools. HOLD_A and SCAN_A remove
+ * the blocks that a living process's session holds, or that a slot names; few are left. NOTE records what their headers
+ * say of the last writer: the version, which is new with each set, and the incarnation, which is new with each
+ * take-over and so shows a touch, which keeps the version. HOLD_B, SCAN_B and HOLD_C again remove blocks that are held
+ * or named, and CHECK removes blocks that have another version or incarnation by now or went to a pool. The rest is
+ * lost.
  *
- * <p><b>Why none of it is anybody's.</b> Say a block is not lost, and no process has ended since NOTE; one that does
- * has the sweep begin anew. A process notes a block as held before the compare-and-swap that may take it over, and
- * until the one that names it has succeeded. A hand-out is held from the answer on, and no process reports with an
- * answer outstanding. So at each moment the block is in a slot, held, or in a pool.
+ * <p><b>Why a lost block belongs to no living process.</b> Say that a block is in use, and that no process has ended
+ * since NOTE (if one ends, the sweep begins again). A process records a block as held before the compare-and-swap that
+ * may take it over, and until the compare-and-swap that names it has succeeded. A block that is handed out is held from
+ * the answer on, and no process reports while it waits for an answer. So at each moment the block is in a slot, held,
+ * or in a pool.
  *
  * <ul>
- *   <li>Nobody took it over between NOTE and the taker's HOLD_C. Then it was in one slot from before SCAN_B to its end,
- *       which the scan has seen; or held by one process before HOLD_B, and is seen there; or named between NOTE and
- *       HOLD_B, and stays in that slot during SCAN_B.
- *   <li>Somebody did. The last that did holds it at HOLD_C, and is seen there; or has given it to a pool; or has named
- *       it in a slot, and has written it before, with an incarnation of its own, which CHECK sees. Those before it do
- *       not matter.
- *   <li>Somebody took it over after HOLD_C. Until then it was in a slot, and the two points above hold for that time.
+ *   <li>If no process took it over between NOTE and that process's HOLD_C: it was in one slot from before SCAN_B to its
+ *       end, and the scan has seen it; or one process held it before HOLD_B, and HOLD_B has seen it; or it was named
+ *       between NOTE and HOLD_B, and stays in that slot during SCAN_B.
+ *   <li>If a process did take it over in that time: the last one that did holds it at HOLD_C, which sees it; or has
+ *       given it to a pool; or has named it in a slot, and before that has written it with an incarnation of its own,
+ *       which CHECK sees. Earlier take-overs do not matter.
+ *   <li>If a process took it over after HOLD_C: until then it was in a slot, and the two points above hold for that
+ *       time.
  * </ul>
  *
- * <p>A look at a process's blocks is not one moment, as its sessions go on. It finds what was held all the time that it
- * took: what a session moves, it adds in the new place before it takes it from the old one, and places are looked at in
- * the order of these moves, the first once more at the end. One that was free, was written and became free again within
- * a look may be missed, but has a new version, or a new incarnation where it was taken over.
+ * <p>A process does not look at its blocks in one moment, as its sessions continue. The look finds the blocks that were
+ * held during all of it: a session that moves a block adds it in the new place before it removes it from the old one,
+ * and the look visits places in the order of these moves, and the first place once more at the end. A block that was
+ * free, was written and became free again within one look may be missed, but it has a new version, or a new incarnation
+ * if it was taken over.
  *
- * <p>The dead write nothing any more: {@link SpaceListener#openingEnded} says so, and with several servers no sweep
- * begins until all have. So a lost block's header has the highest incarnation that any word has named it with, and the
- * next one is safe to use.
+ * <p>Dead processes write nothing any more: {@link SpaceListener#openingEnded} guarantees it, and with several servers
+ * no sweep begins until all have reported it. So a lost block's header has the highest incarnation that any word has
+ * named it with, and the next one is safe to use.
  */
 final class LostBlockSweep {
 
@@ -56,11 +60,11 @@ final class LostBlockSweep {
     static final int HOLD_C = 7;
     static final int CHECK = 8;
 
-    /** What one call does at most, so that a server thread is soon free for others. */
+    /** The limit of one call, so that a server thread is soon free for other clients. */
     private static final int SEGMENTS_A_STEP = 32;
 
     private static final int BLOCKS_A_STEP = 512;
-    /** Of one round; there are more rounds. */
+    /** The limit of one round; more rounds follow. */
     private static final int MOST_NOTED = 1 << 16;
 
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
@@ -71,7 +75,7 @@ final class LostBlockSweep {
 
     private int phase = IDLE;
     private long round;
-    /** The place where the phase goes on: a region, and a segment, unit or number in it. */
+    /** The place where the phase continues: a region, and a segment, unit or number in it. */
     private int region;
 
     private int position;
@@ -83,7 +87,7 @@ final class LostBlockSweep {
     private int noted;
     private boolean more;
 
-    // What was found.
+    // The results of the round.
     private long total;
     private long held;
     private long named;
@@ -109,7 +113,7 @@ final class LostBlockSweep {
         return phase != IDLE;
     }
 
-    /** Whether not all that was lost could be noted. */
+    /** Whether some lost blocks could not be recorded in this round. */
     boolean more() {
         return more;
     }
@@ -140,7 +144,7 @@ final class LostBlockSweep {
         position = 0;
     }
 
-    /** Whether a process is to say what it holds. */
+    /** Whether a process must report the blocks that it holds. */
     boolean wants(MapMember member) {
         return isHold(phase) && !(member.reportedRound == round && member.reportedPhase == phase);
     }
@@ -154,9 +158,9 @@ final class LostBlockSweep {
     }
 
     /**
-     * Blocks that a process holds.
+     * Accepts a part of a process's report of the blocks that it holds.
      *
-     * @return false where the report is of a phase that is over
+     * @return false if the report belongs to a phase that has ended
      */
     boolean hold(MapMember member, long ofRound, long ofPhase, boolean last) {
         if (ofRound != round || ofPhase != phase || !isHold(phase)) {
@@ -173,12 +177,12 @@ final class LostBlockSweep {
         return ofRound == round && ofPhase == phase && isScan(phase);
     }
 
-    /** The scan is over. */
+    /** The collector's scan of the table has ended. */
     void scanned() {
         enter(phase + 1);
     }
 
-    /** A block that is held or named. */
+    /** Counts a block that is held or named, and removes it from the suspects. */
     void seen(long word) {
         RegionBlocks of = blocks.find(word);
         boolean was = of != null && of.clear(blocks.unit(word));
@@ -198,10 +202,10 @@ final class LostBlockSweep {
     }
 
     /**
-     * Goes on, by a little.
+     * Continues by a little.
      *
      * @param memory of the server's regions of the map, in the space's order
-     * @return what the collector is to do: one of {@link MapCalls}
+     * @return what the collector must do next: one of {@link MapCalls}
      */
     long step(IntFunction<MemorySegment> memory) {
         switch (phase) {
@@ -297,7 +301,7 @@ final class LostBlockSweep {
         return BlockFormat.version(memory, (long) unit * BlockFormat.UNIT_BYTES);
     }
 
-    /** @return whether that was all */
+    /** @return whether all were checked */
     private boolean check(IntFunction<MemorySegment> memory) {
         for (int i = 0; i < BLOCKS_A_STEP; i++) {
             if (position == noted) {
@@ -317,7 +321,7 @@ final class LostBlockSweep {
         return false;
     }
 
-    /** After the end of a round. */
+    /** The result of the sweep, after the end of a round. */
     BlockAudit account(long pooled, long worn) {
         return new BlockAudit(total, pooled, worn, held, named, lost, wrong);
     }

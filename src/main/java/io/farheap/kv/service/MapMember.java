@@ -7,19 +7,21 @@ final class MapMember {
 
     final long lease;
     final long process;
-    /** The round and phase of a collection that it has reported all its blocks for. */
+    /** The round and phase of the sweep for which it has reported all its blocks. */
     long reportedRound;
 
     int reportedPhase;
-    /** All of its requests in flight have begun when the service's epoch said this, or later. */
+    /**
+     * Its acknowledged epoch: all of its requests in flight began when the service's epoch had this value, or later.
+     */
     long epoch;
-    /** When it registered, beat or took something last, by {@link System#nanoTime}. */
+    /** When it last registered, sent a heartbeat or took something, by {@link System#nanoTime}. */
     long heardAt;
 
-    /** Of what the map has grown by so many. */
+    /** How many of the regions that the map has grown by it has added. */
     long growths;
 
-    /** The last call that changed something, and its answer, for one that comes again. */
+    /** The number and answer of the last call that changed something, for a call that is repeated. */
     long lastNumber;
 
     final long[] lastReply = new long[3 + MapCalls.MOST_TAKEN];

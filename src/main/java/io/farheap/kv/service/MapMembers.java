@@ -9,24 +9,24 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The processes that use a map through one server. One that has ended here may go on through another server, and then
- * change a slot there that names a block of this one; so it is dead only when all servers that have slots, and this
- * one, have ended its opening, which clients' keepers find out. One thread at a time.
+ * The processes that use a map through one server. A process that has ended here may continue through another server,
+ * and then change a slot there that names a block of this one. So it counts as dead only when this server and all
+ * servers that have slots have ended its opening, which clients' keepers find out. One thread at a time.
  */
 final class MapMembers {
 
-    /** A process that beats each second is silent when nothing was heard of it for so long. */
+    /** A process sends a heartbeat each second; it is silent after this time without one. */
     private static final long SILENT_NANOS = 2_000_000_000L;
-    /** Processes that ended, whose end others are asked for. */
+    /** The limit of ended processes that are kept until the other servers have ended them too. */
     private static final int MOST_ENDED = 4096;
 
     /** @param at when its opening here ended */
     private record EndedMember(long process, BitSet servers, long at) {}
 
     private final int server;
-    /** That have a part of the table. */
+    /** How many servers have a part of the table. */
     private final int servers;
-    /** Whose ends a process's end needs. */
+    /** How many servers must have ended a process's opening before it counts as dead. */
     private final int needed;
 
     private final Map<Long, MapMember> living = new HashMap<>();
@@ -51,9 +51,9 @@ final class MapMembers {
         return living.get(lease);
     }
 
-    /** What the epoch said when the oldest request in flight of all may have begun. */
+    /** The epoch at which the oldest of all requests in flight may have begun. */
     long oldestEpoch(long now) {
-        // One that has ended here may go on elsewhere.
+        // A process that has ended here may continue elsewhere.
         long oldest = ended.isEmpty() ? now : 0;
         for (MapMember member : living.values()) {
             oldest = Math.min(oldest, member.epoch);
@@ -62,8 +62,8 @@ final class MapMembers {
     }
 
     /**
-     * Whether one is silent that keeps all from having reached an epoch; or one that has ended here may go on
-     * elsewhere, and for long nobody has said that it does not, as that server is lost.
+     * Whether a silent process keeps the others from reaching an epoch, or an ended one may continue elsewhere and for
+     * long no server has reported its end, as that server is lost.
      */
     boolean anySilent(long now, long epoch) {
         for (EndedMember each : ended) {
@@ -79,7 +79,7 @@ final class MapMembers {
         return false;
     }
 
-    /** How many of the map's growths every process has, if one has; else so many. */
+    /** How many of the map's growths every process has added; {@code most} if there is no process. */
     long leastGrowths(long most) {
         return living.values().stream()
                 .mapToLong(member -> member.growths)
@@ -95,7 +95,7 @@ final class MapMembers {
         return living.values().stream().anyMatch(member -> member.process == process);
     }
 
-    /** It has given all back, and its operations have ended. */
+    /** A process leaves: it has given all blocks back, and its operations have ended. */
     void left(long lease) {
         living.remove(lease);
     }
@@ -124,12 +124,16 @@ final class MapMembers {
         ended.removeIf(each -> each.servers.cardinality() == needed);
     }
 
-    /** Whether a process that ended here may go on through another server. */
+    /** Whether some process that ended here may continue through another server. */
     boolean doubted() {
         return !ended.isEmpty();
     }
 
-    /** Processes whose end others are to be asked for. @return how many */
+    /**
+     * Lists the processes about whose end the other servers must be asked.
+     *
+     * @return how many
+     */
     int doubted(long[] processes, int at, int most) {
         int n = Math.min(most, ended.size());
         for (int i = 0; i < n; i++) {

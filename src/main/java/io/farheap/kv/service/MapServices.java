@@ -24,7 +24,7 @@ public final class MapServices implements ServerService, SpaceListener {
 
     private static final int MOST_REPLY_WORDS = MapCalls.MOST_WORDS;
 
-    /** By space; empty where it is no map. */
+    /** By space; empty if it is no map. */
     private final Map<Long, Optional<MapState>> states = new ConcurrentHashMap<>();
 
     private final ThreadLocal<long[]> replies = ThreadLocal.withInitial(() -> new long[MOST_REPLY_WORDS]);
@@ -44,12 +44,12 @@ public final class MapServices implements ServerService, SpaceListener {
         register(handlers, spaces, MapCalls.STATE, (state, space, lease, in, reply) -> state.state(reply));
     }
 
-    /** Clients that come, go on and leave. */
+    /** Calls of clients that register, send heartbeats and leave. */
     private void installClients(RpcHandlers handlers, ServedSpaces spaces) {
         register(handlers, spaces, MapCalls.REGISTER, (state, space, lease, in, reply) -> {
             reply[0] = state.register(lease, in.getLong(8));
             if (!space.openedBy(lease)) {
-                // It has ended meanwhile, and that may have been told before.
+                // The lease has ended meanwhile, and its end may have been reported before the registration.
                 state.ended(lease);
             }
             return 1;
@@ -63,7 +63,7 @@ public final class MapServices implements ServerService, SpaceListener {
             long[] words = arguments.get();
             int n = Math.min(words.length, in.bytes() / Long.BYTES - 1);
             read(in, 8, words, n);
-            // What is not there counts as nothing.
+            // Words that are missing count as nothing.
             Arrays.fill(words, Math.max(0, n), MapCalls.BEAT_WORDS + 3 * MapCalls.MOST_PROCESSES, 0);
             return state.beat(lease, words, reply);
         });
@@ -74,7 +74,7 @@ public final class MapServices implements ServerService, SpaceListener {
         });
     }
 
-    /** Segments and blocks, and whose they are. */
+    /** Calls about segments and blocks, and about which of them are in use. */
     private void installMemory(RpcHandlers handlers, ServedSpaces spaces) {
         register(handlers, spaces, MapCalls.TAKE, (state, space, lease, in, reply) -> {
             read(in, 8, arguments.get(), 1 + TakeRequest.WORDS);
@@ -106,7 +106,7 @@ public final class MapServices implements ServerService, SpaceListener {
                 (state, space, lease, in, reply) -> state.audit(in.getLong(8), reply));
     }
 
-    /** Servers that come and go. */
+    /** Calls about servers that join and leave. */
     private void installLayout(RpcHandlers handlers, ServedSpaces spaces) {
         register(handlers, spaces, MapCalls.GROWING, (state, space, lease, in, reply) -> {
             reply[0] = state.growing(lease, in.getLong(8) != 0);
@@ -146,10 +146,10 @@ public final class MapServices implements ServerService, SpaceListener {
     }
 
     /**
-     * Words that are counted.
+     * Reads words that follow their count.
      *
-     * @param at of the count, which they follow
-     * @throws IllegalArgumentException where there cannot be so many
+     * @param at of the count
+     * @throws IllegalArgumentException if there cannot be so many
      */
     private int words(Arguments in, int at) {
         long n = in.getLong(at);
@@ -161,9 +161,9 @@ public final class MapServices implements ServerService, SpaceListener {
     }
 
     /**
-     * A text whose length stands before it.
+     * Reads a text that follows its length.
      *
-     * @throws IllegalArgumentException where there is none of that length
+     * @throws IllegalArgumentException if there is none of that length
      */
     private byte[] text(Arguments in, int at) {
         long bytes = in.getLong(at);
@@ -176,7 +176,7 @@ public final class MapServices implements ServerService, SpaceListener {
         return TextWords.bytes(words, 0, (int) bytes);
     }
 
-    /** A small number; one that is none is -1. */
+    /** A word as a small number; -1 if it is not one. */
     private static int number(long word) {
         return word < 0 || word > Integer.MAX_VALUE ? -1 : (int) word;
     }

@@ -13,15 +13,15 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * What a server keeps for one map: its free blocks, who uses it, a collection that may be on its way, and on the map's
- * first server what the sessions have learned. Thread-safe; each call is short.
+ * The state that a server keeps for one map: its free blocks, the processes that use it, a sweep that may be under way
+ * and, on the map's first server, the weights that the sessions have learned. Thread-safe; each call is short.
  */
 final class MapState {
 
-    /** A collector that is silent for so long is followed by another. */
+    /** A collector that is silent for this long is replaced. */
     private static final long COLLECTOR_NANOS = 2_000_000_000L;
 
-    /** The same for who empties segments. */
+    /** The same for the process that empties segments. */
     private static final long EMPTIER_NANOS = 2_000_000_000L;
 
     private static final long AWAITED_NANOS = 2_000_000_000L;
@@ -35,28 +35,30 @@ final class MapState {
     private final LongSupplier nanoTime;
     private final long zeroNanos;
 
-    /** Blocks of a process that has ended are to be found. */
+    /** Whether blocks of a process that has ended are still to be found. */
     private boolean dirty;
-    /** Somebody wants to know where all blocks are. */
+    /** Whether a client has asked for an account of all blocks. */
     private boolean audit;
 
-    /** Until then somebody waits for segments that requests in flight may know of. */
+    /** Until this time a client waits for segments that requests in flight may still know of. */
     private long awaitedUntil;
 
-    /** What the map has grown by, and how much of that all processes have; the first server's. */
+    /**
+     * The regions that the map has grown by, and how many of them all processes have added. On the first server only.
+     */
     private RegionDirectory layout;
 
     private long growthsOfAll;
-    /** Where servers are that have joined, by their numbers; the first server's. */
+    /** The addresses of servers that have joined, by their numbers. On the first server only. */
     private final Map<Integer, byte[]> addresses = new HashMap<>();
-    /** Whoever adds memory, or takes a server out; 0 nobody. */
+    /** The lease of the process that adds memory, or takes a server out; 0 if there is none. */
     private long grower;
-    /** Whoever takes this server out; 0 nobody. */
+    /** The lease of the process that takes this server out; 0 if there is none. */
     private long drainer;
 
     private long collector;
     private long collectorDeadline;
-    /** Whoever empties segments; 0 nobody. */
+    /** The lease of the process that empties segments; 0 if there is none. */
     private long emptier;
 
     private long emptierDeadline;
@@ -85,8 +87,8 @@ final class MapState {
 
     synchronized long register(long lease, long process) {
         if (members.find(lease) == null) {
-            // One that has not heard that the server leaves, or what is being emptied, counts as one that knows
-            // nothing.
+            // A process that does not know yet that the server leaves, or which segments are being emptied, has
+            // acknowledged no epoch.
             MapMember member = members.add(lease, process);
             member.epoch = blocks.isLeaving() || blocks.emptying().any() ? 0 : blocks.epoch();
             member.heardAt = nanoTime.getAsLong();
@@ -163,7 +165,7 @@ final class MapState {
         return end + (int) reply[11];
     }
 
-    /** Whether the caller is to empty segments from now on. While blocks are accounted for, they rest. */
+    /** Whether the caller must empty segments from now on. None is emptied while blocks are accounted for. */
     private boolean mayEmpty(MapMember member) {
         long now = nanoTime.getAsLong();
         if (!blocks.emptying().isDue() || audit || sweep.running() || emptier != 0 && now - emptierDeadline < 0) {
@@ -193,7 +195,7 @@ final class MapState {
         return (int) n;
     }
 
-    /** Whether the caller is to collect from now on. */
+    /** Whether the caller must drive the sweep from now on. */
     private boolean mayCollect(MapMember member) {
         long now = nanoTime.getAsLong();
         boolean needed = dirty || audit || sweep.running();
@@ -231,7 +233,7 @@ final class MapState {
         return again(member, reply);
     }
 
-    /** Of an answer that has no blocks: says what is to be expected. */
+    /** Fills in an answer without blocks: what the caller can expect. */
     private void nothing(int want, long[] taken) {
         boolean later = taken[1] == MapCalls.LATER;
         if (want == MapCalls.AGAIN && (later || taken[1] == MapCalls.NOTHING) && isStuck()) {
@@ -321,7 +323,7 @@ final class MapState {
         reply[0] = MapCalls.OK;
         if (ticket == 0) {
             audit = true;
-            // One that is under way may have seen blocks where they were before.
+            // A sweep that is under way may have seen blocks in earlier places.
             reply[1] = sweep.round() + 1;
             return 2;
         }
@@ -337,7 +339,7 @@ final class MapState {
         return 3 + BlockAudit.WORDS + twiceCount;
     }
 
-    /** As {@link BlockAudit#of} reads it. */
+    /** Writes the words that {@link BlockAudit#of} reads. */
     private static void put(BlockAudit account, long[] into, int at) {
         into[at] = account.blocks();
         into[at + 1] = account.pooled();

@@ -10,17 +10,19 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The segments of one region: of which class each is, which of their blocks are in the pools, and during a collection
- * which may be lost. A bit for each unit of 64 bytes; a block's is that of its first. One thread at a time.
+ * The segments of one region: the class of each, which of their blocks are in the pools and, during a sweep, which
+ * blocks may be lost. There is a bit for each unit of 64 bytes; a block's bit is that of its first unit. One thread at
+ * a time.
  *
- * <p>How large a region is a client says. So nothing is made for what has not been handed out, and if each block is a
- * segment of its own, a segment of 64 bytes has 3 bytes and two bits here, and room for as much again.
+ * <p>A client chooses how large a region is. Therefore nothing is allocated for segments that have not been handed out.
+ * If each block is a segment of its own, a segment of 64 bytes takes 3 bytes and two bits here, and the arrays have
+ * room for as much again.
  */
 final class RegionBlocks {
 
     static final int NONE = -1;
 
-    /** In place of a class + 1: all blocks are in the pool, and are to be others. */
+    /** Stands in place of a class + 1: all blocks are in the pool, and the segment waits to change its class. */
     private static final byte RETIRED = -1;
 
     private static final int LEAST_ROOM = 64;
@@ -31,25 +33,29 @@ final class RegionBlocks {
     private final long segmentsAt;
     private final int segmentUnits;
     private final int segments;
-    /** Of segments that are one block each. */
+    /** Whether each segment is one block. */
     private final boolean single;
 
-    // Those by segment have room for those that have been handed out, and those by unit for their units.
+    // Arrays by segment have room for the segments that have been handed out, and arrays by unit for the units of
+    // these.
 
-    /** Of each that has been handed out its class + 1. */
+    /** The class + 1 of each segment that has been handed out. */
     private byte[] classes = {};
 
     /** A bit for each block that is in a pool, or worn out. */
     private long[] pooled = {};
 
-    /** How many of a segment's are, and how many of these are not worn out. Not of single ones, whose bits say it. */
+    /**
+     * By segment: how many of its blocks are pooled, and how many of these are not worn out. Not used for single ones,
+     * whose bits say it.
+     */
     private int[] pooledCount = {};
 
     private int[] usableCount = {};
-    /** By segment with blocks in a pool: by block the incarnation to be used next. Not of single ones. */
+    /** By segment with blocks in a pool: by block, the incarnation of its next use. Not used for single ones. */
     private char[] @Nullable [] incarnations = {};
 
-    /** Of single ones: by segment the incarnation of its block to be used next, if it is in a pool; else 0. */
+    /** For single ones: by segment, the incarnation of its block's next use if it is in a pool; else 0. */
     private char[] incarnation = {};
 
     private long @Nullable [] suspects;
@@ -105,7 +111,7 @@ final class RegionBlocks {
     }
 
     /**
-     * Hands segments out that lie together.
+     * Hands out segments that are adjacent.
      *
      * @return the place of the first
      */
@@ -129,7 +135,7 @@ final class RegionBlocks {
     /**
      * The class of the block that begins at a unit.
      *
-     * @return {@link #NONE} where none begins there
+     * @return {@link #NONE} if none begins there
      */
     int classAt(int unit) {
         long behind = unit - segmentsAt;
@@ -159,9 +165,9 @@ final class RegionBlocks {
     }
 
     /**
-     * A block that is in no pool goes into one.
+     * Adds a block to its segment's pool.
      *
-     * @param incarnation to be used next; 0 where there is none left
+     * @param incarnation of its next use; 0 if none is left
      * @return whether it is the first of its segment that can be used
      */
     boolean addPooled(int unit, int incarnation) {
@@ -252,7 +258,10 @@ final class RegionBlocks {
         return blocksOf(segment);
     }
 
-    /** Blocks of a segment that are in no pool, and not worn out: named, held, or lost. */
+    /**
+     * The number of a segment's blocks that are not in a pool and not worn out: a slot names them, a process holds
+     * them, or they are lost.
+     */
     int out(int segment) {
         return blocksOf(segment) - pooled(segment);
     }
@@ -262,7 +271,7 @@ final class RegionBlocks {
         return pooled(segment) - usable(segment);
     }
 
-    /** Whether a segment is of a class now. */
+    /** Whether a segment has a class now. */
     boolean inUse(int segment) {
         return classes[segment] > 0;
     }
@@ -285,7 +294,7 @@ final class RegionBlocks {
         return firstUnit(segment) + block * SizeClasses.units(classes[segment] - 1);
     }
 
-    /** The blocks of a full segment are none any more. */
+    /** Retires a full segment: its blocks no longer exist. */
     void retire(int segment) {
         emptying.clear(segment);
         classes[segment] = RETIRED;
@@ -305,13 +314,13 @@ final class RegionBlocks {
             incarnations[segment] = null;
         }
         classes[segment] = (byte) (sizeClass + 1);
-        // So that incarnations begin anew.
+        // Zeroes it, so that incarnations begin again.
         memory.asSlice((long) first * BlockFormat.UNIT_BYTES, shape.segmentBytes())
                 .fill((byte) 0);
     }
 
     /**
-     * All blocks of a segment but those in the pools may be lost, until they are seen elsewhere.
+     * Makes all blocks of a segment suspects, except those in the pools, until they are seen elsewhere.
      *
      * @return how many blocks the segment has
      */
@@ -321,7 +330,7 @@ final class RegionBlocks {
         }
         long[] bits = suspects;
         if (bits == null || bits.length < pooled.length) {
-            // Meanwhile more may have been handed out.
+            // More segments may have been handed out meanwhile.
             bits = bits == null ? new long[pooled.length] : Arrays.copyOf(bits, pooled.length);
             suspects = bits;
         }
@@ -352,10 +361,10 @@ final class RegionBlocks {
     }
 
     /**
-     * The next suspect.
+     * Finds the next suspect.
      *
      * @param most words of bits that are looked at
-     * @return its unit; or where none was found, -1 less the unit to go on from; {@link Integer#MIN_VALUE} at the end
+     * @return its unit; if none was found, -1 less the unit to continue from; {@link Integer#MIN_VALUE} at the end
      */
     int nextSuspect(int from, int most) {
         long[] bits = suspects;

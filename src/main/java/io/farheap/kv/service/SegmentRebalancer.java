@@ -11,18 +11,19 @@ import org.agrona.collections.Long2LongHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Segments of one server that are being emptied, so that they can be of a class that is short of room. From the moment
- * when one is chosen none of its free blocks is handed out. Processes hear of it in their beats, take no block of it
- * into use from then on, and give back those that they have. When every request in flight has begun after that, no slot
- * will name one of its blocks anew; then one process, the emptier, moves or evicts what slots name there. When all of
- * its blocks are in the pool it is retired as any other ({@code BlockStore}).
+ * Empties segments of one server, so that a class that is short of room can have them. From the moment when a segment
+ * is chosen none of its free blocks is handed out. Processes learn of it from the answers to their heartbeats; from
+ * then on they take no block of it into use, and give back the free ones that they have. When every request in flight
+ * began after that, no slot will newly name one of its blocks. Then one process, the emptier, moves or evicts the
+ * objects that slots name there. When all of its blocks are in the pool it is retired like any other
+ * ({@code BlockStore}).
  *
- * <p>Some may not come back: of a session that is not polled, or a process that is dead. So one that nothing has come
- * back to for a while is left as it is, and not chosen again soon. One thread at a time.
+ * <p>Some blocks may not come back, if they belong to a session that is not polled or to a dead process. So a segment
+ * to which no block has come back for a while is left as it is, and not chosen again soon. One thread at a time.
  */
 final class SegmentRebalancer {
 
-    /** Whose segments they are. */
+    /** The store of the segments. */
     interface SegmentStore {
 
         SpaceShape shape();
@@ -36,7 +37,7 @@ final class SegmentRebalancer {
         /** Segments that are retired and not of another class yet. */
         int onTheWay();
 
-        /** From now on the store's epoch says this. */
+        /** Raises the store's epoch, and returns its new value. */
         long nextEpoch();
 
         /** Takes a segment's free blocks out of the pool. */
@@ -51,26 +52,29 @@ final class SegmentRebalancer {
         long segmentsOf(int sizeClass);
     }
 
-    /** Of a server's segments one in so many is emptied at a time. */
+    /** One in this many of a server's segments is emptied at a time. */
     private static final int SHARE = 32;
-    /** But no more than so many. */
+    /** The limit of segments that are emptied at a time. */
     static final int MOST = 64;
     /** Segments that are looked at to find one. */
     private static final int LOOKED_AT = 2048;
-    /** What nothing comes back to for so long is given up. */
+    /** How long a segment is kept in emptying although no block comes back. */
     private static final long PATIENCE_NANOS = 3_000_000_000L;
-    /** And not chosen for so long. */
+    /** How long it is not chosen again after that. */
     private static final long AGAIN_NANOS = 10_000_000_000L;
-    /** Until what could not be moved is tried again. */
+    /** How long after an attempt blocks that could not be moved are tried again. */
     private static final long RETRY_NANOS = 200_000_000L;
-    /** Of a segment's blocks one in so many that is worn out makes it worth emptying. */
+    /** If one in this many of a segment's blocks is worn out, the segment is worth emptying. */
     private static final int WORN_SHARE = 8;
-    /** Where evicting was not in vain yet, no segment is emptied that has so many of its blocks free. */
+    /**
+     * If eviction was not in vain yet, only a segment with at least one in this many of its blocks free or worn out is
+     * emptied.
+     */
     private static final int LEAST_FREE_SHARE = 8;
-    /** After so many requests that found nothing, what was counted of them before counts half. */
+    /** After this many requests that found nothing, all earlier ones together count half. */
     private static final int UNMET_PERIOD = 256;
 
-    /** One of them. */
+    /** A segment that is being emptied. */
     private static final class EmptiedSegment {
         final RegionBlocks region;
         final int segment;
@@ -157,7 +161,7 @@ final class SegmentRebalancer {
         }
     }
 
-    /** The one that is best so far. */
+    /** The best candidate so far. */
     private static final class SegmentCandidate {
         @Nullable
         RegionBlocks region;
@@ -203,9 +207,9 @@ final class SegmentRebalancer {
     }
 
     /**
-     * Whose blocks that are out have room in the free ones of its class costs what is to be moved, and nobody an
-     * object. Of the others the one goes whose class has most segments for what it has asked for in vain, where
-     * eviction has not helped at all; or one that has many blocks that are worn out.
+     * Considers a segment. Prefer a segment whose live blocks fit into free blocks of the same class in other segments:
+     * emptying it costs copies and evicts nothing. Else, if eviction has not helped at all, take one of the class that
+     * has most segments in proportion to its own unmet requests; or, earlier, one that has many worn-out blocks.
      */
     private void look(
             RegionBlocks region, int segment, int forClass, int want, long[] reserved, SegmentCandidate best) {
@@ -250,7 +254,7 @@ final class SegmentRebalancer {
         return false;
     }
 
-    /** Every request in flight has begun when the store's epoch said this, or later. */
+    /** Every request in flight began when the store's epoch had this value, or later. */
     void settle(long reached) {
         settled = Math.max(settled, reached);
         long now = nanoTime.getAsLong();
@@ -299,13 +303,17 @@ final class SegmentRebalancer {
         return chosen.stream().anyMatch(this::isDue);
     }
 
-    /** For an emptier: place and class of each that can be emptied now. @return how many */
+    /**
+     * For an emptier: place and class of each segment that can be emptied now.
+     *
+     * @return how many
+     */
     int handOver(long[] reply, int at) {
         int n = 0;
         for (EmptiedSegment each : chosen) {
             if (isDue(each)) {
                 long now = nanoTime.getAsLong();
-                // Not each time: an emptier that comes again and moves nothing is no progress.
+                // Only once: an emptier that returns and moves nothing makes no progress.
                 each.deadline = each.handedOver ? each.deadline : now + PATIENCE_NANOS;
                 each.handedOver = true;
                 each.retryAt = now + RETRY_NANOS;
@@ -317,7 +325,11 @@ final class SegmentRebalancer {
         return n;
     }
 
-    /** For beats: the places of all. @return how many */
+    /**
+     * For the answers to heartbeats: the places of all.
+     *
+     * @return how many
+     */
     int places(long[] reply, int at) {
         for (int i = 0; i < chosen.size(); i++) {
             reply[at + i] = chosen.get(i).region.placeOf(chosen.get(i).segment);

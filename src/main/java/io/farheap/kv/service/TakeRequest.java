@@ -5,11 +5,11 @@ import io.farheap.kv.format.SizeClasses;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link MapCalls#TAKE} asks for.
+ * The arguments of a {@link MapCalls#TAKE}.
  *
  * @param sizeClass of the blocks
  * @param blocks at most
- * @param largest class of which a block will do
+ * @param largest class whose blocks are also accepted
  * @param want {@link MapCalls#FREE_BLOCKS} to {@link MapCalls#LAST}
  * @param segments at most
  */
@@ -18,8 +18,10 @@ record TakeRequest(int sizeClass, int blocks, int largest, int want, int segment
     static final int WORDS = 5;
 
     /**
+     * Reads the arguments from a call.
+     *
      * @param words of the call, in this order
-     * @return null where they make no sense
+     * @return null if they are invalid
      */
     static @Nullable TakeRequest of(long[] words, int at) {
         long sizeClass = words[at];

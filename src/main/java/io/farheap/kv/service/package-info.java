@@ -1,7 +1,7 @@
 /**
- * What servers do for maps, called over message rings: they hand segments and free blocks out, collect what dead
- * clients leave, keep the map's clock, and what its sessions have learned. All state is of one space, in the server's
- * memory alone, and ends with the space.
+ * The services of a map on its servers, called over message rings: they hand out segments and free blocks, collect what
+ * dead clients leave, keep the map's clock, and keep the weights that its sessions have learned. All state belongs to
+ * one space, is in the server's memory alone, and ends with the space.
  */
 @NullMarked
 package io.farheap.kv.service;

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** Waits for the only request of a session, and keeps what it finds. The session's thread. */
+/** Waits for the only request of a session, and keeps its result. The session's thread. */
 final class AwaitedRequest {
 
     private static final int SPINS = 2000;
@@ -27,7 +27,7 @@ final class AwaitedRequest {
         this.session = session;
     }
 
-    /** The value that was found; null where there was none. */
+    /** The value that was found; null if there was none. */
     byte @Nullable [] value() {
         return run() == KvStatus.DONE ? value : null;
     }
@@ -53,7 +53,7 @@ final class AwaitedRequest {
      * Waits for the only request.
      *
      * @return its status
-     * @throws MapException where it has failed
+     * @throws MapException if it has failed
      */
     int run() {
         ended = false;
@@ -64,7 +64,7 @@ final class AwaitedRequest {
                 Thread.onSpinWait();
             }
         }
-        // Who waits may not poll again for long.
+        // The caller may not poll again for long.
         for (int spins = 0; !session.settled() && spins < SPINS; spins++) {
             session.poll(handler);
         }

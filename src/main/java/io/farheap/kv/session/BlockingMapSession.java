@@ -8,8 +8,8 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's requests that wait, with byte arrays: each is one of {@link MapRequests}, and polls. They throw an
- * {@link IllegalStateException} if something is in flight.
+ * A session's blocking requests, with byte arrays: each issues a request of {@link MapRequests} and polls until it has
+ * ended. They throw an {@link IllegalStateException} if a request is in flight.
  */
 public final class BlockingMapSession {
 

@@ -12,8 +12,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys of a batch, with the values that are stored or found, and how each has ended. The session that has it issues
- * them one after another. Its session's thread.
+ * The keys of a batch, with the values that are stored or found, and the status of each. The session that has the batch
+ * issues the keys one after another. The session's thread.
  */
 public final class KeyBatch {
 
@@ -24,27 +24,27 @@ public final class KeyBatch {
     private final Bytes values = new Bytes();
     private int[] status = new int[FIRST_KEYS];
     private long[] version = new long[FIRST_KEYS];
-    /** Of a batch that is to be set: values are there from the beginning. */
+    /** Whether the batch stores: then the values are there from the beginning. */
     private boolean stores;
 
     private boolean running;
     private int count;
 
-    // While a session has it.
+    // The tag, while a session has the batch.
     long tag;
     long lifeMillis;
     int issued;
     int ended;
     int worst;
 
-    /** To get these keys. */
+    /** A batch that gets these keys. */
     static KeyBatch of(List<byte[]> keys) {
         KeyBatch batch = new KeyBatch();
         keys.forEach(key -> batch.add(MemorySegment.ofArray(key)));
         return batch;
     }
 
-    /** To set these. */
+    /** A batch that sets these keys to these values. */
     public static KeyBatch of(List<byte[]> keys, List<byte[]> values) {
         if (keys.size() != values.size()) {
             throw new IllegalArgumentException(
@@ -57,7 +57,7 @@ public final class KeyBatch {
         return batch;
     }
 
-    /** Copies of what was found, null where nothing was. */
+    /** Copies of the values that were found; null for a key without one. */
     List<byte @Nullable []> found() {
         List<byte @Nullable []> found = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
@@ -165,7 +165,7 @@ public final class KeyBatch {
         return issued == count;
     }
 
-    // The next that is to be issued.
+    // The memory of the key that is issued next.
 
     MemorySegment keyMemory() {
         return keys.memory;
@@ -192,7 +192,7 @@ public final class KeyBatch {
     }
 
     /**
-     * Takes the oldest of the keys that have not ended.
+     * Receives the result of the oldest key that has not ended.
      *
      * @return whether it was the last
      */
@@ -210,13 +210,13 @@ public final class KeyBatch {
         return !running;
     }
 
-    /** Pieces one behind the other. */
+    /** Byte strings, one behind the other. */
     private static final class Bytes {
 
         private MemorySegment memory = MemorySegment.ofArray(new byte[FIRST_BYTES]);
         private int[] end = new int[FIRST_KEYS];
 
-        /** Behind that of the number before, which are there. */
+        /** Adds the bytes with a number, behind those of the number before, which are there. */
         void put(int number, MemorySegment from, long offset, int bytes) {
             int used = at(number);
             if (used + bytes > memory.byteSize()) {

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Supplier;
 
-/** Adds up what a process's sessions of one map have met. Thread-safe. */
+/** Adds up the counts of a process's sessions of one map. Thread-safe. */
 public final class MapCountTotals {
 
     private static final VerbCounts NOTHING = new VerbCounts(0, 0, 0, 0, 0, 0, 0);

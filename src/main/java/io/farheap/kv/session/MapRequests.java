@@ -43,9 +43,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * A session from the inside: its parts, how they are made and closed, and its requests, alone and in batches. A
- * {@link Pipeline} takes them from there. It is also what objects are moved by. One thread at a time: the first that
- * uses it, until that has released it or has ended.
+ * The inside of a session: it makes and closes the session's parts, and takes its requests, alone and in batches. A
+ * {@link Pipeline} carries them out. It is also used to move objects. It belongs to one thread at a time: the first
+ * that uses it, until that thread has released it or has ended.
  */
 public final class MapRequests implements AutoCloseable {
 
@@ -53,9 +53,12 @@ public final class MapRequests implements AutoCloseable {
     public static final long NEVER = 0;
 
     private static final long SLEEP_NANOS = 1_000_000;
-    /** What a session waits at most for requests in flight when it is closed. */
+    /** How long the close of a session waits for requests in flight. */
     private static final long CLOSE_NANOS = TimeLimit.of(1_000_000_000L);
-    /** As much again can pass since the map was made before an expiry has no room in a block. */
+    /**
+     * The longest time to live; as much time again can pass since the map was made before an expiry has no room in a
+     * block.
+     */
     private static final long MOST_LIFE_MILLIS = 1L << 47;
 
     private static final MemorySegment NUMBER = MemorySegment.ofArray(new byte[Long.BYTES]);
@@ -80,7 +83,7 @@ public final class MapRequests implements AutoCloseable {
     private final AdaptiveRecords records;
     private final Pipeline pipeline;
     private final OwnerThread owner = new OwnerThread("session");
-    /** A poll is under way, of which a callback may be a part. */
+    /** Whether a poll is under way; a callback may be running inside it. */
     private boolean polling;
 
     private boolean closed;
@@ -146,7 +149,11 @@ public final class MapRequests implements AutoCloseable {
         tally.opened(counts, queue::posted);
     }
 
-    /** @return false where too many requests are in flight */
+    /**
+     * Begins a get.
+     *
+     * @return false if too many requests are in flight
+     */
     public boolean get(MemorySegment key, long tag) {
         return begin(RequestColumns.GET, key, 0, tag);
     }
@@ -155,7 +162,11 @@ public final class MapRequests implements AutoCloseable {
         return begin(RequestColumns.DELETE, key, 0, tag);
     }
 
-    /** @return false where another batch is under way */
+    /**
+     * Begins a batch of gets.
+     *
+     * @return false if another batch is under way
+     */
     public boolean getAll(KeyBatch keys, long tag) {
         checkOpen();
         return pipeline.run(keys, false, NEVER, tag);
@@ -186,27 +197,30 @@ public final class MapRequests implements AutoCloseable {
     }
 
     /**
-     * Begins to write an object's block anew, on a server that does not leave the map; or to evict the object. It ends
-     * as {@link KvStatus#CHANGED} where the slot has changed, and an eviction as {@link KvStatus#EXISTS} where a higher
-     * slot may have its key.
+     * Begins to write an object's block again, on a server that does not leave the map; or to evict the object. It ends
+     * as {@link KvStatus#CHANGED} if the slot has changed, and an eviction as {@link KvStatus#EXISTS} if a higher slot
+     * may have its key.
      *
      * @param kind {@link RequestColumns#MOVE} or {@link RequestColumns#COMPACT}, of an object without pieces, or
      *     {@link RequestColumns#EVICT}, {@link RequestColumns#EVICT_ALONE} or {@link RequestColumns#MAKE_ROOM}
      * @param slot as {@link MoveSteps#slot} has it
      * @param word of the slot
-     * @return false where too many requests are in flight
+     * @return false if too many requests are in flight
      */
     public boolean move(int kind, long slot, long word, long tag) {
         checkOpen();
         return pipeline.move(kind, slot, word, tag);
     }
 
-    /** The next that looks for room may ask the services, whatever they have said before. */
+    /** The next request that looks for room may ask the services, whatever they answered before. */
     public void hopeAnew() {
         mailbox.hopeAnew();
     }
 
-    /** Whether nothing that it has posted beside keeps segments from changing their class. */
+    /**
+     * Whether no hint of the session, nor an operation that may take effect late, keeps segments from changing their
+     * class; also true while requests are in flight or if no hint writes into blocks.
+     */
     boolean settled() {
         return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;
     }
@@ -216,12 +230,12 @@ public final class MapRequests implements AutoCloseable {
         return queue.reconnects().trouble();
     }
 
-    /** Whether nothing is under way or waits for a connection, the session's own work included. */
+    /** Whether nothing is under way or waits for a connection, including the session's own work. */
     public boolean rests() {
         return operations.inUse() == 0 && reclaimer.isEmpty() && posts.oldestEra() == Long.MAX_VALUE;
     }
 
-    /** Whether it has free blocks, or will have some when what it has posted has ended. */
+    /** Whether it has free blocks, or will have some when its outstanding operations have ended. */
     public boolean holdsFree() {
         return allocator.holdsAny()
                 || !reclaimer.isIdle()
@@ -229,7 +243,7 @@ public final class MapRequests implements AutoCloseable {
                 || posts.oldestEra() != Long.MAX_VALUE;
     }
 
-    /** Gives all free blocks back, as far as there is room for them on the way. */
+    /** Gives all free blocks back, as far as the mailbox has room for them. */
     public void giveAllBack() {
         if (mailbox.hasBlocks() && !room.waits().isAsking()) {
             allocator.takeGiven(SizeClasses.COUNT);
@@ -261,7 +275,7 @@ public final class MapRequests implements AutoCloseable {
         checkOpen();
         checkNotPolling();
         posts.postHints();
-        // Who answers from the servers' services raises no event here, and neither does the end of a back-off.
+        // An answer from the servers' services raises no event here, and neither does the end of a back-off.
         boolean soon = room.waits().isAsking() || !queue.reconnects().up();
         queue.await(soon ? Math.min(nanos, SLEEP_NANOS) : nanos);
     }
@@ -325,7 +339,7 @@ public final class MapRequests implements AutoCloseable {
         return operations;
     }
 
-    /** For values in pieces that are stored, and for those that are read. */
+    /** The memory for values in pieces: for the one that is stored, and for the one that is read. */
     public List<GrowingMemory> grown() {
         return List.of(writer.memory, reader.memory);
     }
@@ -334,12 +348,15 @@ public final class MapRequests implements AutoCloseable {
         return allocator;
     }
 
-    /** Any thread: of requests, and of what nobody waits for. */
+    /** The oldest era of requests and of hints. Any thread. */
     private long oldestEra() {
         return Math.min(operations.oldestEra(), posts.oldestEra());
     }
 
-    /** Any thread: what the session holds, see {@link HeldBlocks}. Requests are looked at first and last. */
+    /**
+     * Reports the blocks that the session holds, see {@link HeldBlocks}. Requests are looked at first and last. Any
+     * thread.
+     */
     private void held(HeldBlocks into) {
         operations.held(into::add);
         writer.held(into);
@@ -355,11 +372,11 @@ public final class MapRequests implements AutoCloseable {
     }
 
     /**
-     * Requests in flight may take effect or not. It waits for them a little, and gives the session's blocks back.
-     * Idempotent.
+     * Closes the session. Requests in flight may take effect or not: it waits a little for them, and gives the
+     * session's blocks back. Idempotent.
      *
-     * @throws IllegalStateException in a callback, or if another thread has used it last, not released it, and lives;
-     *     it stays as it is
+     * @throws IllegalStateException in a callback, or if another living thread has used it last and not released it; it
+     *     stays open
      */
     @Override
     public void close() {
@@ -391,7 +408,7 @@ public final class MapRequests implements AutoCloseable {
         }
     }
 
-    /** Returns when all requests have ended; nobody else begins one meanwhile. */
+    /** Polls until all requests have ended; no other thread begins one meanwhile. */
     public void awaitAll(KvHandler handler) {
         while (inFlight() > 0) {
             if (poll(handler) == 0) {

@@ -33,16 +33,16 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's requests, from where they are made to where they are handed over: each has a place in the order of the
- * requests, waits there while an earlier one is on its key, goes on by the {@link RequestSteps} of its kind, and is
- * handed over when all before it have been. A batch's requests come in as there is room. The session's thread.
+ * Carries out a session's requests, from issue to hand-over. Each has a place in the order of the requests. It waits
+ * there while an earlier request is on its key, advances by the {@link RequestSteps} of its kind, and is handed over
+ * when all before it have been. The requests of a batch are issued as there is room. The session's thread.
  */
 final class Pipeline {
 
-    /** Of so many polls with nothing posted one looks nevertheless whether something has come. A power of two. */
+    /** Of this many polls with nothing posted, one looks nevertheless whether a completion has come. A power of two. */
     private static final int IDLE_POLLS = 64;
 
-    /** Of connections, that one request waits for. */
+    /** How many failures of connections one request waits for. */
     private static final int MOST_FAILURES = 16;
 
     private static final MemorySegment ALL = NativeMemory.ALL;
@@ -70,12 +70,12 @@ final class Pipeline {
     private int idlePolls;
 
     private long version;
-    /** What is under way of many keys. */
+    /** The batch that is under way. */
     private @Nullable KeyBatch batch;
-    /** By place: whether the request is one of it. */
+    /** By place: whether the request belongs to the batch. */
     private final boolean[] ofBatch;
 
-    /** By place: whether the request waits for a connection; that is one of what it has pending. */
+    /** By place: whether the request waits for a connection, which counts as one of its pending operations. */
     private final boolean[] stalled;
 
     private int stalls;
@@ -115,7 +115,11 @@ final class Pipeline {
         return version;
     }
 
-    /** @return false where another batch is under way */
+    /**
+     * Begins a batch.
+     *
+     * @return false if another batch is under way
+     */
     boolean run(KeyBatch of, boolean set, long lifeMillis, long tag) {
         if (batch != null) {
             return false;
@@ -161,7 +165,11 @@ final class Pipeline {
         add(place, RequestColumns.SET, 0, prepared);
     }
 
-    /** @return false where too many requests are in flight */
+    /**
+     * Begins a request that stores nothing.
+     *
+     * @return false if too many requests are in flight
+     */
     boolean begin(int kind, MemorySegment key, int keyBytes, long argument, long tag) {
         if (full()) {
             return false;
@@ -180,7 +188,12 @@ final class Pipeline {
         hash(place, at, keyBytes);
     }
 
-    /** @return false where too many requests are in flight, or a value in pieces while another one is */
+    /**
+     * Begins a request that stores.
+     *
+     * @return false if too many requests are in flight, or the value is in pieces and another such value is being
+     *     stored
+     */
     boolean store(
             int kind,
             MemorySegment key,
@@ -208,7 +221,7 @@ final class Pipeline {
         }
         int place = operations.next();
         ofBatch[place] = false;
-        // No two of these are of one object, so none waits for another.
+        // No two moves are of one object, so none waits for another.
         operations.hash[place] = word;
         operations.argument[place] = slot;
         operations.word[place] = word;
@@ -243,17 +256,17 @@ final class Pipeline {
         return ValuePieces.needed(blockWrite.extensionBytes, keyBytes, valueBytes);
     }
 
-    /** Whether the value is in pieces, and another one is being stored. */
+    /** Whether the value is in pieces while another such value is being stored. */
     private boolean mustWaitToWrite(int keyBytes, int valueBytes) {
         return inPieces(keyBytes, valueBytes) && !writer.isFree();
     }
 
-    /** What comes behind a batch waits until all of the batch is under way. */
+    /** A request behind a batch waits until all of the batch is under way. */
     private boolean full() {
         return operations.full() || batch != null && !batch.issuedAll();
     }
 
-    /** When an object ends that lives for so long from now on. */
+    /** The expiry of an object with this time to live, from now on. */
     long expiry(long lifeMillis) {
         return lifeMillis == MapRequests.NEVER ? MapRequests.NEVER : Math.max(1, clock.millis() + lifeMillis);
     }
@@ -264,7 +277,11 @@ final class Pipeline {
         operations.hash[place] = keyHash.of(ALL, key, keyBytes);
     }
 
-    /** @param prepared false if this process has no memory for the request, which ends at once then */
+    /**
+     * Adds a request, and starts it unless it must wait.
+     *
+     * @param prepared false if this process has no memory for the request, which ends at once then
+     */
     private void add(int place, int kind, long tag, boolean prepared) {
         operations.kind[place] = kind;
         operations.tag[place] = tag;
@@ -282,7 +299,10 @@ final class Pipeline {
         }
     }
 
-    /** Whether one of the oldest requests, which has not ended, is on the same key and one of the two changes it. */
+    /**
+     * Whether one of the {@code older} oldest requests has not ended, is on the same key, and one of the two changes
+     * it.
+     */
     private boolean mustWait(int place, int older) {
         int other = operations.first();
         for (int i = 0; i < older; i++) {
@@ -302,7 +322,7 @@ final class Pipeline {
         settle(place);
     }
 
-    /** Goes on while nothing is to be waited for. */
+    /** Runs steps while there is nothing to wait for. */
     private void settle(int place) {
         while (operations.step[place] != RequestColumns.DONE && operations.pending[place] == 0) {
             if (operations.lost[place]) {
@@ -318,7 +338,7 @@ final class Pipeline {
         }
     }
 
-    /** It waits while connections are made again, if there is hope for that. */
+    /** Lets the request wait while connections are made again, if there is hope for that; else ends it. */
     private void stallOrAbandon(int place, RequestSteps kind) {
         if (kind.goesOn()
                 && !operations.hasTrouble(place, RequestColumns.REFUSED)
@@ -332,7 +352,7 @@ final class Pipeline {
         }
     }
 
-    /** While not all connections stand, as far as is known. Not inside the queue's poll. */
+    /** Called while not all connections stand, as far as is known. Not inside the queue's poll. */
     private void mend() {
         reconnects.mend();
         doubts.fenced();
@@ -426,7 +446,7 @@ final class Pipeline {
         if (idle && operations.inUse() == 0) {
             posts.postHints();
         }
-        // Requests have ended as they began, most likely. What else the queue has to say comes seldom.
+        // Requests most likely ended in the order in which they began; the queue seldom has anything else to report.
         if (idle && !operations.hasReady() && ++idlePolls % IDLE_POLLS != 0) {
             return;
         }
@@ -435,7 +455,7 @@ final class Pipeline {
             if (operations.inUse() == 1) {
                 goOn();
             } else {
-                // What goes on together is posted together.
+                // Operations of requests that advance together are posted together.
                 posts.beginList();
                 try {
                     goOn();
@@ -451,10 +471,10 @@ final class Pipeline {
         }
     }
 
-    /** Inside the queue's gate, which all that is posted would enter by itself otherwise. */
+    /** Called inside the queue's gate, which each posting would otherwise enter by itself. */
     private void goOn() {
         queue.poll(completions);
-        // Behind the poll: within its callbacks the steps were measured to take longer.
+        // After the poll: the steps were measured to take longer inside its callbacks.
         for (int place = operations.nextReady(); place != Bucket.NONE; place = operations.nextReady()) {
             settle(place);
         }

@@ -1,6 +1,6 @@
 /**
- * A session from the inside: requests from where they are made to where they are handed over, alone, in batches, and
- * with a thread that waits. It stands on {@code operation}; begin with {@link io.farheap.kv.session.Pipeline}.
+ * The inside of a session: requests from issue to hand-over, alone, in batches, and blocking. It stands on
+ * {@code operation}; begin with {@link io.farheap.kv.session.Pipeline}.
  */
 @NullMarked
 package io.farheap.kv.session;

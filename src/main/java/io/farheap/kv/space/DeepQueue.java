@@ -12,10 +12,10 @@ import io.farheap.remote.contract.VerbCounts;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link RemoteQueue} that takes more postings than the device's queue pairs are deep: what finds no room waits, and
- * so does all that comes after it, in order, until a {@link #poll} has made room. Where a connection has failed in the
- * meantime, a posting that waited ends as {@link Outcome#NOT_POSTED}; what has failed {@link Reconnects} makes again.
- * On a device with deep queue pairs nothing ever waits. One thread.
+ * A {@link RemoteQueue} that accepts more postings than the device's queue pairs are deep. A posting that finds no room
+ * waits, and so do all later ones, in order, until a {@link #poll} has made room. If its connection has failed in the
+ * meantime, a posting that waited ends as {@link Outcome#NOT_POSTED}; {@link Reconnects} makes the connection again. On
+ * a device with deep queue pairs no posting ever waits. One thread.
  */
 public final class DeepQueue implements AutoCloseable {
 
@@ -27,7 +27,7 @@ public final class DeepQueue implements AutoCloseable {
     private final RemoteQueue queue;
     private final Reconnects reconnects;
 
-    // The ring of what waits, from head to tail.
+    // The ring of waiting postings, from head to tail.
     private final int mask;
     private final byte[] kinds;
     private final @Nullable RemoteRegion[] regions;
@@ -42,7 +42,7 @@ public final class DeepQueue implements AutoCloseable {
     private long tail;
 
     /**
-     * @param depth postings that are under way at most
+     * @param depth the most postings under way
      * @param space says which servers there are
      */
     public DeepQueue(RemoteMemory remote, int depth, SpaceMemory space) {
@@ -161,7 +161,7 @@ public final class DeepQueue implements AutoCloseable {
         queue.postList();
     }
 
-    /** As {@link RemoteQueue#poll}; then posts what waits and has room now. */
+    /** As {@link RemoteQueue#poll}; then posts waiting postings for which there is room now. */
     public int poll(CompletionHandler handler) {
         int handed = queue.poll(handler);
         return waiting() ? handed + resume(handler) : handed;
@@ -190,7 +190,7 @@ public final class DeepQueue implements AutoCloseable {
         return handed;
     }
 
-    // What waits has a region and a buffer.
+    // A posting that waits has a region and a buffer.
     @SuppressWarnings("NullAway")
     private int post(int i) {
         RemoteRegion region = regions[i];
@@ -209,12 +209,12 @@ public final class DeepQueue implements AutoCloseable {
         queue.await(nanos);
     }
 
-    /** What becomes of connections that have failed. */
+    /** The connections that have failed, which it makes again. */
     public Reconnects reconnects() {
         return reconnects;
     }
 
-    /** What has been posted or waits, and has not ended. */
+    /** The number of postings that were made or wait, and have not ended. */
     public int inFlight() {
         return queue.inFlight() + (int) (tail - head);
     }
@@ -224,7 +224,7 @@ public final class DeepQueue implements AutoCloseable {
         return queue.posted();
     }
 
-    /** What waits is posted no more. */
+    /** Closes the queue. Postings that wait are dropped. */
     @Override
     public void close() {
         queue.close();

@@ -10,12 +10,15 @@ import java.util.List;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Registered memory for what few requests need: none at first, then as much as the largest has needed. One thread. */
+/**
+ * Registered memory for needs that few requests have: none at first, then as much as the largest request has needed.
+ * One thread.
+ */
 public final class GrowingMemory implements AutoCloseable {
 
     private static final long STEP_BYTES = 1 << 20;
 
-    /** A test may have it refuse. */
+    /** Allocates the buffers; a test may make it refuse. */
     public LongFunction<KeptBuffer> buffers;
 
     private final List<KeptBuffer> outgrown = new ArrayList<>();
@@ -26,8 +29,9 @@ public final class GrowingMemory implements AutoCloseable {
     }
 
     /**
-     * At least so many bytes, which may be others than before; null if this process has no memory for them. It does not
-     * throw: what comes out of a poll ends no request, and the one that needs the memory would stay, and all behind it.
+     * A buffer of at least this many bytes, perhaps another one than before; null if this process has no memory for it.
+     * It does not throw: an exception out of a poll would not end the request that needs the memory, and all requests
+     * behind it would wait for ever.
      */
     public @Nullable RegisteredBuffer atLeast(long bytes) {
         KeptBuffer present = memory;
@@ -50,7 +54,7 @@ public final class GrowingMemory implements AutoCloseable {
         return larger.buffer();
     }
 
-    /** Gives back what has become too small; not inside the gate of the queue that has used it. */
+    /** Frees buffers that have become too small. Not inside the gate of the queue that has used them. */
     public void tidy() {
         if (!outgrown.isEmpty()) {
             Closeables.all(outgrown);

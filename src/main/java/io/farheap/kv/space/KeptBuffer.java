@@ -5,8 +5,8 @@ import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 
 /**
- * A registered buffer whose memory stays until its owner closes it, also where the map is closed before: who reads and
- * writes it by address, without a check, still finds it, and hears from the next call to a queue that the map is
+ * A registered buffer whose memory stays until its owner closes it, even if the map is closed before. So code that
+ * accesses it by address, without a check, still finds the memory, and the next call to a queue reports that the map is
  * closed.
  */
 public final class KeptBuffer implements AutoCloseable {
@@ -29,7 +29,7 @@ public final class KeptBuffer implements AutoCloseable {
         return buffer;
     }
 
-    /** Where an operation that uses it has not ended it throws, and stays open. */
+    /** If an operation that uses it has not ended, this throws, and the buffer stays open. */
     @Override
     public void close() {
         buffer.close();

@@ -3,12 +3,12 @@ package io.farheap.kv.space;
 /** A map's clock. Any thread. */
 public interface MapClock {
 
-    /** Ticks of access times: any unit, never going back. */
+    /** Ticks for access times: in any unit, never going back. */
     long ticks();
 
     /**
-     * Changes several times a second as long as all is well, and costs less than to ask for the time: who finds it as
-     * it was knows that little time has passed.
+     * A number that changes several times a second as long as the clock is kept up, and costs less to read than the
+     * time: if it is the same as before, little time has passed.
      */
     default long beats() {
         return 0;
@@ -17,7 +17,7 @@ public interface MapClock {
     /** Milliseconds since the map was created, for expiry. */
     long millis();
 
-    /** Whether an object's time is over; 0 never is. */
+    /** Whether an object has expired; one with 0 never does. */
     default boolean expired(long expiryMillis) {
         return expiryMillis != 0 && expiryMillis <= millis();
     }

@@ -4,32 +4,32 @@ import io.farheap.kv.contract.KvStatus;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** What a session has met. Its thread counts, any thread looks. */
+/** The counts of a session. Its thread counts; any thread reads. */
 public final class MapSessionCounts {
 
     private static final VarHandle COUNTS = MethodHandles.arrayElementVarHandle(long[].class);
 
-    /** Gets that read their bucket anew, since the block had been used again. */
+    /** Gets that read their bucket again, since the block had been reused. */
     public static final int READ_AGAIN = 0;
     /** Compare-and-swaps of requests that found another word. */
     public static final int SWAPS_LOST = 1;
-    /** Slots that named what cannot be read, and were taken out. */
+    /** Slots that named blocks which cannot be read, and that were emptied. */
     public static final int UNLINKED = 2;
-    /** Second slots of one key that were taken out. */
+    /** Second slots of one key that were emptied. */
     public static final int DUPLICATES = 3;
     /** Objects evicted. */
     public static final int EVICTED = 4;
-    /** Objects evicted since their bucket was full. */
+    /** Objects evicted because their bucket was full. */
     public static final int CROWDED_OUT = 5;
-    /** Evictions that another client was faster with. */
+    /** Evictions in which another client was faster. */
     public static final int VICTIMS_LOST = 6;
-    /** From here on by expert, those that named what was evicted. */
+    /** From here on, by expert: objects evicted that the expert had named. */
     private static final int EVICTED_BY = 7;
 
     public static final int EXPERTS = Long.SIZE / 4;
-    /** From here on by expert, misses of what it had named. */
+    /** From here on, by expert: misses of objects that it had named. */
     private static final int REGRETS = EVICTED_BY + EXPERTS;
-    /** From here on by kind and status: requests that have ended. */
+    /** From here on, by kind and status: requests that have ended. */
     private static final int ENDED = REGRETS + EXPERTS;
 
     private static final int STATUSES = KvStatus.NO_MEMORY + 1;

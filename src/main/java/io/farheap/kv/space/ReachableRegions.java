@@ -2,7 +2,7 @@ package io.farheap.kv.space;
 
 import io.farheap.kv.format.SlotWord;
 
-/** Which of a map's regions a session has connections to, as far as it knows. Its thread. */
+/** The regions of a map to which a session has connections, as far as it knows. The session's thread. */
 public final class ReachableRegions {
 
     private final SpaceMemory space;
@@ -13,12 +13,12 @@ public final class ReachableRegions {
         this.reconnects = reconnects;
     }
 
-    /** Whether to all. */
+    /** Whether it has connections to all regions. */
     public boolean all() {
         return reconnects.all();
     }
 
-    /** Whether nothing that was posted on a connection that failed may land any more. */
+    /** Whether nothing that was posted on a failed connection can take effect any more. */
     public boolean fenced() {
         return reconnects.up();
     }
@@ -27,23 +27,23 @@ public final class ReachableRegions {
         return reconnects.reaches(space.region(number));
     }
 
-    /** Whether to the bucket of a key. */
+    /** Whether it has a connection to the bucket of a key. */
     public boolean bucket(long hash) {
         return reconnects.all() || region(space.shape().bucketRegion(hash));
     }
 
-    /** Whether to the block of a word; what names none needs no connection. */
+    /** Whether it has a connection to the block of a word; a word that names no block needs none. */
     public boolean block(long word) {
         return reconnects.all() || !space.holdsBlock(word) || reconnects.reaches(space.regionOf(SlotWord.place(word)));
     }
 
-    /** Whether to the block of a word later: the lease of its server holds. */
+    /** Whether it may have a connection to the block of a word later: the lease of its server holds. */
     public boolean blockLater(long word) {
         return space.holdsBlock(word)
                 && space.regionOf(SlotWord.place(word)).server().lost() == null;
     }
 
-    /** A region of the table that is reached: this one, or the next that is; this one where none is. */
+    /** A region of the table that is reached: this one, or the next that is; this one if none is. */
     public int nearest(int region) {
         int tables = space.shape().tableRegions();
         for (int i = 0; i < tables; i++) {

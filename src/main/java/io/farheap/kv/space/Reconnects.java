@@ -13,17 +13,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A session's connections that have failed while their servers' leases hold. Each is made again, off the session's
- * thread and with a back-off; its server's end is fenced first, so nothing that was posted on it lands later. One
- * thread.
+ * thread and with a back-off. The server's end is fenced first, so no operation that was posted on the failed
+ * connection can take effect later. One thread.
  */
 public final class Reconnects {
 
-    /** Of reconnections; others are less. */
+    /** Tags of reconnections begin here; all others are less. */
     static final long TAG = 1L << 33;
 
     private static final long FIRST_BACKOFF_NANOS = 5_000_000;
     private static final long MOST_BACKOFF_NANOS = 1_000_000_000;
-    /** A connection that has lasted for so long was a good one. */
+    /** A connection that has lasted this long was a good one. */
     private static final long GOOD_NANOS = 1_000_000_000;
 
     /** The connection to one server. */
@@ -69,7 +69,7 @@ public final class Reconnects {
             return at;
         }
 
-        /** It is not made again, or is no more to be proven. */
+        /** Gives it up: it is not made again, or needs no more proof that it works. */
         void givenUp() {
             down = false;
             inVain = 0;
@@ -89,13 +89,13 @@ public final class Reconnects {
     }
 
     private final RemoteQueue queue;
-    /** Says which servers the session may post to. */
+    /** Knows the servers that the session may post to. */
     private final SpaceMemory space;
 
     private final List<ConnectionState> lines = new ArrayList<>();
     /** Lines that are down. */
     private int down;
-    /** Whether there is a server whose lease is lost. It may leave the map, as the layout says then. */
+    /** Whether a server has lost its lease. It may leave the map; then the layout says so. */
     private boolean gone;
 
     private RegionDirectory layout;
@@ -116,26 +116,26 @@ public final class Reconnects {
         failed = true;
     }
 
-    /** A posting to a server was refused, for want of a connection. */
+    /** A posting to a server was refused because there is no connection. */
     void refused(RemoteServer server) {
         ConnectionState line = find(server);
         if (server.lost() == null) {
             failed |= line == null || !line.down;
             return;
         }
-        // It is not connected again.
+        // A server whose lease is lost is not connected again.
         gone = gone || serves(server);
         if (line != null) {
             line.givenUp();
         }
     }
 
-    /** Whether no connection is to be made again, as far as is known; then nothing lands late. */
+    /** Whether no connection waits to be made again, as far as is known; then nothing can take effect late. */
     public boolean up() {
         return !failed && down == 0;
     }
 
-    /** Whether all connections stand, as far as is known. */
+    /** Whether all connections stand, as far as is known, and no server is lost. */
     public boolean all() {
         return up() && !gone;
     }
@@ -145,7 +145,7 @@ public final class Reconnects {
         return all() || queue.connected(region.server());
     }
 
-    /** Whether a request that has failed may go on soon. */
+    /** Whether a request that has failed may continue soon. */
     public boolean hopeful() {
         if (failed) {
             return true;
@@ -158,12 +158,12 @@ public final class Reconnects {
         return false;
     }
 
-    /** Whether {@link #mend} is to be called. */
+    /** Whether {@link #mend} must be called. */
     public boolean hasWork() {
         return !up() || (gone || unproven) && layout != space.layout();
     }
 
-    /** Begins what is to be done. Not inside the queue's poll. */
+    /** Begins to make failed connections again. Not inside the queue's poll. */
     public void mend() {
         long now = System.nanoTime();
         RegionDirectory present = space.layout();
@@ -179,7 +179,8 @@ public final class Reconnects {
         down = 0;
         for (int i = 0; i < lines.size(); i++) {
             ConnectionState line = lines.get(i);
-            // A server whose lease is lost is not connected again, and lets nothing land that was posted under it.
+            // A server whose lease is lost is not connected again; operations that were posted under that lease take no
+            // effect any more.
             if (line.down && line.server.lost() != null) {
                 gone = gone || serves(line.server);
                 line.givenUp();
@@ -203,7 +204,7 @@ public final class Reconnects {
         queue.reconnect(line.server, tag);
     }
 
-    /** Of servers that have left the map nothing is to be proven any more. */
+    /** Connections to servers that have left the map need no more proof. */
     private void giveUpLeft() {
         for (ConnectionState line : lines) {
             if (line.inVain > 0 && !serves(line.server)) {
@@ -219,7 +220,7 @@ public final class Reconnects {
         return present[0];
     }
 
-    /** Whether a connection was made again of which it is not known that it works. */
+    /** Whether some connection was made again and is not known to work yet. */
     public boolean unproven() {
         return unproven;
     }
@@ -232,14 +233,14 @@ public final class Reconnects {
         }
     }
 
-    /** A request's step has failed, so it says of no connection that it works. */
+    /** A request's step has failed, so it proves no connection. */
     public void failed(int place) {
         for (ConnectionState line : lines) {
             line.tried.clear(place);
         }
     }
 
-    /** A request has made progress, over the connections that its step has posted on. */
+    /** A request has made progress, which proves the connections that its step has posted on. */
     public void worked(int place) {
         unproven = false;
         for (ConnectionState line : lines) {
@@ -257,12 +258,12 @@ public final class Reconnects {
         return line == null ? 0 : line.inVain;
     }
 
-    /** How often a connection was to be made again. */
+    /** How often it has begun to make a connection again. */
     public int begun() {
         return begun;
     }
 
-    /** What is known to be wrong with the map's servers, for a message; empty if nothing is. */
+    /** A description of what is wrong with the map's servers, as far as is known; empty if nothing is. */
     public String trouble() {
         StringBuilder said = new StringBuilder();
         space.servers(server -> {
@@ -324,8 +325,9 @@ public final class Reconnects {
         ConnectionState line = lines.get((int) (tag - TAG));
         boolean connected = outcome == Outcome.DONE;
         line.ended(connected, System.nanoTime());
-        // The queue uses a connection before this tells of it. Where it has failed since, a look at it may have found
-        // the line down, and done nothing: it is looked at again. broke learns of a failure that is polled later.
+        // The queue uses a new connection before it reports it. If the connection has failed since, a look may have
+        // found the line still down and done nothing, so it is looked at again. If that failure is polled later, broke
+        // follows.
         failed |= connected && !queue.connected(line.server);
     }
 }

@@ -11,8 +11,8 @@ import java.lang.invoke.VarHandle;
 import java.util.function.LongConsumer;
 
 /**
- * A session's requests, from issue to callback: a ring of places, each with columns for what the request is and how far
- * it has come, and with local memory of its own. One thread.
+ * A session's requests, from issue to callback: a ring of places, each with columns for the request's arguments and
+ * progress, and with local memory of its own. One thread.
  */
 public final class RequestColumns {
 
@@ -26,7 +26,10 @@ public final class RequestColumns {
     public static final int COMPARE_AND_SET = 5;
     public static final int INCREMENT = 6;
     public static final int TOUCH = 7;
-    /** Of who takes a server out of the map: an object's block is to be on another, or the object goes. */
+    /**
+     * A move, used to take a server out of the map: an object's block is moved to another server, or the object is
+     * evicted.
+     */
     public static final int MOVE = 8;
 
     public static final int EVICT = 9;
@@ -35,18 +38,18 @@ public final class RequestColumns {
     /** A move within the class of the object's block, which evicts nothing. */
     public static final int COMPACT = 11;
 
-    /** An eviction from a slot that no higher one had the fingerprint of when it was read. */
+    /** An eviction from a slot, when no higher slot of the bucket had its fingerprint as it was read. */
     public static final int EVICT_ALONE = 12;
-    /** The same, for a block that a move is to have. */
+    /** The same, to make room for a block that a move needs. */
     public static final int MAKE_ROOM = 13;
 
     static final int KINDS = 14;
 
-    /** What a WRITE has done is not known. */
+    /** The effect of a WRITE is unknown. */
     public static final int WRITE_UNKNOWN = 1;
-    /** What the last compare-and-swap has done is not known. */
+    /** The effect of the last compare-and-swap is unknown. */
     public static final int SWAP_UNKNOWN = 2;
-    /** An operation was refused: to try again is in vain. */
+    /** An operation was refused: a retry would be in vain. */
     public static final int REFUSED = 4;
 
     /** Steps that every kind has; a kind's own begin at {@link #OWN_STEPS}. */
@@ -55,7 +58,7 @@ public final class RequestColumns {
     public static final int HELD = 1;
     public static final int OWN_STEPS = 2;
 
-    /** How often the block of one word is read that is not whole, before its slot is taken for another's. */
+    /** How often a block that is not whole is read under the same word before its slot counts as broken. */
     private static final int ATTEMPTS = 8;
 
     private static final int HASHES = 1 << 8;
@@ -71,7 +74,7 @@ public final class RequestColumns {
     private static final int SAMPLE = BLOCK + MOST_BLOCK_BYTES;
     /** Buckets that are read together to find what to evict. */
     public static final int SAMPLE_BUCKETS = 16;
-    /** Objects of a sample whose blocks' heads are read, where the policy keeps something there. */
+    /** Objects of a sample whose blocks' heads are read, if the policy keeps data there. */
     public static final int SAMPLE_HEADS = 16;
 
     private static final int HEADS = SAMPLE + SAMPLE_BUCKETS * SpaceShape.BUCKET_BYTES;
@@ -87,31 +90,31 @@ public final class RequestColumns {
     public final int[] pending;
     /** Whether one of them was lost. */
     public final boolean[] lost;
-    /** What is not known of it since a connection failed, and what follows: a bit each. */
+    /** The effects that are unknown since a connection failed, and their consequences: a bit for each. */
     private final byte[] trouble;
-    /** How often it has met a connection that failed. */
+    /** How many failed connections the request has met. */
     public final int[] failures;
     /** Whether its last compare-and-swap makes a slot name the request's own block, or claim it. */
     public final boolean[] naming;
 
     public final int[] status;
     public final long[] hash;
-    /** Where the key is, padded to 8 bytes with zeros. */
+    /** The address of the key, padded to 8 bytes with zeros. */
     public final long[] key;
 
     public final int[] keyBytes;
-    /** The slot that the request is at, and its word as it was found. */
+    /** The slot that the request works on, and its word as it was found. */
     public final int[] slot;
 
     public final long[] word;
     /** The request's own block, if it has one. */
     public final long[] block;
 
-    /** What the request is given beside key and value: a version, what is added, or an expiry in ms. */
+    /** The request's further argument: a version, an increment, or an expiry in ms. */
     public final long[] argument;
 
     public final int[] attempts;
-    /** The word whose block was not whole when it was read last. */
+    /** The word whose block was not whole when it was last read. */
     private final long[] broken;
 
     // For who looks at what the session holds, on another thread.
@@ -119,10 +122,12 @@ public final class RequestColumns {
     private final long[] writing;
     /** The word that the request's compare-and-swap may take out of the table. */
     private final long[] taking;
-    /** The era that the request has begun in, or has read anything of the map since; 0 for none. */
+    /**
+     * The era in which the request began, or after which it has read everything that it knows of the map; 0 for none.
+     */
     private final long[] era;
 
-    /** Of a part of the hash: how many requests have it. */
+    /** By a part of the hash: how many requests have it. */
     private final int[] sameHashes = new int[HASHES];
 
     /** A ring of places whose postings have all come back, in the order in which they did. */
@@ -165,20 +170,21 @@ public final class RequestColumns {
     }
 
     /**
-     * From now on the request may know words of the table: nothing that it reads is read before this can be seen.
+     * From now on the request may know words of the table. The store is volatile, so the request's later reads of the
+     * table come after it is visible.
      *
-     * @param now 0 where it knows none any more, until it is called again
+     * @param now 0 if the request knows none any more, until this is called again
      */
     public void knows(int place, long now) {
         WORDS.setVolatile(era, place, now);
     }
 
-    /** What {@link #knows} was told last. The session's thread. */
+    /** The last value given to {@link #knows}. The session's thread. */
     public long era(int place) {
         return era[place];
     }
 
-    /** Any thread: the era of the oldest request in flight, {@link Long#MAX_VALUE} where there is none. */
+    /** The era of the oldest request in flight; {@link Long#MAX_VALUE} if there is none. Any thread. */
     public long oldestEra() {
         long oldest = Long.MAX_VALUE;
         for (int place = 0; place < count; place++) {
@@ -188,7 +194,7 @@ public final class RequestColumns {
         return oldest;
     }
 
-    /** From now on the request has a block. */
+    /** Gives the request a block, which it holds from now on. */
     public void writes(int place, long ownBlock) {
         WORDS.setRelease(writing, place, ownBlock);
     }
@@ -197,7 +203,7 @@ public final class RequestColumns {
         return writing[place];
     }
 
-    /** Before a compare-and-swap that may take a block over. */
+    /** Called before a compare-and-swap that may take a block over. */
     public void takes(int place, long slotWord) {
         WORDS.setRelease(taking, place, SlotWord.isLive(slotWord) ? slotWord : SlotWord.EMPTY);
     }
@@ -206,14 +212,14 @@ public final class RequestColumns {
         return taking[place];
     }
 
-    /** What the request had is where the session has free blocks, or in a slot. */
+    /** The request holds nothing any more: its blocks are among the session's free ones, or in a slot. */
     public void holdsNothing(int place) {
         WORDS.setRelease(writing, place, SlotWord.EMPTY);
         WORDS.setRelease(taking, place, SlotWord.EMPTY);
         WORDS.setRelease(era, place, 0L);
     }
 
-    /** Any thread: what requests hold. */
+    /** Reports the blocks that requests hold. Any thread. */
     public void held(LongConsumer into) {
         for (int place = 0; place < count; place++) {
             into.accept((long) WORDS.getAcquire(taking, place));
@@ -238,7 +244,7 @@ public final class RequestColumns {
         return first + inUse & mask;
     }
 
-    /** A request with a hash is in the next place. */
+    /** Adds a request with this hash in the next place. */
     public void add(long ofHash) {
         trouble[next()] = 0;
         failures[next()] = 0;
@@ -246,7 +252,7 @@ public final class RequestColumns {
         sameHashes[(int) ofHash & HASHES - 1]++;
     }
 
-    /** Whether a request may have this hash; where none has, mostly not. */
+    /** Whether a request may have this hash; mostly false if none has. */
     public boolean mayHave(long aHash) {
         return sameHashes[(int) aHash & HASHES - 1] > 0;
     }
@@ -271,12 +277,12 @@ public final class RequestColumns {
         trouble[place] &= (byte) ~bit;
     }
 
-    /** Whether there are some that can go on: of a poll that was cut short, when no other is in flight. */
+    /** Whether some requests can continue: after a poll that was cut short, when no other operation is in flight. */
     public boolean hasReady() {
         return readyHead != readyTail;
     }
 
-    /** The next of those that can go on since {@link #ended}; {@link Bucket#NONE} where there is none. */
+    /** The next request that can continue since {@link #ended}; {@link Bucket#NONE} if there is none. */
     public int nextReady() {
         return readyHead == readyTail ? Bucket.NONE : ready[readyHead++ & mask];
     }
@@ -310,13 +316,13 @@ public final class RequestColumns {
     public void removeFirst() {
         sameHashes[(int) hash[first] & HASHES - 1]--;
         inUse--;
-        // Who has one request at a time has all of them in the same memory, which is near.
+        // A session with one request at a time always uses the same place, whose memory stays in the cache.
         first = inUse == 0 ? 0 : first + 1 & mask;
     }
 
     /**
-     * Notes that the block that a word names was not whole: it was used again, so the slot has another word by now, or
-     * else it stays broken.
+     * Records that the block that a word names was not whole. Either it was reused, and the slot has another word by
+     * now, or it stays broken.
      *
      * @return whether it stays so
      */
@@ -328,12 +334,12 @@ public final class RequestColumns {
         return ++attempts[place] > ATTEMPTS;
     }
 
-    /** Whether the head is that of the block that the request's word names: else it was used again since. */
+    /** Whether the head belongs to the block that the request's word names; if not, the block was reused. */
     public boolean headIsOfWord(int place) {
         return BlockFormat.incarnation(NativeMemory.ALL, head(place)) == SlotWord.incarnation(word[place]);
     }
 
-    // Where the memory of a place is: in the registered buffer, and as addresses.
+    // The memory of a place: offsets in the registered buffer, and addresses.
 
     static long bucketAt(int place) {
         return (long) place * PLACE_BYTES + BUCKET;
@@ -348,7 +354,10 @@ public final class RequestColumns {
         return (long) place * PLACE_BYTES + HEADS + (long) number * BlockFormat.MOST_HEAD_BYTES;
     }
 
-    /** The head of the block that a set replaces; an increment has all of that block there and where keys are else. */
+    /**
+     * The offset of the head of the block that a set replaces. An increment has all of that block here, which reaches
+     * into the memory for keys behind it.
+     */
     public static long headAt(int place) {
         return (long) place * PLACE_BYTES + HEAD;
     }
@@ -365,7 +374,7 @@ public final class RequestColumns {
         return (long) place * PLACE_BYTES + BLOCK;
     }
 
-    /** Where a request without a block of its own keeps its key. */
+    /** The address at which a request without a block of its own keeps its key. */
     public long keyMemory(int place) {
         return address + (long) place * PLACE_BYTES + KEY;
     }

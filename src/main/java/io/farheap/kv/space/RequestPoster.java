@@ -15,32 +15,36 @@ import io.farheap.remote.contract.RemoteRegion;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Posts what requests need, and counts for each what has not come back: nothing for what is done at once. The queue
- * takes as much as all requests and hints need together, so a posting fails only where a server is lost. One thread.
+ * Posts the operations of requests, and counts for each request the operations that have not come back; an operation
+ * that completes at once is not counted. The queue accepts as much as all requests and hints need together, so a
+ * posting fails only if a server is lost. One thread.
  */
 public final class RequestPoster {
 
     private static final int MOST_OF_A_STEP = 3;
-    /** Writes and additions that nobody waits for. */
+    /** Hints: writes and additions for which no request waits. */
     public static final int HINTS = 64;
-    /** So many are posted with one doorbell. */
+    /** How many hints are posted with one doorbell. */
     private static final int HINTS_AT_ONCE = 8;
 
     private static final int NONE = -1;
-    /** Of each. */
+    /** The bytes of each. */
     public static final int HINT_BYTES = ObjectMetadata.EXTENSION_WORDS * Long.BYTES;
 
     /** Tags of hints; those of requests are their places. */
     static final long HINT_TAG = 1L << 32;
-    /** Of the READ of an index. */
+    /** The tag of the READ of an index. */
     public static final long INDEX_TAG = 1L << 31;
-    /** Of a READ that the request, whose place is added, can do without. */
+    /** Added to the place in the tag of a READ that the request can do without. */
     public static final long HEAD_TAG = 1L << 30;
-    /** Of a request's compare-and-swap, and of its WRITE: behind a failure they matter more than what is read. */
+    /**
+     * Bits in the tags of a request's compare-and-swap and of its WRITE. If their connection fails, their outcome may
+     * be unknown, which matters; a READ is only repeated.
+     */
     public static final long SWAP_TAG = 1L << 29;
 
     public static final long WRITE_TAG = 1L << 28;
-    /** Of the place in a request's tag. */
+    /** The part of a request's tag that is its place. */
     public static final long PLACE_MASK = WRITE_TAG - 1;
 
     private final DeepQueue queue;
@@ -48,20 +52,20 @@ public final class RequestPoster {
     private final SpaceMemory space;
     private final RequestColumns operations;
     private final RegisteredBuffer memory;
-    /** For each hint what it writes, or where the value lands that it added to. */
+    /** For each hint the bytes that it writes, or the place where the old value of its addition lands. */
     private final RegisteredBuffer hints;
 
     private final long hintsAddress;
-    /** Of a hint that writes into a block: the era that it began in. */
+    /** Of a hint that writes into a block: the era in which it began. */
     private final AtomicLongArray hintEras = new AtomicLongArray(HINTS);
 
-    /** The oldest of what may land late. */
+    /** The oldest era of operations that may take effect late. */
     private volatile long keptEra = Long.MAX_VALUE;
 
     private final int[] freeHints = new int[HINTS];
     private int freeHintCount = HINTS;
 
-    // Those that wait to be posted together.
+    // Hints that wait to be posted together.
     private final int[] waitingHintNumbers = new int[HINTS_AT_ONCE];
     private final RemoteRegion[] hintRegions = new RemoteRegion[HINTS_AT_ONCE];
     private final long[] hintOffsets = new long[HINTS_AT_ONCE];
@@ -89,19 +93,19 @@ public final class RequestPoster {
         }
     }
 
-    /** By one request; with an extension, the heads of a sample's blocks. */
+    /** The most postings of one step of a request; with an extension, the heads of a sample's blocks are among them. */
     public static int mostOfAStep(int extensionWords) {
         return extensionWords == 0 ? MOST_OF_A_STEP : RequestColumns.SAMPLE_HEADS;
     }
 
-    /** What is posted until {@link #endList} goes with one doorbell. */
+    /** Begins a list: postings until {@link #endList} go with one doorbell. */
     public void beginList() {
         if (lists++ == 0) {
             queue.beginList();
         }
     }
 
-    /** Of lists in a list, the outermost is posted. */
+    /** Ends a list. If lists are nested, the outermost is posted. */
     public void endList() {
         if (--lists == 0) {
             queue.postList();
@@ -124,9 +128,9 @@ public final class RequestPoster {
     }
 
     /**
-     * Reads buckets that lie together, to find what to evict.
+     * Reads adjacent buckets, to find an object to evict.
      *
-     * @param behind how many other buckets they come to lie behind
+     * @param behind how many other buckets they are placed behind
      */
     public void readSample(int place, int region, int bucket, int buckets, int behind) {
         note(
@@ -143,7 +147,7 @@ public final class RequestPoster {
     /**
      * Reads the block that a word names.
      *
-     * @return false where it names none that can be
+     * @return false if it names no possible block
      */
     public boolean readBlock(int place, long word, RegisteredBuffer into, long at) {
         long block = SlotWord.place(word);
@@ -166,7 +170,7 @@ public final class RequestPoster {
     /**
      * Reads the words before the key of the block that a word names.
      *
-     * @return false where it names none that can be
+     * @return false if it names no possible block
      */
     public boolean readHead(int place, long word, long at, int extensionWords) {
         long block = SlotWord.place(word);
@@ -188,7 +192,7 @@ public final class RequestPoster {
     /**
      * Reads the first bytes of the block that a word names, at most all of it.
      *
-     * @return false where it names none that can be
+     * @return false if it names no possible block
      */
     public boolean readStart(int place, long word, long at, int bytes) {
         long block = SlotWord.place(word);
@@ -205,7 +209,7 @@ public final class RequestPoster {
      * Reads the first bytes of the block that the request's word names, to {@link RequestColumns#head}.
      *
      * @param bytes those of a header at least
-     * @return false where it names none that can be; the head is of no incarnation that there is then
+     * @return false if it names no possible block; the head then has an incarnation that no block has
      */
     public boolean readHeader(int place, int bytes) {
         NativeMemory.ALL.set(JAVA_LONG, operations.head(place), 0);
@@ -213,8 +217,8 @@ public final class RequestPoster {
     }
 
     /**
-     * Reads the first bytes of the block that the request's word names, to {@link RequestColumns#head}, where the
-     * request can do without: what cannot be read has a head of no incarnation that there is.
+     * Reads the first bytes of the block that the request's word names, to {@link RequestColumns#head}, if the request
+     * can do without them: if they cannot be read, the head has an incarnation that no block has.
      */
     public void readReplaced(int place, int bytes) {
         NativeMemory.ALL.set(JAVA_LONG, operations.head(place), 0);
@@ -265,9 +269,9 @@ public final class RequestPoster {
     }
 
     /**
-     * Reads an index that is no request's.
+     * Reads an index that belongs to no request.
      *
-     * @return how the posting went
+     * @return the result of the posting
      */
     public int readIndex(long word, RegisteredBuffer into) {
         long block = SlotWord.place(word);
@@ -280,7 +284,7 @@ public final class RequestPoster {
                 INDEX_TAG);
     }
 
-    /** Changes the word of a slot of the request's bucket; what it was lands in {@link #found}. */
+    /** Changes the word of a slot of the request's bucket; its old word lands in {@link #found}. */
     public void swap(int place, int slot, long expected, long value) {
         long hash = operations.hash[place];
         swap(place, bucketRegion(hash), space.shape().bucketAt(hash), slot, expected, value);
@@ -290,7 +294,7 @@ public final class RequestPoster {
     public void swap(int place, RemoteRegion region, long bucketAt, int slot, long expected, long value) {
         operations.takes(place, expected);
         operations.naming[place] = value != SlotWord.EMPTY && !SlotWord.isHistory(value);
-        // Where it is not executed, it has found something else.
+        // If it is not executed, the old word differs from the expected one.
         NativeMemory.ALL.set(JAVA_LONG, operations.old(place), ~expected);
         note(
                 place,
@@ -304,12 +308,12 @@ public final class RequestPoster {
                         SWAP_TAG | place));
     }
 
-    /** What the last {@link #swap} of a request found. */
+    /** The old word that the last {@link #swap} of a request found. */
     public long found(int place) {
         return NativeMemory.ALL.get(JAVA_LONG, operations.old(place));
     }
 
-    /** Says what {@link #writeMetadata} writes. */
+    /** Fills in the words that {@link #writeMetadata} writes. */
     public void fillMetadata(int place, long expirySeconds, ObjectMetadata object) {
         long hash = operations.hash[place];
         long at = operations.metadata(place) - Slot.HASH;
@@ -320,7 +324,7 @@ public final class RequestPoster {
         NativeMemory.ALL.set(JAVA_LONG, at + Slot.ACCESSED, object.lastAccess());
     }
 
-    /** Writes what stands behind the word of a slot that the request has just filled. */
+    /** Writes the metadata behind the word of a slot that the request has just filled. */
     public void writeMetadata(int place, int slot) {
         long hash = operations.hash[place];
         note(
@@ -334,7 +338,7 @@ public final class RequestPoster {
                         WRITE_TAG | place));
     }
 
-    /** Adds to a counter; what it was lands in {@link #counted}. */
+    /** Adds to a counter; its old value lands in {@link #counted}. */
     public void add(int place, RemoteRegion region, long offset, long delta) {
         note(place, queue.fetchAndAdd(region, offset, delta, memory, RequestColumns.oldAt(place) + Long.BYTES, place));
     }
@@ -343,7 +347,7 @@ public final class RequestPoster {
         return NativeMemory.ALL.get(JAVA_LONG, operations.old(place) + Long.BYTES);
     }
 
-    /** Nobody waits for it. */
+    /** A hint: writes 8 bytes; no request waits for it. */
     public void hintWrite(RemoteRegion region, long offset, long value) {
         int hint = takeHint();
         if (hint != NONE) {
@@ -352,7 +356,7 @@ public final class RequestPoster {
         }
     }
 
-    /** Writes the expiry of the slot of a request's key, and nobody waits for it. */
+    /** A hint: writes the expiry of the slot of a request's key. */
     public void hintExpiry(int place, int slot, long seconds) {
         int hint = takeHint();
         if (hint != NONE) {
@@ -363,7 +367,7 @@ public final class RequestPoster {
         }
     }
 
-    /** Writes the extension of the block that a word names, and nobody waits for it. */
+    /** A hint: writes the extension of the block that a word names. */
     public void hintWriteExtension(long word, ObjectMetadata object, int words) {
         int hint = takeHint();
         if (hint == NONE) {
@@ -374,14 +378,14 @@ public final class RequestPoster {
                     JAVA_LONG, hintsAddress + (long) hint * HINT_BYTES + (long) i * Long.BYTES, object.extension(i));
         }
         long block = SlotWord.place(word);
-        // The word is one that a request in flight has read.
+        // A request in flight has read the word.
         hintEras.set(hint, operations.oldestEra());
         long offset = BlockFormat.extensionAt(space.offsetOf(block));
-        // It does not wait for others: as long as it does, no segment is used again.
+        // This hint is posted at once: until it has ended, no segment is used again.
         postHint(hint, space.regionOf(block), offset, words * Long.BYTES, 0);
     }
 
-    /** Adds to 8 bytes, and nobody waits for it. */
+    /** A hint: adds to 8 bytes. */
     public void hintAdd(RemoteRegion region, long offset, long delta) {
         int hint = takeHint();
         if (hint != NONE) {
@@ -398,14 +402,15 @@ public final class RequestPoster {
     }
 
     /**
-     * With the list that is being made, if there is one; else it waits for others, as a doorbell costs more than the
-     * hint: until there are {@link #HINTS_AT_ONCE}, or the session has nothing else to do ({@link #postHints}).
+     * Posts a hint in the list that is being made, if there is one. Else it waits for others, as a doorbell costs more
+     * than the hint: until there are {@link #HINTS_AT_ONCE}, or the session has nothing else to do
+     * ({@link #postHints}).
      *
-     * @param bytes to write; 0 where a delta is to be added
+     * @param bytes to write; 0 if a delta is to be added
      */
     private void hint(int hint, RemoteRegion region, long offset, int bytes, long delta) {
         if (lists > 0) {
-            // Those that wait first: the last that writes a slot is right.
+            // Hints that wait go first, as the last write of a slot must be the right one.
             postHints();
             postHint(hint, region, offset, bytes, delta);
             return;
@@ -445,7 +450,7 @@ public final class RequestPoster {
         }
     }
 
-    /** Any thread: as {@link RequestColumns#oldestEra}, of hints that write into blocks. */
+    /** As {@link RequestColumns#oldestEra}, for hints that write into blocks. Any thread. */
     public long oldestEra() {
         long oldest = keptEra;
         for (int hint = 0; hint < HINTS; hint++) {
@@ -455,7 +460,9 @@ public final class RequestPoster {
         return oldest;
     }
 
-    /** @param unknown whether it may still land, in a block that is not to be used again before it cannot */
+    /**
+     * @param unknown whether it may still take effect, in a block that must not be used again before it no longer can
+     */
     public void hintEnded(long tag, boolean unknown) {
         int hint = (int) tag;
         if (unknown && hintEras.get(hint) != 0) {
@@ -465,7 +472,10 @@ public final class RequestPoster {
         freeHints[freeHintCount++] = hint;
     }
 
-    /** Something that began in an era may land until all connections are made again, or their leases have ended. */
+    /**
+     * An operation that began in an era may take effect until all connections are made again, or their leases have
+     * ended.
+     */
     public void keepEra(long era) {
         if (!reach.fenced() && era != 0 && era < keptEra) {
             keptEra = era;
@@ -500,7 +510,7 @@ public final class RequestPoster {
         switch (posting) {
             case PostResult.OK -> operations.pending[place]++;
             case PostResult.DONE -> {}
-            // Of a region that was given back, too.
+            // Also the result for a region that was given back.
             case PostResult.LOST, PostResult.INVALID -> operations.lost[place] = true;
             default ->
                 throw new IllegalStateException("an operation of a map's was refused: " + PostResult.describe(posting));

@@ -15,37 +15,38 @@ import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
 /**
- * A map's regions, as one process sees them. Places that slots name are checked here before anything is posted to them:
- * what another process wrote there may be anything.
+ * A map's regions, as one process sees them. Places that slots name are checked here before anything is posted to them,
+ * as another process may have written anything there.
  *
- * <p>Any thread reads, and one adds what the map has grown by. No slot names a block in a new region before all
- * processes have added it. Where a server is to leave the map, or a segment is being emptied, no block of it is taken
- * into use any more; where a server has left, words that name one are of what cannot be.
+ * <p>Any thread reads, and one thread adds the regions that the map has grown by. No slot names a block in a new region
+ * before all processes have added it. If a server is to leave the map, or a segment is being emptied, no block of it is
+ * taken into use any more. If a server has left, words that name one of its blocks count as words that name no possible
+ * block.
  */
 public final class SpaceMemory {
 
     private final SpaceShape shape;
     private final KeyHash keyHash;
-    /** Only ever replaced by one with more, so whoever has found a region in it finds it again. */
+    /** Only ever replaced by a longer array, so a thread that has found a region in it finds it again. */
     private volatile RemoteRegion[] regions;
-    /** By region; written before {@code regions} where both grow, and read after it. */
+    /** By region; if both arrays grow, it is written before {@code regions} and read after it. */
     private volatile byte[] states;
 
     private volatile boolean anyLeaving;
 
     private static final long[] NONE = {};
     private static final byte USED = 0;
-    /** There are objects there, and no more are to be. */
+    /** The region has objects, and gets no more. */
     private static final byte LEAVING = 1;
 
     private static final byte LEFT = 2;
 
     private volatile RegionDirectory layout;
-    /** By server: where segments begin that are being emptied. The keeper's. */
+    /** By server: the places of segments that are being emptied. The keeper's. */
     private final Map<Integer, long[]> emptyingOf = new HashMap<>();
-    /** Those of all servers, sorted. */
+    /** The places of all servers' segments that are being emptied, sorted. */
     private volatile long[] emptying = {};
-    /** A server that is lost, and is taken for one that has left. Set before any other thread looks. */
+    /** The number of a lost server that counts as one that has left. Set before any other thread looks. */
     private int without = -1;
 
     private final int placeShift;
@@ -68,7 +69,7 @@ public final class SpaceMemory {
         RemoteRegion[] all = Arrays.copyOf(known, layout.regions());
         for (int number = known.length; number < all.length; number++) {
             int server = layout.serverOf(number);
-            // In place of one of a server that has left, which is never used, stands any.
+            // A region of a server that has left is never used, so any other stands in its place.
             all[number] = layout.hasLeft(server) || server == without
                     ? all[0]
                     : spaces.apply(server).regions().get(layout.indexOf(number));
@@ -76,7 +77,7 @@ public final class SpaceMemory {
         return all;
     }
 
-    /** The map has grown, and its spaces have the regions here; or servers have left it. */
+    /** The map has grown and its spaces have the regions here, or servers have left it. */
     public void grow(RegionDirectory grown, IntFunction<RemoteSpace> spaces) {
         byte[] more = Arrays.copyOf(states, grown.regions());
         for (int number = 0; number < more.length; number++) {
@@ -98,12 +99,15 @@ public final class SpaceMemory {
         emptying = emptying.clone();
     }
 
-    /** A server is lost: from now on it is as one that has left. Before the map is used, and {@link #grow} after it. */
+    /**
+     * A server is lost: from now on it counts as one that has left. Called before the map is used, and {@link #grow}
+     * after it.
+     */
     public void goWithout(int server) {
         without = server;
     }
 
-    /** The number of that server; -1 where there is none. */
+    /** The number of the server that is lost; -1 if none is. */
     public int without() {
         return without;
     }
@@ -120,7 +124,9 @@ public final class SpaceMemory {
         somethingChanged();
     }
 
-    /** A server has said which of its segments are being emptied: no block of theirs is taken into use any more. */
+    /**
+     * A server has announced which of its segments are being emptied: no block of theirs is taken into use any more.
+     */
     public void empties(int server, long[] places) {
         if (Arrays.equals(places, emptyingOf.getOrDefault(server, NONE))) {
             return;
@@ -131,7 +137,10 @@ public final class SpaceMemory {
         emptying = all;
     }
 
-    /** Changes whenever other segments are being emptied, or servers leave or stay; by its identity. */
+    /**
+     * The places of segments that are being emptied. The array is another object whenever other segments are being
+     * emptied, or servers leave or stay.
+     */
     public long[] emptying() {
         return emptying;
     }
@@ -154,7 +163,7 @@ public final class SpaceMemory {
         return states[(int) (place >>> placeShift)] == USED && !isEmptying(place);
     }
 
-    /** Whether a word names a place on a server that is to leave, and has not yet. */
+    /** Whether a word names a place on a server that is to leave, and has not left yet. */
     public boolean isLeaving(long word) {
         long number = SlotWord.place(word) >>> placeShift;
         byte[] all = states;
@@ -166,7 +175,7 @@ public final class SpaceMemory {
         return anyLeaving;
     }
 
-    /** Whether a block that there was is on a server that has left. */
+    /** Whether an existing block's server has left. */
     public boolean hasLeft(long word) {
         return states[(int) (SlotWord.place(word) >>> placeShift)] == LEFT;
     }
@@ -184,7 +193,7 @@ public final class SpaceMemory {
         return shape;
     }
 
-    /** What the map's keys are hashed by. */
+    /** The hash function of the map's keys. */
     public KeyHash keyHash() {
         return keyHash;
     }
@@ -193,7 +202,7 @@ public final class SpaceMemory {
         return regions.length;
     }
 
-    /** Tells the servers that have not left, each at least once. */
+    /** Passes each server that has not left to a consumer, at least once. */
     void servers(Consumer<RemoteServer> consumer) {
         RemoteRegion[] all = regions;
         for (int number = 0; number < all.length; number++) {
@@ -233,7 +242,7 @@ public final class SpaceMemory {
         return SlotWord.units(word) > 0 && holds(SlotWord.place(word), SlotWord.units(word));
     }
 
-    /** The number of the server that has a block; of a place that there is not the first. */
+    /** The number of the server that has a block; the first server's if there is no such place. */
     public int serverOf(long word) {
         return layout.serverOf(SlotWord.place(word) >>> placeShift);
     }

@@ -24,12 +24,12 @@ import io.farheap.remote.contract.RemoteServer;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 
-/** Reads words and buckets of a map, one after the other, while others use it. One thread. */
+/** Reads words and buckets of a map, one after the other, while other sessions use it. One thread. */
 public final class TableReader implements AutoCloseable {
 
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long SLEEP_NANOS = 1_000_000;
-    /** That are read at a time. */
+    /** Buckets that are read at a time. */
     public static final int MOST_BUCKETS = 96;
 
     private static final long INDEX_AT = (long) MOST_BUCKETS * SpaceShape.BUCKET_BYTES;
@@ -41,14 +41,14 @@ public final class TableReader implements AutoCloseable {
     private final KeptBuffer kept;
     private final RegisteredBuffer memory;
     private int outcome;
-    /** Whether what was posted last has not ended. */
+    /** Whether the latest posting has not ended. */
     private boolean underWay;
 
     public TableReader(RemoteMemory remote, SpaceMemory space) {
         this(remote, space, 0);
     }
 
-    /** @param segmentBytes of a segment, where {@link #readSegment} is to be used */
+    /** @param segmentBytes of a segment, if {@link #readSegment} will be used */
     public TableReader(RemoteMemory remote, SpaceMemory space, int segmentBytes) {
         this.space = space;
         try (CloseStack stack = new CloseStack()) {
@@ -60,9 +60,9 @@ public final class TableReader implements AutoCloseable {
     }
 
     /**
-     * Reads the slots of {@link #MOST_BUCKETS} buckets of a region, or those that are left.
+     * Reads the slots of {@link #MOST_BUCKETS} buckets of a region, or of those that are left.
      *
-     * @return how many; then {@link #word} has them
+     * @return how many buckets; then {@link #word} has the words of their slots
      */
     public int readSlots(int region, int bucket) {
         SpaceShape shape = space.shape();
@@ -88,10 +88,10 @@ public final class TableReader implements AutoCloseable {
     }
 
     /**
-     * Reads the index that a word names; what {@link #readSlots} has read stays.
+     * Reads the index that a word names; the slots that {@link #readSlots} has read stay.
      *
-     * @return how many pieces it has, then {@link #piece} has them; 0 where the word has been taken out of the table
-     *     and its block is used again
+     * @return how many pieces it has, then {@link #piece} has them; 0 if the word has been taken out of the table and
+     *     its block is used again
      */
     public int readIndex(long word) {
         long place = SlotWord.place(word);
@@ -107,23 +107,23 @@ public final class TableReader implements AutoCloseable {
         read(space.region(region), bucketAt, 0, SpaceShape.BUCKET_BYTES);
     }
 
-    /** Reads a segment's blocks as they are, whoever has them; then {@link #block} has them. */
+    /** Reads a segment's blocks as they are, in any state; then {@link #block} has them. */
     public void readSegment(long place, int bytes) {
         read(space.regionOf(place), space.offsetOf(place), SEGMENT_AT, bytes);
     }
 
-    /** The address of what lies so many units behind the beginning of the segment that was read last. */
+    /** The address that is this many units behind the beginning of the segment that was read last. */
     public long block(int unit) {
         return memory.segment().address() + SEGMENT_AT + (long) unit * BlockFormat.UNIT_BYTES;
     }
 
-    /** Reads the word of a slot anew; what {@link #readSlots} has read stays. */
+    /** Reads the word of a slot again; the slots that {@link #readSlots} has read stay. */
     public long readWord(int region, int bucket, int slot) {
         read(space.region(region), space.shape().bucketAt(bucket) + Slot.offset(slot), WORD_AT, Long.BYTES);
         return NativeMemory.ALL.get(JAVA_LONG, memory.segment().address() + WORD_AT);
     }
 
-    /** The key of the object whose index was read last, and was whole. */
+    /** The key of the object of the last index that was read whole. */
     public byte[] indexKey() {
         byte[] key = new byte[BlockFormat.keyBytes(NativeMemory.ALL, index())];
         long at = index() + BlockFormat.keyAt(BlockFormat.extensionBytes(NativeMemory.ALL, index()));
@@ -149,9 +149,9 @@ public final class TableReader implements AutoCloseable {
     }
 
     /**
-     * Adds to a word, at least once: behind a connection that failed, twice perhaps.
+     * Adds to a word, at least once: if the connection fails, perhaps twice.
      *
-     * @return what it was
+     * @return its old value
      */
     public long add(RemoteRegion region, long offset, long delta) {
         awaitEarlier();
@@ -162,14 +162,18 @@ public final class TableReader implements AutoCloseable {
         return NativeMemory.ALL.get(JAVA_LONG, memory.segment().address());
     }
 
-    /** One that took too long may still write where the next is to. */
+    /** Awaits an earlier operation that took too long, as it may still write to the same memory. */
     private void awaitEarlier() {
         if (underWay) {
             awaitEnd();
         }
     }
 
-    /** Waits for what has just been posted. @return whether it was done */
+    /**
+     * Waits for the latest posting.
+     *
+     * @return whether it was done
+     */
     private boolean done(int posting) {
         if (posting == PostResult.DONE) {
             return true;

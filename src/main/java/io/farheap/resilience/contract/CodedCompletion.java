@@ -1,16 +1,18 @@
 package io.farheap.resilience.contract;
 
 /**
- * Told when a request has ended, inside {@link io.farheap.resilience.CodedSession#poll}, in the order of issue. It may
- * issue requests; it does not poll, block or close the session.
+ * Called when a request has ended, inside {@link io.farheap.resilience.CodedSession#poll}, in the order of issue. It
+ * may issue requests; it must not poll, block or close the session.
  */
 @FunctionalInterface
 public interface CodedCompletion {
 
     /**
+     * Receives the end of a request.
+     *
      * @param token as given with the request
-     * @param status one of {@link CodedStatus}; after another than OK a read's memory is undefined, and a write may
-     *     have taken effect, whole or in part
+     * @param status one of {@link CodedStatus}; if it is not OK, a read's memory is undefined, and a write may have
+     *     taken effect in whole or in part
      */
     void completed(long token, int status);
 }

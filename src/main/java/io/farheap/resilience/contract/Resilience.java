@@ -7,28 +7,30 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * What a coded space promises, and what it pays for it: a mode with its k data and r parity splits of each page, and
- * the additional splits Δ that reads ask (Hydra, FAST '22, table 1 and section 4.1). Immutable; each setter returns
- * another one, and refuses what does not fit with a sentence that says what does.
+ * the additional splits Δ that reads ask (Hydra, FAST '22, table 1 and section 4.1). Immutable; each setter returns a
+ * changed copy, and rejects a value that does not fit with a message that says which values do.
  *
  * <pre>{@code
- * Resilience.failureRecovery(8, 2)              // any 2 servers may die, 1.25 bytes for each
- * Resilience.corruptionCorrection(8, 3)         // one corrupt split of a page is mended
+ * Resilience.failureRecovery(8, 2)              // any 2 servers may die; 1.25 bytes of far memory for each byte
+ * Resilience.corruptionCorrection(8, 3)         // one corrupt split of a page is corrected
  * Resilience.copies(2)                          // a second copy
  * }</pre>
  *
- * @param mode what is survived
+ * @param mode which failures are survived
  * @param dataSplits k, 1 to 16
  * @param paritySplits r, 0 to 4
- * @param additional Δ, 0 to r: reads ask k + Δ splits; in the corruption modes so many corrupt ones are shown or mended
- * @param pageBytes of a page, which k cuts into multiples of {@value #SPLIT_UNIT} bytes
+ * @param additional Δ, 0 to r: reads ask k + Δ splits; in the corruption modes, up to Δ corrupt splits of a page are
+ *     detected or corrected
+ * @param pageBytes of a page, which k divides into multiples of {@value #SPLIT_UNIT} bytes
  * @param timeoutNanos after which a split that is not written makes its slab void, counted while its session polls
- * @param strict whether a write waits for a new slab where one is void, instead of completing on what is left
- * @param errorCorrectionLimit part of a server's splits in a window of half a second, at least 1,000, that were wrong
- *     or in doubt, above which reads that involve it ask k + 2Δ + 1 at once, at most k + r (not in EC-only). A
- *     connection that fails again within ten seconds counts as one of 1,000; a late split as a tenth, where the server
- *     is late more than twice as often as others are
- * @param slabRegenerationLimit the same of wrong splits and connections that fail again alone, above which its slabs
- *     are regenerated; so they are after ten seconds above the errorCorrectionLimit by these
+ * @param strict whether a write waits for a new slab if one is void, instead of completing on the remaining ones
+ * @param errorCorrectionLimit the part of a server's splits in a window of half a second, taken to be at least 1,000,
+ *     that were wrong or in doubt, above which reads that involve the server ask k + 2Δ + 1 at once, at most k + r (not
+ *     in EC-only). A connection that fails again within ten seconds counts as one of 1,000; a late split counts as a
+ *     tenth, if the server is late more than twice as often as the others
+ * @param slabRegenerationLimit the same for wrong splits and repeated failures of connections alone, above which the
+ *     server's slabs are regenerated; they are also regenerated after ten seconds above the errorCorrectionLimit by
+ *     these alone
  */
 public record Resilience(
         Mode mode,
@@ -51,15 +53,18 @@ public record Resilience(
     private static final double USUAL_CORRECTION_LIMIT = 0.001;
     private static final double USUAL_REGENERATION_LIMIT = 0.005;
 
-    /** What is survived (Hydra, table 1). */
+    /** Which failures are survived (Hydra, table 1). */
     public enum Mode {
         /** r lost servers. A write waits for all k + r splits, a read for any k. */
         FAILURE_RECOVERY,
-        /** Δ corrupt splits of a page are shown. A write waits for k + Δ, a read for k + Δ that agree. */
+        /** Δ corrupt splits of a page are detected. A write waits for k + Δ, a read for k + Δ that agree. */
         CORRUPTION_DETECTION,
-        /** Δ corrupt splits are mended. A write waits for k + 2Δ + 1; a read that disagrees asks Δ + 1 more. */
+        /**
+         * Δ corrupt splits of a page are corrected. A write waits for k + 2Δ + 1; a read that finds disagreement asks Δ
+         * + 1 more.
+         */
         CORRUPTION_CORRECTION,
-        /** Nothing: splits for speed. Reads ask any k, reads and writes wait for any k. */
+        /** None: pages are split for speed alone. Reads ask any k, reads and writes wait for any k. */
         EC_ONLY;
 
         /** As commands and reports write it. */
@@ -69,7 +74,11 @@ public record Resilience(
         }
     }
 
-    /** @throws IllegalArgumentException with the value, the limit and the remedy */
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException with the value, the limit and the remedy
+     */
     public Resilience {
         check(
                 dataSplits >= 1 && dataSplits <= ErasureCode.MOST_DATA,
@@ -123,28 +132,28 @@ public record Resilience(
         return "take " + (outside || below == above ? below : below + " or " + above) + " bytes";
     }
 
-    /** Survives r lost servers; Δ is 1 where r is not 0. */
+    /** Survives r lost servers; Δ is 1 if r is not 0. */
     public static Resilience failureRecovery(int dataSplits, int paritySplits) {
         return of(Mode.FAILURE_RECOVERY, dataSplits, paritySplits, Math.min(1, paritySplits));
     }
 
-    /** Shows one corrupt split of a page, and survives r lost servers. */
+    /** Detects one corrupt split of a page, and survives r lost servers. */
     public static Resilience corruptionDetection(int dataSplits, int paritySplits) {
         return of(Mode.CORRUPTION_DETECTION, dataSplits, paritySplits, 1);
     }
 
-    /** Mends one corrupt split of a page, and survives r lost servers; r is at least 3. */
+    /** Corrects one corrupt split of a page, and survives r lost servers; r is at least 3. */
     public static Resilience corruptionCorrection(int dataSplits, int paritySplits) {
         return of(Mode.CORRUPTION_CORRECTION, dataSplits, paritySplits, 1);
     }
 
-    /** Promises nothing but speed; Δ is 1 where r is not 0. */
+    /** Promises nothing but speed; Δ is 1 if r is not 0. */
     public static Resilience ecOnly(int dataSplits, int paritySplits) {
         return of(Mode.EC_ONLY, dataSplits, paritySplits, Math.min(1, paritySplits));
     }
 
     /**
-     * So many copies of each page, of which all but one may be lost; a read asks one.
+     * Copies of each page, of which all but one may be lost; a read asks one.
      *
      * @param copies 1 to 5
      */
@@ -191,7 +200,7 @@ public record Resilience(
                 slabRegenerationLimit);
     }
 
-    /** Whether a write waits for a new slab where one is void. */
+    /** Sets whether a write waits for a new slab if one is void. */
     public Resilience strict(boolean waits) {
         return with(additional, pageBytes, timeoutNanos, waits, errorCorrectionLimit, slabRegenerationLimit);
     }
@@ -222,7 +231,7 @@ public record Resilience(
         return mode == Mode.CORRUPTION_DETECTION || mode == Mode.CORRUPTION_CORRECTION;
     }
 
-    /** How many splits have to be there before a write is called back, where no slab is void. */
+    /** How many splits have to be there before a write completes, if no slab is void. */
     public int writeWaitsFor() {
         return switch (mode) {
             case FAILURE_RECOVERY -> splits();

@@ -8,47 +8,48 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Judges servers by what was met at each in a window of time. What is counted is set against the splits that were
- * asked, {@value #LEAST_ASKED} at least:
+ * Judges servers by the errors that were met at each in a window of time. Counts are divided by the splits that the
+ * server was asked, taken to be {@value #LEAST_ASKED} at least:
  *
  * <ul>
  *   <li>a split that is known to be wrong counts as one error, against both limits;
- *   <li>where connections to a server fail, and had been made anew after a failure shortly before, that counts as one
- *       of {@value #LEAST_ASKED} splits however many were asked, against both limits, and once for all sessions: it
- *       fails all that is under way. The first time is no error of the server's, as a network may break for a moment;
- *       nor is it where connections to the others fail as often: then it is this process's network. A server that is
- *       dead is not connected again, and so has no second time;
- *   <li>a split that is in doubt counts against the first limit alone: reads that ask more may tell. It is no reason to
- *       give slabs up: all of a range are in the same doubt, and most of them are right;
- *   <li>a split that is late counts as a tenth against the first limit alone, and only where the server's part of what
- *       is late is more than twice that of the others, of which there are two or more; servers that were asked less
- *       than {@value #LEAST_ASKED} splits tell too little. On a busy machine all are late, and nothing comes of it:
+ *   <li>a connection that fails shortly after it was made again counts as one of {@value #LEAST_ASKED} splits however
+ *       many were asked, against both limits, and once for all sessions, since it fails everything under way. A first
+ *       failure is no error of the server, as a network may break for a moment; nor is a failure if connections to the
+ *       other servers fail as often, as then this process's network is at fault. A server that is dead is not connected
+ *       again, and so has no second failure;
+ *   <li>a split that is in doubt counts against the first limit alone: reads that ask more may tell which split is
+ *       wrong. It is no reason to give slabs up, as all slabs of a range are in the same doubt and most of them are
+ *       right;
+ *   <li>a late split counts as a tenth against the first limit alone, and only if the server's rate of late splits is
+ *       more than twice that of the others, of which there must be at least two; servers that were asked fewer than
+ *       {@value #LEAST_ASKED} splits are not compared. On a busy machine all servers are late, and nothing follows:
  *       neither more reads, which would make it busier, nor regenerations.
  * </ul>
  *
- * The keeper's thread.
+ * Used by the keeper's thread.
  */
 final class FailureDetector {
 
-    /** What becomes of a server's slabs. */
+    /** What the keeper does with a server's slabs. */
     enum Verdict {
         /** They stay. */
         STAY,
-        /** They are right, and go elsewhere as their ranges can spare them. */
+        /** They are right, and move to other servers as their ranges can spare them. */
         MOVE,
-        /** They are in doubt, and void at once. */
+        /** They are in doubt, and become void at once. */
         GIVE_UP
     }
 
-    /** A window is taken to have so many splits of each server at least. */
+    /** The splits that a window of a server is taken to have at least. */
     static final long LEAST_ASKED = 1000;
-    /** So many late splits count as one that is wrong. */
+    /** How many late splits count as one that is wrong. */
     private static final int LATE_PER_ERROR = 10;
-    /** So many times as much as the others' must be what is late, or fails. */
+    /** A server counts as later, or as failing more often, only above this many times the rate of the others. */
     private static final int TIMES_MORE = 2;
-    /** What is late is compared with so many others' at least. */
+    /** Late splits are compared only if there are at least this many other servers. */
     private static final int LEAST_OTHERS = 2;
-    /** So long a server may be above the first limit. */
+    /** How long a server may be above the first limit. */
     private static final long SUSPECT_NANOS = 10_000_000_000L;
 
     private final Resilience resilience;
@@ -75,12 +76,12 @@ final class FailureDetector {
         }
     }
 
-    /** Since when something is so. */
+    /** How long a condition has been true without a break. */
     private static final class ConditionTimer {
         private boolean was;
         private long since;
 
-        /** @return whether it is so for longer than a server may be suspect */
+        /** @return whether it has been true for longer than a server may be suspect */
         boolean tooLong(boolean is, long now) {
             if (is && !was) {
                 since = now;
@@ -115,19 +116,20 @@ final class FailureDetector {
             late.end();
         }
 
-        /** What its rates are of. */
+        /** The number of splits that its counts are divided by. */
         long count() {
             return Math.max(LEAST_ASKED, asked.here);
         }
 
-        /** Whether it was asked enough to be compared. */
+        /** Whether it was asked enough splits to be compared. */
         boolean tells() {
             return asked.here >= LEAST_ASKED;
         }
     }
 
     /**
-     * A window ends: each server is suspect from now on or is not, and what is to become of its slabs is said.
+     * Ends a window: sets for each server whether it is suspect from now on, and returns what is to be done with its
+     * slabs.
      *
      * @param now in ns
      */

@@ -6,7 +6,10 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** Slabs of a space have become void, are being regenerated or are good again, or a server's splits are suspect. */
+/**
+ * Slabs of a space have become void, are being regenerated or are good again, or a server has become suspect or is so
+ * no more.
+ */
 @Name("io.farheap.HealthChanged")
 @Label("Health Changed")
 @Description("What is left of a coded space's promises, whenever that is another")

@@ -6,7 +6,7 @@ import jdk.jfr.Enabled;
 import jdk.jfr.Event;
 import jdk.jfr.Label;
 
-/** What events of a space's health have. */
+/** The fields that events of a space's health have in common. */
 @Enabled
 public abstract class HealthEvent extends Event {
 

@@ -14,9 +14,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a listener, and recordings, of a space's health when that has changed. The keeper looks, and takes it down as
- * it is then; a virtual thread tells, one change after the other. A listener that is long at it misses the oldest of
- * more than {@value #MOST} changes.
+ * Reports a space's health to a listener and to JFR recordings when it has changed. The keeper looks for changes and
+ * records the health as it is then; a virtual thread reports the changes one after another. If the listener falls
+ * behind by more than {@value #MOST} changes, the oldest are dropped.
  */
 public final class HealthWatch implements AutoCloseable {
 
@@ -30,7 +30,7 @@ public final class HealthWatch implements AutoCloseable {
             Thread.ofVirtual().name("farheap-health").factory());
     private final BlockingQueue<Health> changes = new ArrayBlockingQueue<>(MOST);
     private volatile boolean closed;
-    /** The keeper's. */
+    /** The hash that {@link #look} had last. The keeper's thread. */
     private long seen;
 
     public HealthWatch(SpaceState space, Supplier<Health> health, @Nullable Consumer<Health> listener) {
@@ -40,7 +40,7 @@ public final class HealthWatch implements AutoCloseable {
         this.seen = look();
     }
 
-    /** The keeper, every so often. Does not wait. */
+    /** Looks for a change. Called by the keeper in each round; does not wait. */
     void check() {
         long now = look();
         if (now == seen) {
@@ -54,7 +54,7 @@ public final class HealthWatch implements AutoCloseable {
         thread.execute(this::tell);
     }
 
-    /** Of all that is told of: another value where one of it is another. */
+    /** A hash of everything that is reported: it differs if any of it differs. */
     private long look() {
         long hash = 1;
         SlabTable table = space.table;
@@ -87,7 +87,7 @@ public final class HealthWatch implements AutoCloseable {
         }
     }
 
-    /** It tells no more. The listener may still be at it, and may be who closes this: it is not interrupted. */
+    /** Ends the reports. The listener is not interrupted, as it may be running, and may be the caller. */
     @Override
     public void close() {
         closed = true;

@@ -7,7 +7,7 @@ import jdk.jfr.Name;
 import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 
-/** A space's health, and what its sessions have met so far, every second of a recording. */
+/** A space's health and the counts of its sessions, every second of a recording. */
 @Name("io.farheap.ResilienceStatistics")
 @Label("Resilience Statistics")
 @Description("What the sessions of a coded space have met since it was created, and its health")

@@ -8,13 +8,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * Takes a server out of a space while that is used: the keeper makes its slabs anew elsewhere, one after the other,
- * each while all others of its range are good. Ours: Hydra has no planned leaving. Any thread.
+ * Takes a server out of a space while the space is used: the keeper regenerates its slabs elsewhere, one after the
+ * other, each while all others of its range are good. This is ours: in Hydra no server leaves by plan. Any thread.
  */
 public final class ServerRetirement {
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    /** So long it waits while nothing gets any further: sessions may keep words, servers may not answer. */
+    /** How long it waits without any progress: sessions may keep stripe words, and servers may not answer. */
     private static final long PATIENCE_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(60));
 
     private final SpaceState space;

@@ -19,13 +19,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Tells servers that keep headroom how much their slabs are used, and knows which they want back. A slab is told of
- * while its range can spare it: so what cannot go is not asked for. The keeper's, but for the calls, each of which has
- * a virtual thread: a server that does not answer holds nobody up.
+ * Reports to servers that keep headroom how much their slabs are used, and keeps which slabs they want back. Only slabs
+ * that their range can spare are reported, so a server does not ask for a slab that cannot move. Used by the keeper's
+ * thread; each call to a server runs on a virtual thread, so a server that does not answer delays nothing else.
  */
 final class SlabEvictions implements AutoCloseable {
 
-    /** Until a server says how often it is to be told, and after a call that failed. */
+    /** The period before a server has named one, and after a call that failed. */
     private static final long PERIOD_NANOS = 1_000_000_000L;
 
     private static final class ReportState {
@@ -44,7 +44,7 @@ final class SlabEvictions implements AutoCloseable {
         this.space = space;
     }
 
-    /** Tells those servers whose time it is. Does not wait. */
+    /** Reports to the servers that are due. Does not wait. */
     void check(long now) {
         Map<RemoteServer, List<Slab>> spare = null;
         for (RemoteServer server : space.memory.servers()) {
@@ -98,20 +98,20 @@ final class SlabEvictions implements AutoCloseable {
             told.dueAt = System.nanoTime() + answer.againNanos();
         } catch (ControlException e) {
             told.wanted = List.of();
-            // An earlier release does not know the call.
+            // A server of an earlier release does not know the call.
             told.never = e.code() == ControlException.Code.PROTOCOL_MISMATCH;
         } finally {
             told.asking = false;
         }
     }
 
-    /** Whether a server wanted something back when it last answered: it is no place for a new slab. */
+    /** Whether a server wanted memory back when it last answered: then it gets no new slab. */
     boolean isPressed(RemoteServer server) {
         ReportState told = servers.get(server);
         return told != null && !told.wanted.isEmpty();
     }
 
-    /** The slabs that servers want back, and have not got yet. */
+    /** The slabs that servers want back and still have. */
     List<Slab> wanted() {
         List<Slab> found = new ArrayList<>();
         servers.forEach((server, told) -> {

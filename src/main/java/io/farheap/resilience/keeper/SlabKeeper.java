@@ -27,49 +27,50 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A space's background: notices lost servers, judges the others' health, regenerates void slabs and those that are to
- * go elsewhere, and gives their memory back once nothing can write it any more. A thread of its own.
+ * The background thread of a space. It notices lost servers and judges the others, regenerates void slabs, moves slabs
+ * off servers, and gives the memory of replaced slabs back once no operation can write it any more.
  */
 public final class SlabKeeper implements AutoCloseable {
 
     private static final long ROUND_NANOS = 20_000_000;
     private static final long WINDOW_NANOS = 500_000_000;
     /**
-     * After its slabs were given up or moved, or it did not say whether it has room, a server gets none for so long.
+     * How long a server gets no slab after its slabs were given up or moved, or after it did not answer whether it has
+     * room.
      */
     private static final long AVOID_NANOS = 10_000_000_000L;
-    /** After it could not be connected to, or written, it gets none for so long. */
+    /** How long a server gets no slab after it could not be connected to, or written. */
     private static final long UNREACHABLE_NANOS = 1_000_000_000L;
     /**
-     * So long a session's own operations may take before it is asked to fence, and so long again before that is done in
-     * its place.
+     * How long a session's own operations may take before it is asked to fence them, and how long after that the keeper
+     * fences in its place.
      */
     private static final long FENCE_NANOS = 1_000_000_000L;
-    /** No room for a new slab, or no way to fill it: not tried again before. */
+    /** How long nothing is tried after there was no room for a new slab, or no way to fill it. */
     private static final long PAUSE_NANOS = 100_000_000;
 
     /** A slab's memory that is to be given back. */
     private static final class RetiredSlab {
         final RemoteRegion region;
         final long since = System.nanoTime();
-        /** Sessions have been asked to fence it: once, as each time costs them a connection. */
+        /** Whether sessions have been asked to fence it: only once, as it costs each of them a connection. */
         boolean asked;
-        /** Nothing is done in their place before. */
+        /** The keeper fences in the place of sessions from this time on. */
         long nextFence = since + 2 * FENCE_NANOS;
-        /** Ends of sessions' connections to its server, in their place, which are done or under way. */
+        /** For each session, the fence that the keeper has made or is making in its place. */
         private final Map<FenceStatus, CompletableFuture<Void>> ends = new HashMap<>();
 
         RetiredSlab(RemoteRegion region) {
             this.region = region;
         }
 
-        /** Nothing that a session posted can write it, nor will. */
+        /** Whether no operation that a session has posted can write it any more. */
         boolean isFenced(FenceStatus session) {
             CompletableFuture<Void> end = ends.get(session);
             return end != null && end.state() == Future.State.SUCCESS;
         }
 
-        /** Ends what a session has under way to its server, unless that is being done. */
+        /** Fences a session's connection to the server, unless that is done or being done. */
         void fence(FenceStatus session) {
             region.usable(false);
             CompletableFuture<Void> before = ends.get(session);
@@ -88,16 +89,21 @@ public final class SlabKeeper implements AutoCloseable {
     /** Changed by the keeper's thread. */
     private final Queue<RetiredSlab> retired = new ConcurrentLinkedQueue<>();
 
-    /** Of these the slabs that are in the table still. */
+    /** The void slabs that are in {@link #retired} and still in the table. */
     private final Set<Slab> retiredVoid = Collections.newSetFromMap(new IdentityHashMap<>());
 
     private final Map<RemoteServer, Long> avoided = new ConcurrentHashMap<>();
-    /** Servers whose slabs are to go elsewhere, and until when. */
+    /** Servers whose slabs are to move, and until when. */
     private final Map<RemoteServer, Long> leaving = new HashMap<>();
-    /** Servers that are to be retired, and why one of their slabs has no other place; empty where all have. */
+    /**
+     * Servers that are being retired, with the reason why one of their slabs has no other place; empty if all have one.
+     */
     private final Map<RemoteServer, String> emptied = new ConcurrentHashMap<>();
 
-    /** Held from the choice of a new slab's server until it is in the table: who empties a server waits for that. */
+    /**
+     * Held from the choice of a new slab's server until the slab is in the table: the thread that empties a server
+     * takes it, and so waits for a slab that is just being placed there.
+     */
     private final ReentrantLock placing = new ReentrantLock();
 
     private final LongAdder regenerated = new LongAdder();
@@ -120,7 +126,7 @@ public final class SlabKeeper implements AutoCloseable {
         this.thread = Thread.ofPlatform().daemon().name("farheap-slabs").unstarted(this::run);
     }
 
-    /** Before it is started. Its own from now on. */
+    /** Sets the watch, which it closes. Called before {@link #start}. */
     public void watch(HealthWatch health) {
         watch = health;
     }
@@ -129,7 +135,7 @@ public final class SlabKeeper implements AutoCloseable {
         thread.start();
     }
 
-    /** There may be something to do. Any thread; does not wait. */
+    /** Makes the thread look for work now. Any thread; does not wait. */
     public void wake() {
         LockSupport.unpark(thread);
     }
@@ -139,8 +145,9 @@ public final class SlabKeeper implements AutoCloseable {
             try {
                 round();
             } catch (Throwable e) {
-                // A server that does not answer, a device that refuses, the user's function of domains, a space that is
-                // being closed, no memory: the next round. Without this thread nothing would be regenerated any more.
+                // For example a server that does not answer, a device that refuses, an exception of the user's function
+                // of domains, a space that is being closed, or no memory. The next round tries again: without this
+                // thread nothing would be regenerated any more.
                 trouble = String.valueOf(e.getMessage());
             }
             if (!closed) {
@@ -160,7 +167,7 @@ public final class SlabKeeper implements AutoCloseable {
         }
     }
 
-    /** What does not wait for a regeneration, which may take long. */
+    /** Does the work that must not wait for a regeneration, which may take long. */
     private void betweenWindows() {
         long now = System.nanoTime();
         if (now - dutiesAt >= 0) {
@@ -170,7 +177,7 @@ public final class SlabKeeper implements AutoCloseable {
 
     private void duties(long now) {
         dutiesAt = now + ROUND_NANOS;
-        // Each time: a slab may have been placed on one just before it was lost.
+        // In each round, as a slab may have been placed on a server just before the server was lost.
         space.table.makeVoidWhatIsLost();
         if (now - windowEnds >= 0) {
             windowEnds = now + WINDOW_NANOS;
@@ -199,7 +206,7 @@ public final class SlabKeeper implements AutoCloseable {
         leaving.values().removeIf(until -> now - until >= 0);
     }
 
-    /** Those of servers whose connections fail again and again, or that are to be retired. */
+    /** The slabs of servers whose connections fail repeatedly, and of those that are being retired. */
     private List<Slab> slabsThatLeave() {
         return Stream.concat(leaving.keySet().stream(), emptied.keySet().stream())
                 .distinct()
@@ -207,7 +214,10 @@ public final class SlabKeeper implements AutoCloseable {
                 .toList();
     }
 
-    /** Each time what has become the most urgent meanwhile. What cannot be has its turn again after a pause. */
+    /**
+     * Regenerates void slabs, each time the one that is the most urgent by then. A slab for which it fails is tried
+     * again after a pause.
+     */
     private void regenerate() {
         Set<Integer> failed = new HashSet<>();
         for (int left = space.table.voidSlabs().size(); left > 0 && !closed; left--) {
@@ -224,7 +234,7 @@ public final class SlabKeeper implements AutoCloseable {
         }
     }
 
-    /** In the table. */
+    /** The slab's index in the table. */
     private int number(Slab slab) {
         return slab.range() * space.table.splits() + slab.split();
     }
@@ -244,8 +254,8 @@ public final class SlabKeeper implements AutoCloseable {
     }
 
     /**
-     * What is right goes elsewhere, one slab after the other: it becomes void once there is a place for its successor,
-     * and while all others of its range are good. So a range has never more than one slab too few for that.
+     * Moves correct slabs to other servers, one after the other. A slab becomes void once its successor has a place and
+     * while all others of its range are good, so this never leaves a range more than one slab short.
      *
      * @param wanted whether their servers want the memory back
      */
@@ -267,7 +277,7 @@ public final class SlabKeeper implements AutoCloseable {
         }
     }
 
-    /** @return its successor, or null where it stays */
+    /** @return its successor, or null if it stays */
     private @Nullable Slab evict(Slab slab) {
         placing.lock();
         try {
@@ -287,7 +297,7 @@ public final class SlabKeeper implements AutoCloseable {
         }
     }
 
-    /** @param region of the new slab, which is ours to give back until it is in the table */
+    /** @param region of the new slab; the caller owns it until it is in the table */
     private Slab replace(Slab old, RemoteRegion region) {
         Slab next = new Slab(region, old.range(), old.split(), old.generation() + 1, Slab.REBUILDING);
         space.table.replace(old, next);
@@ -318,7 +328,10 @@ public final class SlabKeeper implements AutoCloseable {
         avoided.merge(server, System.nanoTime() + nanos, (known, until) -> until - known > 0 ? until : known);
     }
 
-    /** A region for a slab's successor, whose server all queues are connected to; or null, with the trouble said. */
+    /**
+     * Takes a region for a slab's successor and connects all queues to its server; or returns null and sets
+     * {@link #trouble}.
+     */
     private @Nullable RemoteRegion place(Slab old) {
         RemoteRegion region = take(old);
         if (region == null) {
@@ -355,7 +368,7 @@ public final class SlabKeeper implements AutoCloseable {
     /** Whether a server is to get no new slab now. Any thread. */
     public boolean isNoPlace(RemoteServer server) {
         return avoided.containsKey(server)
-                // In this order: one that is retired has left before it is no longer being emptied.
+                // In this order: a server that is being retired joins {@code left} before it leaves {@code emptied}.
                 || emptied.containsKey(server)
                 || space.left.contains(server)
                 || evictions.isPressed(server)
@@ -363,8 +376,9 @@ public final class SlabKeeper implements AutoCloseable {
     }
 
     /**
-     * That of a void slab need not wait for a successor, which may have no other place than there. Between
-     * regenerations: one that is being filled may become void, and is written to until that has ended.
+     * Retires the memory of void slabs. It need not wait for a successor, which may have no other place than there.
+     * Called between regenerations only: a slab that is being filled may become void, and is written until that has
+     * ended.
      */
     private void retireVoid() {
         for (Slab slab : space.table.voidSlabs()) {
@@ -375,10 +389,10 @@ public final class SlabKeeper implements AutoCloseable {
     }
 
     /**
-     * Memory of slabs that are void or have been replaced goes back, where no session has posted anything to it that
-     * has not ended, or whose outcome is unknown. In this order: once it is retired nothing new is posted to it; what
-     * ended with an unknown outcome until then has made its session say so inside its queue's gate, which the
-     * retirement has claimed.
+     * Gives the memory of void and replaced slabs back, if no session has an operation posted to it that has not ended
+     * or whose outcome is unknown. The order matters: first the region is retired, after which nothing new is posted to
+     * it, and then the sessions are asked whether they may still write. A session marks an operation that ended with an
+     * unknown outcome inside its queue's gate, and the retirement has claimed that gate, so the mark is visible here.
      */
     private void giveBack() {
         long now = System.nanoTime();
@@ -395,7 +409,7 @@ public final class SlabKeeper implements AutoCloseable {
                     return true;
                 }
             } catch (IllegalStateException e) {
-                // Something is under way.
+                // An operation to the region has not ended.
             } catch (ControlException e) {
                 return false;
             }
@@ -404,7 +418,10 @@ public final class SlabKeeper implements AutoCloseable {
         });
     }
 
-    /** What takes long is ended: by its session, or in its place, as nobody may poll that for a while. */
+    /**
+     * Ends operations that take long: the session is asked first, and later the keeper does it in its place, as no
+     * thread may poll the session for a while.
+     */
     private void hurry(RetiredSlab slab, long now) {
         if (!slab.asked && now - slab.since > FENCE_NANOS) {
             slab.asked = true;
@@ -416,15 +433,15 @@ public final class SlabKeeper implements AutoCloseable {
         slab.nextFence = now + FENCE_NANOS;
         for (FenceStatus lines : space.sessions) {
             if (lines.isUsing(slab.region) || lines.mayWrite(slab.region.server())) {
-                // Where the server does not answer it is tried again.
+                // If the server does not answer, this is tried again.
                 slab.fence(lines);
             }
         }
     }
 
     /**
-     * From now on a server's slabs go elsewhere, and it gets none: one that was being placed there is in the table. Any
-     * thread, until {@link #keep}.
+     * From now on a server's slabs move elsewhere, and it gets no new ones; a slab that was just being placed there is
+     * in the table when this returns. Until {@link #keep}. Any thread.
      */
     void empty(RemoteServer server) {
         placing.lock();
@@ -440,14 +457,12 @@ public final class SlabKeeper implements AutoCloseable {
         emptied.remove(server);
     }
 
-    /**
-     * Why a slab of a server that is being emptied has no other place; empty where none was without one. Any thread.
-     */
+    /** Why a slab of a server that is being emptied has no other place; empty if none lacks one. Any thread. */
     String noPlaceFor(RemoteServer server) {
         return emptied.getOrDefault(server, "");
     }
 
-    /** Whether a server has all memory back of slabs that it had. Any thread. */
+    /** Whether the memory of all slabs that a server had has been given back to it. Any thread. */
     boolean hasAllBack(RemoteServer server) {
         return retired.stream().noneMatch(slab -> slab.region.server() == server);
     }
@@ -460,7 +475,7 @@ public final class SlabKeeper implements AutoCloseable {
         return regenerated.sum();
     }
 
-    /** Slabs that went elsewhere since their servers wanted them back. */
+    /** Slabs that moved because their servers wanted the memory back. */
     public long evicted() {
         return evicted.sum();
     }
@@ -469,12 +484,12 @@ public final class SlabKeeper implements AutoCloseable {
         return trouble;
     }
 
-    /** From good slabs, to make others. */
+    /** Bytes read from good slabs to regenerate others. */
     public long bytesRead() {
         return rebuild.bytesRead() + onServer.bytesRead();
     }
 
-    /** Of slabs that were made. */
+    /** Bytes of slabs that were regenerated. */
     public long bytesRebuilt() {
         return rebuild.bytesRebuilt() + onServer.bytesRebuilt();
     }

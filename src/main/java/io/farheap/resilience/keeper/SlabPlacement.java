@@ -18,7 +18,10 @@ import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Which server gets a slab: one of a domain that has none of the range yet, with the fewest slabs of the space. */
+/**
+ * Chooses the server for a slab: one in a failure domain that has no slab of the range yet, with the fewest slabs of
+ * the space.
+ */
 public final class SlabPlacement {
 
     private final Function<RemoteServer, String> domains;
@@ -32,7 +35,7 @@ public final class SlabPlacement {
         return domains.apply(server);
     }
 
-    /** Of how many failure domains servers are, without those that are lost. */
+    /** The number of failure domains of some servers, without the lost ones. */
     long domains(Stream<RemoteServer> servers) {
         return servers.filter(server -> server.lost() == null)
                 .map(this::domain)
@@ -41,9 +44,9 @@ public final class SlabPlacement {
     }
 
     /**
-     * Takes a region for a slab, or null where no server of a free domain has room.
+     * Takes a region for a slab, or returns null if no server of a free domain has room.
      *
-     * @param unheard is told of a server that does not answer, for which this has waited
+     * @param unheard receives each server that does not answer, for which this has waited
      */
     @Nullable
     RemoteRegion take(
@@ -71,9 +74,9 @@ public final class SlabPlacement {
     /**
      * Takes regions for all slabs of new ranges, range by range.
      *
-     * @param first of the ranges
-     * @param load of a server, before
-     * @throws IllegalArgumentException where too few domains have room. Nothing is taken then
+     * @param first number of the first new range
+     * @param load the slabs that a server had before
+     * @throws IllegalArgumentException if too few domains have room. Nothing is taken then
      */
     public List<Slab> takeAll(
             List<RemoteServer> servers,
@@ -98,7 +101,8 @@ public final class SlabPlacement {
                         throw tooFew(servers, resilience, range, ranges, taken);
                     }
                     slabs.add(new Slab(region, first + range, split, 0, Slab.GOOD));
-                    // The user's function, which may throw: what is to go back is in the list by then.
+                    // This calls the user's function, which may throw: the slab is already in the list of those to give
+                    // back.
                     taken.add(domain(region.server()));
                 }
             }

@@ -23,15 +23,15 @@ import java.util.Deque;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Makes one slab of others, or what its server has not made of it ({@link ServerRebuild}): reads a window of pages at a
- * time, decodes and writes it, while sessions go on: reads of the range without a pause, writes but for the pages of
- * the window, whose stripe words it has. Sources may change from one window to the next, pages that are stuck come
- * last, and where splits disagree it finds out which are wrong. One thread.
+ * Regenerates one slab from others, or the part that its server has not made ({@link ServerRebuild}). It reads a window
+ * of pages at a time, decodes it and writes it, while sessions continue: reads of the range do not wait, and writes
+ * wait only for the pages of the window, whose stripe words it holds. Sources may change from one window to the next.
+ * Pages whose words are stuck come last. If splits disagree, it finds out which are wrong. One thread.
  *
- * <p>No words are held while splits are later than a timeout of writes, each time that some are posted: then the
- * connections that owe them are ended, which brings their tags back, so nothing lands in its memory afterwards. What
- * was late to be read is asked of others at the window's next turn. A slab that was late to be written is never used:
- * its memory goes back as any void slab's does, once nothing can write it.
+ * <p>A split is late a write timeout after it was posted. Then this ends the connection that owes it, which completes
+ * all operations on it: so nothing lands in this object's memory afterwards, and the words can be released. Splits that
+ * were late to be read are read from other slabs at the window's next turn. A slab that was late to be written is never
+ * used: its memory goes back as any void slab's does, once no operation can write it.
  */
 final class SlabRebuild implements AutoCloseable {
 
@@ -39,19 +39,22 @@ final class SlabRebuild implements AutoCloseable {
     private static final int MOST_WINDOW_BYTES = 256 << 10;
     private static final int DEPTH = 16;
     private static final long NAP_NANOS = 1_000_000;
-    /** A split of a window is late after a timeout of writes, and not sooner than this: it is many pages long. */
+    /** A split of a window is late after a write timeout, but not sooner than this, as it is many pages long. */
     private static final long LEAST_LATE_NANOS = 50_000_000;
-    /** So long words are held while too few sources are connected. */
+    /** How long words are held while too few sources are connected. */
     private static final long REACH_NANOS = 50_000_000;
-    /** As {@link CodedSessionContext} counts: what kept this thread itself from running makes no split late. */
+    /**
+     * The clock's largest step, as in {@link CodedSessionContext}: time in which this thread did not run makes no split
+     * late.
+     */
     private static final long MOST_STEP_NANOS = 1_000_000;
 
     private static final int MADE = 0;
-    /** Its words are taken, or splits were late: another time. */
+    /** Its words are taken, or splits were late: tried again later. */
     private static final int POSTPONED = 1;
 
     private static final int FAILED = 2;
-    /** So long, and two timeouts of writes, it goes on without getting any further. */
+    /** How long, in addition to two write timeouts, it continues without progress. */
     private static final long PATIENCE_NANOS = 1_000_000_000;
 
     private final SpaceState space;
@@ -71,9 +74,9 @@ final class SlabRebuild implements AutoCloseable {
     private final AtomicLong bytesRebuilt = new AtomicLong();
     private long clock;
     private long lastNanos = System.nanoTime();
-    /** Goes on while this thread runs. */
+    /** Advances while this thread runs. */
     private long waited;
-    /** Of the range, those that were late since the run began: asked where there are too few others. */
+    /** The splits of the range that were late since the run began: they are asked only if there are too few others. */
     private int late;
 
     private long lateSplits;
@@ -116,10 +119,10 @@ final class SlabRebuild implements AutoCloseable {
     /**
      * Fills a slab that is in the table and REBUILDING.
      *
-     * @param from where bytes are missing, of whole pages; to the slab's end
+     * @param from offset of the first missing byte, at the start of a page's split; it fills to the slab's end
      * @param between is run before each window, while no words are held
-     * @return false where it could not: too few others are good or in time, it is void or late to be written, sessions
-     *     keep words for too long, or the thread was interrupted
+     * @return false if it could not: too few other slabs are good or in time, the slab is void or late to be written,
+     *     sessions keep words for too long, or the thread was interrupted
      */
     boolean run(Slab slab, long from, Runnable between) {
         destinationFailed = false;
@@ -135,7 +138,7 @@ final class SlabRebuild implements AutoCloseable {
         while (!windows.isEmpty()) {
             long begun = System.nanoTime();
             between.run();
-            // That is no session's fault.
+            // The time that this took is not counted as lack of progress.
             progress += System.nanoTime() - begun;
             if (slab.isVoid() || Thread.currentThread().isInterrupted()) {
                 return false;
@@ -153,7 +156,7 @@ final class SlabRebuild implements AutoCloseable {
             }
             windows.addLast(window);
             if (++postponed >= windows.size()) {
-                // What has come is taken first: it would end each sleep at once.
+                // Polls first: completions that have come would end each sleep at once.
                 poll();
                 queue.await(NAP_NANOS);
                 postponed = 0;
@@ -216,8 +219,8 @@ final class SlabRebuild implements AutoCloseable {
     }
 
     /**
-     * Splits disagree: with all that there are, page by page. Where it cannot be told which are wrong, what is made
-     * agrees with none, so that nobody takes it for right.
+     * Splits disagree: reads all good slabs, and decides page by page. If it cannot be told which are wrong, the new
+     * split is made to agree with none, so that no read takes it for right.
      */
     private int mend(Slab slab, long offset, int pages) {
         int gathered = gather(slab, offset, pages * splitBytes, resilience.splits() - 1);
@@ -249,9 +252,9 @@ final class SlabRebuild implements AutoCloseable {
     }
 
     /**
-     * Reads a window of so many random good slabs of a range, or of fewer where no more are good or reached: of at
-     * least k, in the corruption modes of at least k + Δ while so many are good, since fewer show nothing. Those that
-     * were late are not asked beyond that.
+     * Reads a window from {@code wanted} random good slabs of a range, or from fewer if no more are good or connected:
+     * from k at least, and in the corruption modes from k + Δ while so many are good, since fewer show no error. Slabs
+     * that were late are asked only to reach that least number.
      */
     private int gather(Slab slab, long offset, int bytes, int wanted) {
         int least = SlabTable.rebuildAsks(resilience);
@@ -270,7 +273,7 @@ final class SlabRebuild implements AutoCloseable {
                     post(space.table.slab(slab.range(), split), offset, bytes, false);
                 }
                 finish();
-                // Those that have become void meanwhile have missed no write of these pages, whose words are held.
+                // A slab that has become void meanwhile has missed no write of these pages, as their words are held.
                 if (Integer.bitCount(there) >= Math.min(wanted, Integer.bitCount(chosen))) {
                     return MADE;
                 }
@@ -304,7 +307,10 @@ final class SlabRebuild implements AutoCloseable {
         }
     }
 
-    /** Awaits all of them, or their connections' ends: when it returns the device uses none of its memory. */
+    /**
+     * Awaits all outstanding splits, or the ends of their connections: when it returns, the device uses none of this
+     * object's memory.
+     */
     private void finish() {
         int owed = 0;
         long begun = waited;
@@ -327,7 +333,7 @@ final class SlabRebuild implements AutoCloseable {
         lines.end(server, clock);
     }
 
-    /** Makes connections anew, and takes what has come. */
+    /** Polls the queue, and reconnects failed connections. */
     void poll() {
         queue.poll(handler);
         long now = System.nanoTime();

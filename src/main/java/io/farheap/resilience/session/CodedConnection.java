@@ -3,10 +3,13 @@ package io.farheap.resilience.session;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.table.ServerErrorCounts;
 
-/** What a session knows of its connection to one server. The session's thread, but for {@link #unfenced}. */
+/**
+ * The state of a session's connection to one server. The session's thread, but other threads read {@link #unfenced} and
+ * set {@link #fenceWanted}.
+ */
 final class CodedConnection {
 
-    /** New servers are hedged at this until they are known. */
+    /** The expected time of a read at a server that has not been measured yet. */
     private static final long FIRST_DELAY_NANOS = 100_000;
 
     private static final long LEAST_DELAY_NANOS = 5_000;
@@ -21,22 +24,22 @@ final class CodedConnection {
     boolean connected;
     /** A reconnect is under way, since {@link #since}. */
     boolean repairing;
-    /** The latest reconnect found nobody. */
+    /** The latest reconnect failed. */
     boolean unreachable;
     /** By the session's clock. */
     long since;
 
     long retryAt;
     long backoff;
-    /** Splits that requests went on without, and that have not come. */
+    /** Splits that their requests stopped waiting for, and that have not come. */
     int late;
     /**
-     * From a failure until the server's end is known to be destroyed: what was posted may still take effect. Read by
-     * whoever gives its memory back.
+     * Set from a failure until the server's end of the connection is known to be destroyed: posted operations may still
+     * take effect. Read by the thread that gives the server's memory back.
      */
     volatile boolean unfenced;
 
-    /** Somebody is to give memory of the server back, and waits for what this session has posted. */
+    /** Another thread wants to give memory of the server back, and waits for this session's posted operations. */
     volatile boolean fenceWanted;
 
     private long mean = FIRST_DELAY_NANOS;
@@ -55,7 +58,7 @@ final class CodedConnection {
         deviation += Math.abs(error) - deviation >> MEAN_SHIFT;
     }
 
-    /** How long after it was asked a split is late. */
+    /** How long, in ns, after it was asked a split counts as late. */
     long hedgeDelay() {
         return Math.clamp(mean + DEVIATIONS * deviation, LEAST_DELAY_NANOS, MOST_DELAY_NANOS);
     }
@@ -67,7 +70,7 @@ final class CodedConnection {
         }
     }
 
-    /** Whether what is to come from it may be waited for. */
+    /** Whether a split from this server can be waited for. */
     boolean mayCome(long clock, long patience) {
         return connected || repairing && clock - since < patience;
     }

@@ -13,12 +13,12 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's connections: which fail, are fenced, and are made again in the background, while the session goes on with
- * other servers. The session's thread, but for {@link #mayWrite}.
+ * A session's connections. If one fails, it is fenced and made again in the background while the session continues with
+ * other servers. The session's thread, except for the methods of {@link FenceStatus}.
  */
 public final class CodedConnections implements FenceStatus {
 
-    /** Tags of reconnects; parts have positive ones. */
+    /** The bit that marks the tags of reconnects; tags of splits are not negative. */
     private static final long RECONNECT = Long.MIN_VALUE;
 
     private static final int FIRST_ROOM = 16;
@@ -27,9 +27,9 @@ public final class CodedConnections implements FenceStatus {
 
     private final SpaceState space;
     private final RemoteQueue queue;
-    /** A connection has failed, and nothing is done about it yet. */
+    /** A connection has failed, and its reconnect has not been started yet. */
     private boolean broken;
-    /** The queue is being closed: it uses nothing any more, and its queue pairs may still write. */
+    /** The queue is being closed: it no longer reports regions as used, but its queue pairs may still write. */
     private volatile boolean closing;
 
     private volatile AtomicReferenceArray<CodedConnection> lines = new AtomicReferenceArray<>(FIRST_ROOM);
@@ -74,9 +74,10 @@ public final class CodedConnections implements FenceStatus {
     }
 
     /**
-     * So many random good slabs of a range that may be asked now, a bit each; all of them where there are fewer.
+     * Chooses random good slabs of a range that may be asked now, a bit for each; all of them if there are fewer than
+     * {@code wanted}.
      *
-     * @param last slabs that are chosen where there are fewer than {@code least} others
+     * @param last slabs that are chosen only if there are fewer than {@code least} others
      */
     public int someGood(int range, int wanted, int last, int least) {
         int chosen = 0;
@@ -93,11 +94,11 @@ public final class CodedConnections implements FenceStatus {
         return chosen;
     }
 
-    /** An operation ended in error, or was refused. */
+    /** Records that an operation ended in error, or was refused, and begins to make the connection again. */
     public void broke(RemoteServer server, long clock) {
         CodedConnection line = of(server);
         if (line.connected) {
-            // What was ended for the sake of its memory is no failure of the server's.
+            // A connection that was ended to free memory is no failure of the server.
             if (!line.fenceWanted) {
                 line.record.countFailure(System.nanoTime());
                 server.doubt();
@@ -106,7 +107,7 @@ public final class CodedConnections implements FenceStatus {
         }
     }
 
-    /** Ends a connection for what is late on it: no failure of the server's. It is made anew. */
+    /** Ends a connection that has late splits, which is no failure of the server, and begins to make it again. */
     public void end(RemoteServer server, long clock) {
         CodedConnection line = of(server);
         if (line.connected) {
@@ -125,7 +126,7 @@ public final class CodedConnections implements FenceStatus {
         broken = true;
     }
 
-    /** Begins to make anew what has failed. Not inside the queue's poll. */
+    /** Begins to make failed connections again. Not called inside the queue's poll. */
     public void mend(long clock) {
         if (broken) {
             broken = false;
@@ -152,10 +153,10 @@ public final class CodedConnections implements FenceStatus {
         CodedConnection line = lines.getPlain((int) (tag & ~RECONNECT));
         line.repairing = false;
         line.unreachable = outcome != Outcome.DONE;
-        // The queue uses a connection before this tells of it. Where it has failed since, and that has been polled,
-        // broke found the line unconnected and did nothing: it is made again, and not fenced before that. Where that
-        // has
-        // not been polled, the queue takes it for connected, and so does this: broke comes with what has failed.
+        // The queue uses a new connection before it reports the reconnect. Such a connection may have failed since. If
+        // that failure has been polled, broke found the connection unconnected and did nothing: the queue does not
+        // report it as connected, so it is made again, and stays unfenced until then. If the failure has not been
+        // polled, both the queue and this class take it for connected, and broke follows with the failed operations.
         if (outcome == Outcome.DONE && queue.connected(line.server)) {
             // The earlier connection was fenced first.
             line.unfenced = false;
@@ -167,7 +168,9 @@ public final class CodedConnections implements FenceStatus {
         }
     }
 
-    /** Looks for servers that are lost, and tries again what could not be reached. */
+    /**
+     * Looks for lost servers, ends connections that are to be fenced, and retries servers that could not be reached.
+     */
     public void tick(long clock) {
         AtomicReferenceArray<CodedConnection> all = lines;
         for (int i = 0; i < all.length(); i++) {
@@ -187,12 +190,12 @@ public final class CodedConnections implements FenceStatus {
         }
     }
 
-    /** Whether nothing is asked of its server any more. */
+    /** Whether its server is lost or retired, so that nothing is posted to it any more. */
     private boolean gone(CodedConnection line) {
         return line.server.lost() != null || space.left.contains(line.server);
     }
 
-    /** Whether a connection is to be made anew: the one before may still write until that has begun, and ended. */
+    /** Whether a connection is to be made again: the one before may still write until the reconnect has ended. */
     public boolean unsettled() {
         AtomicReferenceArray<CodedConnection> all = lines;
         for (int i = 0; i < all.length(); i++) {
@@ -204,7 +207,9 @@ public final class CodedConnections implements FenceStatus {
         return false;
     }
 
-    /** Asks the session to end what it has under way to a region, so that it can be given back. Any thread. */
+    /**
+     * Asks the session to end its outstanding operations to a region, so that the region can be given back. Any thread.
+     */
     @Override
     public void wantFence(RemoteRegion region) {
         CodedConnection line = known(region.server());
@@ -240,8 +245,8 @@ public final class CodedConnections implements FenceStatus {
     }
 
     /**
-     * The queue is to be closed: until that has happened, and this is not among the space's sessions any more, whatever
-     * it was connected to may be written.
+     * Called before the queue is closed. From then on, until this object is removed from the space's sessions,
+     * {@link #mayWrite} holds for every server that has not lost its lease.
      */
     public void beginClosing() {
         closing = true;

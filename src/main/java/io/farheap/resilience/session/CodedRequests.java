@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 /** A session's requests between issue and callback, in the order of issue, in a ring. */
 public final class CodedRequests {
 
-    /** One of them. */
+    /** A request. Places of the ring are reused. */
     public static final class CodedRequest {
         public boolean write;
         public long address;
         public long length;
-        /** Bytes that operations have been made of. */
+        /** How many of its bytes have operations. */
         public long cut;
         /** Operations that have not ended. */
         public int open;
@@ -33,7 +33,7 @@ public final class CodedRequests {
     private final CodedRequest[] ring;
     private final int mask;
     private long first;
-    /** The first that is not wholly cut into operations. */
+    /** The first request that is not wholly divided into operations. */
     private long uncut;
 
     private long end;
@@ -63,7 +63,7 @@ public final class CodedRequests {
         return ring[(int) end++ & mask];
     }
 
-    /** The one that operations are to be made of next, or null. */
+    /** The request of which the next operation is to be made, or null. */
     @Nullable
     CodedRequest cutting() {
         while (uncut < end) {
@@ -95,7 +95,7 @@ public final class CodedRequests {
         }
     }
 
-    /** Calls back those that have ended, in the order of issue. */
+    /** Runs the callbacks of requests that have ended, in the order of issue. */
     public int callBack() {
         int called = 0;
         while (first < end) {
@@ -118,7 +118,7 @@ public final class CodedRequests {
         return called;
     }
 
-    /** Ends what no operation has been made of. */
+    /** Ends the requests of which some bytes have no operation yet. */
     public void closeUncut() {
         for (long i = uncut; i < end; i++) {
             CodedRequest request = ring[(int) i & mask];
@@ -130,7 +130,7 @@ public final class CodedRequests {
         uncut = end;
     }
 
-    /** The same of those with some tokens. */
+    /** The same for the requests with some tokens. */
     public void closeUncut(LongPredicate tokens) {
         for (long i = uncut; i < end; i++) {
             CodedRequest request = ring[(int) i & mask];
@@ -142,7 +142,8 @@ public final class CodedRequests {
     }
 
     /**
-     * Calls back those with some tokens, which have ended, in the order of issue: also before earlier ones of others.
+     * Runs the callbacks of the requests with some tokens, which have ended, in the order of issue, even before those
+     * of earlier requests with other tokens.
      */
     public void callBack(LongPredicate tokens) {
         for (long i = first; i < end; i++) {

@@ -14,17 +14,17 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** A session's queue, slots, coder, clock and dice: what its reads and writes stand on. */
+/** The parts of a session that its reads and writes share: queue, slots, coder, clock and random numbers. */
 public final class CodedSessionContext {
 
     /** Bits of a tag that are the split; the rest is the slot. */
     static final int SPLIT_BITS = 5;
 
-    /** A prime above what a page has of splits: each of them is met in turn. */
+    /** A prime larger than the number of splits of a page, so that each split is counted in turn. */
     private static final int COUNTED_TOGETHER = 31;
 
     static final int SPLIT_MASK = (1 << SPLIT_BITS) - 1;
-    /** A clock that nobody has read for longer goes on by this much. */
+    /** The clock advances by at most this much in one step, if the session has not polled for longer. */
     private static final long MOST_STEP_NANOS = 1_000_000;
 
     final SpaceState space;
@@ -36,7 +36,7 @@ public final class CodedSessionContext {
     final RegisteredBuffer buffer;
     final MemorySegment memory;
     final int splitBytes;
-    /** A page that nothing is read into by the device: where splits are made, and a split behind for changes. */
+    /** A page that the device never reads into: splits are decoded here, and a split behind it holds changes. */
     final MemorySegment scratch;
 
     /** By split, for the coder. */
@@ -49,7 +49,7 @@ public final class CodedSessionContext {
     private final PageBuffer[] slots;
     private final PageBuffer[] free;
     private int freeCount;
-    /** Goes on while the session polls. */
+    /** Advances while the session polls. */
     private long clock;
 
     private long lastNanos = System.nanoTime();
@@ -105,7 +105,7 @@ public final class CodedSessionContext {
         return slot;
     }
 
-    /** An operation goes on without its slot, which is free once all its tags are back. */
+    /** An operation leaves its slot, which is free once all its tags are back. */
     void leave(PageOp op) {
         PageBuffer slot = op.slot;
         op.slot = null;
@@ -121,7 +121,7 @@ public final class CodedSessionContext {
         }
     }
 
-    /** A hedge or a timeout has looked, and some splits were not there. */
+    /** Counts, at their servers, the splits that a hedge or a timeout found missing. */
     void recordLate(PageBuffer slot, int splits) {
         for (int left = splits & slot.outstanding; left != 0; left &= left - 1) {
             lines.of(slot.slabs[Integer.numberOfTrailingZeros(left)].region().server())
@@ -131,7 +131,7 @@ public final class CodedSessionContext {
         }
     }
 
-    /** The servers of some outstanding splits owe them. */
+    /** Marks some outstanding splits as late at their connections. */
     void countLate(PageBuffer slot, int splits) {
         for (int left = splits & slot.outstanding & ~slot.late; left != 0; left &= left - 1) {
             int split = Integer.numberOfTrailingZeros(left);
@@ -159,7 +159,7 @@ public final class CodedSessionContext {
         return slot.op;
     }
 
-    /** Slots whose tags are not all back. */
+    /** Whether any operation is in flight. */
     public boolean anyOutstanding() {
         return queue.inFlight() > 0;
     }
@@ -167,7 +167,7 @@ public final class CodedSessionContext {
     /**
      * Posts one split of an operation's column, to or from the slab that the slot names.
      *
-     * @return whether it is posted, or will be: false where its server is not connected
+     * @return whether it is posted, or will be; false if its server is not connected
      */
     boolean post(PageOp op, PageBuffer slot, int split, boolean write) {
         Slab slab = slot.slabs[split];
@@ -195,7 +195,10 @@ public final class CodedSessionContext {
         return true;
     }
 
-    /** One in so many stands for all: else each operation would write to memory that all sessions read. */
+    /**
+     * Counts one use in {@value #COUNTED_TOGETHER} for all of them: otherwise each operation would write to memory that
+     * all sessions read.
+     */
     private void countUse(Slab slab) {
         if (++uncounted == COUNTED_TOGETHER) {
             uncounted = 0;
@@ -203,17 +206,17 @@ public final class CodedSessionContext {
         }
     }
 
-    /** Where a split's column is in a slot. */
+    /** The address of a split's column in a slot. */
     long address(PageBuffer slot, int split, PageOp op) {
         return memoryAddress + slot.at + (long) split * splitBytes + op.columnFrom;
     }
 
-    /** Where a split's column is made. */
+    /** The address at which a split's column is decoded. */
     long scratchAddress(int split, PageOp op) {
         return scratch.address() + (long) split * splitBytes + op.columnFrom;
     }
 
-    /** Address of each split's column in a slot, for the coder. */
+    /** Sets the address of each split's column in a slot, for the coder. */
     void aim(PageBuffer slot, PageOp op) {
         for (int split = 0; split < addresses.length; split++) {
             addresses[split] = address(slot, split, op);
@@ -232,7 +235,7 @@ public final class CodedSessionContext {
         return now;
     }
 
-    /** Some of a set, each as likely as another. */
+    /** Chooses {@code count} members of a set, each with equal probability. */
     int choose(int from, int count) {
         int left = Integer.bitCount(from);
         int wanted = Math.min(count, left);
@@ -242,7 +245,7 @@ public final class CodedSessionContext {
         return 2 * wanted <= left ? draw(from, left, wanted) : from & ~draw(from, left, left - wanted);
     }
 
-    /** Some of a set of so many, one after another. */
+    /** Draws members of a set, one after another. */
     private int draw(int from, int left, int count) {
         int rest = from;
         for (int i = 0; i < count; i++) {
@@ -258,7 +261,7 @@ public final class CodedSessionContext {
         return (int) ((dice >>> 33) * bound >>> 31);
     }
 
-    /** After the queue. */
+    /** Called after the queue is closed. */
     public void close() {
         Closeables.all(coder, arena, buffer);
     }

@@ -3,25 +3,25 @@ package io.farheap.resilience.session;
 import io.farheap.resilience.table.Slab;
 
 /**
- * A page's worth of a session's own registered memory: k data splits, which together are the page, and r parity splits
- * behind. At most one operation at a time is under way for each split; while any is, the slot serves no other request,
- * also where its own has gone on without them. So a late READ lands where nobody looks, and a late WRITE sends what was
- * to be sent.
+ * A slot: a page's worth of a session's registered memory, with k data splits, which together are the page, and r
+ * parity splits behind them. Each split has at most one operation in flight. While any is in flight the slot serves no
+ * other operation, even if its own operation has continued without the slot. So a late READ lands in memory that no
+ * operation uses, and a late WRITE sends the bytes that it was posted with.
  */
 final class PageBuffer {
 
     static final int NOBODY = -1;
 
     final int index;
-    /** In the session's buffer. */
+    /** Its offset in the session's buffer. */
     final long at;
-    /** By split: where its latest operation went. */
+    /** By split: the slab to which the latest operation was posted. */
     final Slab[] slabs;
     /** Splits with an operation whose tag has not come back. */
     int outstanding;
-    /** Splits whose operation found the queue full. */
+    /** Splits whose operation was refused because the queue was full. */
     int unposted;
-    /** Outstanding ones that are counted as late. */
+    /** The outstanding splits that are counted as late. */
     int late;
     /** The number of the operation that waits for its splits, or {@link #NOBODY}. */
     int op = NOBODY;

@@ -2,55 +2,58 @@ package io.farheap.resilience.session;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a request does to one page: a column of some splits that is read, or written. One of a session's table. */
+/**
+ * An operation: what a request does to one page. It reads or writes a column, which is the same range of bytes in some
+ * of the page's splits. Operations are preallocated in a session's table.
+ */
 final class PageOp {
 
     /** Waits for earlier operations of its session, its page's stripe word, a slot, or enough connections. */
     static final int WAITING = 0;
-    /** Splits are on their way here. */
+    /** Splits are being read: for a read, or for a write that needs old content. */
     static final int GATHERING = 1;
     /** A write that has its stripe word, and waits for enough connections. */
     static final int STARVED = 2;
-    /** Splits are on their way to their slabs. */
+    /** Splits are being written to their slabs. */
     static final int SENDING = 3;
-    /** It has ended, and is still in the list of those that wait. */
+    /** It has ended, and is still in the list of held operations. */
     static final int ENDED = 5;
-    /** A strict write that waits for new slabs; it has neither its page's word nor a slot any more. */
+    /** A strict write that waits for new slabs; it has released its page's word and its slot. */
     static final int STRICT = 4;
 
     final int index;
     int state;
     boolean write;
-    /** Of its request, or -1 once that does not wait for it. */
+    /** The place of its request, or -1 once the request no longer waits for it. */
     int request;
 
     long page;
     int range;
-    /** Of the page's split in each slab. */
+    /** The offset of the page's split in each slab. */
     long slabOffset;
     /** The column: which bytes of each split, and how many. */
     int columnFrom;
 
     int columnBytes;
-    /** Where in the page its bytes are, and how many. */
+    /** The offset of its bytes in the page, and their number. */
     int pageFrom;
 
     int bytes;
-    /** Where in the request's memory. */
+    /** The offset of its bytes in the request's memory. */
     long memoryAt;
     /** Data splits that its bytes are in. */
     int touched;
     /** Whether its bytes are all of the data of its column. */
     boolean whole;
 
-    /** Splits that, all there, need no decoding. */
+    /** Splits of which all must be there so that nothing is decoded. */
     int want;
 
     @Nullable
     PageBuffer slot;
 
     long word;
-    /** A read that keeps writers out, having met too many. */
+    /** Whether this read keeps writers out, since too many came in between. */
     boolean underWord;
 
     int tries;
@@ -64,19 +67,25 @@ final class PageOp {
     long started;
     long hedgeAt;
 
-    /** Of a write: all splits that it sends; those there; those that failed and are tried again; those void. */
+    /**
+     * Of a write, as sets of splits: those that it sends ({@code targets}), those that are there, those that failed and
+     * are retried, and those that are skipped as their slabs are void.
+     */
     int targets;
 
     int done;
     int failed;
     int skipped;
     boolean called;
-    /** What its stripe word says is owed; once it is 0 after the callback, the word is somebody else's. */
+    /**
+     * The splits that its stripe word says are owed. Once this is 0 after the callback, the operation no longer owns
+     * the word.
+     */
     int owed;
-    /** By the session's clock. */
+    /** The time, by the session's clock, at which a write makes the slabs of missing splits void. */
     long deadline;
 
-    /** From its beginning to its end. */
+    /** Whether it has begun and not ended. */
     boolean active;
 
     boolean listed;

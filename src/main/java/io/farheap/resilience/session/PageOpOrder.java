@@ -3,8 +3,8 @@ package io.farheap.resilience.session;
 import org.jspecify.annotations.Nullable;
 
 /**
- * In which order a session's operations on one page take effect: that of issue, unless both read. Chains by a hash of
- * the page.
+ * The order in which a session's operations on one page take effect: the order of issue, unless both are reads. A hash
+ * table of the pages, with chains.
  */
 final class PageOpOrder {
 
@@ -51,7 +51,7 @@ final class PageOpOrder {
         op.next = null;
     }
 
-    /** Whether an earlier one has to end first. A write that was called back is in the way of writes alone. */
+    /** Whether an earlier operation has to end first. A write that has completed early delays only writes. */
     boolean waits(PageOp op) {
         for (PageOp earlier = first[chain(op.page)]; earlier != null && earlier != op; earlier = earlier.next) {
             if (earlier.page == op.page && (op.write || earlier.write && !earlier.called)) {

@@ -8,12 +8,12 @@ import io.farheap.resilience.table.SpaceState;
 import java.util.function.LongPredicate;
 
 /**
- * A session's operations on pages: made of its requests in their order, each goes on when its splits come back, when it
- * is tried again, or at a time, until it ends. One thread; nothing here allocates after construction.
+ * A session's operations on pages, made from its requests in their order. An operation advances when its splits come
+ * back, when it is retried, or at a time limit, until it ends. One thread; nothing here allocates after construction.
  */
 public final class PageOps implements CompletionHandler {
 
-    /** So many are under way at once. */
+    /** How many operations are under way at once. */
     public static final int CAPACITY = 128;
 
     private static final CodedRequests.CodedRequest NOBODY = new CodedRequests.CodedRequest();
@@ -28,11 +28,11 @@ public final class PageOps implements CompletionHandler {
     private final PageOp[] ops = new PageOp[CAPACITY];
     private final int[] free = new int[CAPACITY];
     private int freeCount;
-    /** Operations that nothing will tell when they can go on, in the order of issue. */
+    /** Operations that no completion will advance, so that they have to be retried, in the order of issue. */
     private final PageOp[] held = new PageOp[CAPACITY];
 
     private int heldCount;
-    /** Writes that have been called back and have not all their splits yet: their words are taken until they do. */
+    /** Writes that have completed and do not have all their splits yet: their stripe words are taken until they do. */
     private int owing;
 
     private boolean abandoning;
@@ -50,17 +50,17 @@ public final class PageOps implements CompletionHandler {
         }
     }
 
-    /** Whether none is under way, splits that are owed included. */
+    /** Whether no operation is under way, owed splits included. */
     public boolean isEmpty() {
         return freeCount == CAPACITY;
     }
 
-    /** How many wait for a stripe word, for an earlier request, for room or for a connection. */
+    /** How many operations wait for a stripe word, an earlier request, room or a connection. */
     public int held() {
         return heldCount;
     }
 
-    /** How many are writes that have been called back and owe splits. */
+    /** How many writes have completed and owe splits. */
     public int owing() {
         return owing;
     }
@@ -120,7 +120,7 @@ public final class PageOps implements CompletionHandler {
         return op.request < 0 ? NOBODY : requests.at(op.request);
     }
 
-    /** What becomes of an operation after it was looked at. */
+    /** Ends an operation, or lists it to be retried if no completion will advance it. */
     private void step(PageOp op, int status) {
         if (status != PageReads.NOT_YET) {
             end(op, status);
@@ -144,7 +144,7 @@ public final class PageOps implements CompletionHandler {
             requests.ended(op.request, status);
         }
         if (op.listed) {
-            // It leaves the list, and is free, when that is next gone through.
+            // It leaves the list, and is freed, in the next retryHeld.
             op.state = PageOp.ENDED;
         } else {
             free[freeCount++] = op.index;
@@ -159,7 +159,7 @@ public final class PageOps implements CompletionHandler {
         owing++;
     }
 
-    /** A split's tag has come back, or a connection is mended. */
+    /** Receives a completion: of a split, or of a reconnect. */
     @Override
     public void completed(long tag, int outcome) {
         if (CodedConnections.isReconnect(tag)) {
@@ -188,7 +188,7 @@ public final class PageOps implements CompletionHandler {
         step(op, status);
     }
 
-    /** Tries again what nothing tells. */
+    /** Retries the held operations. */
     public void retryHeld() {
         int count = heldCount;
         heldCount = 0;
@@ -218,7 +218,7 @@ public final class PageOps implements CompletionHandler {
         return writes.again(op, requestOf(op));
     }
 
-    /** Looks at times: what is late, and whose servers are gone. */
+    /** Looks at time limits: hedges late reads, and makes void the slabs of late writes and of lost servers. */
     public void tick() {
         long now = parts.step();
         parts.lines.tick(parts.clock());
@@ -244,7 +244,10 @@ public final class PageOps implements CompletionHandler {
         }
     }
 
-    /** Ends, as {@link CodedStatus#CLOSED}, what has nothing on its way, now and whenever something has no more. */
+    /**
+     * Ends, as {@link CodedStatus#CLOSED}, the operations that have nothing on its way, now and whenever this becomes
+     * so.
+     */
     public void abandonUnposted() {
         abandoning = true;
         abandonWaiting();
@@ -278,8 +281,8 @@ public final class PageOps implements CompletionHandler {
     }
 
     /**
-     * Ends all as {@link CodedStatus#CLOSED}. Writes whose splits are on their way go on, without their requests: they
-     * have copied what they write.
+     * Ends all operations as {@link CodedStatus#CLOSED}. Writes whose splits are on their way continue without their
+     * requests: they have copied the bytes that they write.
      */
     public void abandonAll() {
         for (PageOp op : ops) {
@@ -296,7 +299,7 @@ public final class PageOps implements CompletionHandler {
         }
     }
 
-    /** Whether some have not ended. */
+    /** Whether some operations have not ended. */
     public boolean anyActive() {
         for (PageOp op : ops) {
             if (op.active) {
@@ -306,7 +309,7 @@ public final class PageOps implements CompletionHandler {
         return false;
     }
 
-    /** The writes that have not ended never will: they make the slabs void that they have not written. */
+    /** Gives up the writes that have not ended: makes the slabs void that they have not written. */
     public void giveUp() {
         for (PageOp op : ops) {
             abandon(op);

@@ -6,13 +6,16 @@ import io.farheap.resilience.table.StripeWords;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
-/** Reads of pages and of parts of them: what is asked, whether a write was under way meanwhile, and decoding. */
+/**
+ * Reads of pages and of parts of pages: they ask for splits, check that no write was under way meanwhile, and decode. A
+ * read takes no stripe word at first; it compares the word before and after, and repeats if it changed.
+ */
 final class PageReads {
 
-    /** A read has ended with a status. */
+    /** The operation has not ended; other values are statuses. */
     static final int NOT_YET = -1;
 
-    /** So often a write may come between before a read keeps writers out. */
+    /** How often a write may come in between before a read keeps writers out. */
     private static final int OPTIMISTIC = 4;
 
     private final CodedSessionContext parts;
@@ -31,7 +34,7 @@ final class PageReads {
     int begin(PageOp op, CodedRequests.CodedRequest request) {
         StripeWords words = parts.space.words;
         if (op.tries >= OPTIMISTIC && !op.underWord) {
-            // Where another has it, perhaps for long, the page is read as before.
+            // If another operation has the word, perhaps for long, the page is read as before.
             op.underWord = words.tryHold(op.page);
         }
         op.word = words.look(op.page);
@@ -47,12 +50,12 @@ final class PageReads {
         return after(op, slot, request, gather.begin(op, slot, op.word));
     }
 
-    /** A split's tag has come back; as {@link #begin}. */
+    /** A split has come, or has failed; as {@link #begin}. */
     int arrived(PageOp op, PageBuffer slot, int split, boolean done, CodedRequests.CodedRequest request) {
         return after(op, slot, request, gather.arrived(op, slot, split, done));
     }
 
-    /** What becomes of it after its splits were looked at; as {@link #begin}. */
+    /** Continues or ends it after its splits were looked at; as {@link #begin}. */
     int after(PageOp op, PageBuffer slot, CodedRequests.CodedRequest request, int found) {
         return switch (found) {
             case SplitGatherer.READY -> ready(op, slot, request);
@@ -105,7 +108,10 @@ final class PageReads {
         end(op, CodedStatus.CLOSED);
     }
 
-    /** Copies what came, and makes the rest, elsewhere: a late split may still land in its place. */
+    /**
+     * Copies the splits that came to the request's memory. Decodes the others into the scratch page, since a late split
+     * may still land in its place of the slot.
+     */
     private int deliver(PageOp op, PageBuffer slot, MemorySegment memory, long at) {
         int made = op.touched & ~op.have;
         if (made != 0) {
@@ -127,7 +133,7 @@ final class PageReads {
         }
     }
 
-    /** Neighbouring splits of one origin are one copy. */
+    /** Copies neighbouring splits from the same source in one piece. */
     private void copy(PageOp op, PageBuffer slot, int made, MemorySegment memory, long at) {
         int splitBytes = parts.splitBytes;
         int end = op.pageFrom + op.bytes;

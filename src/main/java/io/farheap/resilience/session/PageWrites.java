@@ -20,10 +20,10 @@ final class PageWrites {
     private final int dataMask;
     private final int parityMask;
     private final int all;
-    /** What {@link CodedRequests#ended} is told where a write is called back before its end. */
+    /** Called when a write completes before its end. */
     private final EarlyEnd earlyEnd;
 
-    /** Told that a write is to be called back, and goes on. */
+    /** Receives a write that completes now, although it continues. */
     interface EarlyEnd {
         void called(PageOp op);
     }
@@ -62,7 +62,7 @@ final class PageWrites {
         return gathered(op, slot, request, gather.begin(op, slot, 0));
     }
 
-    /** A split that is read first has come, or has not; as {@link #begin}. */
+    /** A split that the write reads first has come, or has failed; as {@link #begin}. */
     int arrived(PageOp op, PageBuffer slot, int split, boolean done, CodedRequests.CodedRequest request) {
         return gathered(op, slot, request, gather.arrived(op, slot, split, done));
     }
@@ -87,7 +87,7 @@ final class PageWrites {
         }
     }
 
-    /** What a write that has too few connections, or void slabs, does from time to time; as {@link #begin}. */
+    /** Retries a write that has too few connections, failed splits or void slabs; as {@link #begin}. */
     int again(PageOp op, CodedRequests.CodedRequest request) {
         PageBuffer slot = op.slot;
         if (op.state == PageOp.STARVED) {
@@ -121,13 +121,13 @@ final class PageWrites {
             }
             default -> {}
         }
-        // What found the queue full need not come any more.
+        // Reads that the full queue refused are no longer needed.
         gatheredIn.unposted = 0;
         PageBuffer slot = gatheredIn;
         int needed = op.want | parityMask;
         boolean delta = Integer.bitCount(op.touched) == 1 && (op.have & needed) == needed;
         if (gatheredIn.outstanding != 0) {
-            // What is late lands there.
+            // Late splits still land in this slot.
             slot = parts.takeSlot(op);
             if (slot == null) {
                 op.state = PageOp.STARVED;
@@ -174,7 +174,8 @@ final class PageWrites {
             // The last is how the JVM says that a mapped file has become shorter.
             return end(op, CodedStatus.SEGMENT_GONE);
         }
-        // All of them first: where an error comes between data and parity, these slabs are void in time.
+        // Looks up all slabs before the first write: if an error comes between data and parity, these slabs are known
+        // and become void in time.
         for (int left = op.targets; left != 0; left &= left - 1) {
             int split = Integer.numberOfTrailingZeros(left);
             slot.slabs[split] = parts.space.table.slab(op.range, split);
@@ -194,7 +195,7 @@ final class PageWrites {
         return settle(op);
     }
 
-    /** The new bytes and the new parity take the places of the old ones. */
+    /** Replaces the old bytes and the old parity by the new ones. */
     private void makeChange(PageOp op, PageBuffer slot, MemorySegment memory, long at) {
         int split = Integer.numberOfTrailingZeros(op.touched);
         long old = slot.at + op.pageFrom;
@@ -208,7 +209,7 @@ final class PageWrites {
         xor(parts.scratch, change, parts.memory, old, op.bytes);
     }
 
-    /** Adds bytes to others. */
+    /** Adds (XOR) bytes to others. */
     private static void xor(MemorySegment from, long fromAt, MemorySegment to, long toAt, int bytes) {
         int at = 0;
         for (; at + Long.BYTES <= bytes; at += Long.BYTES) {
@@ -279,7 +280,7 @@ final class PageWrites {
         return end(op, CodedStatus.OK);
     }
 
-    /** In modes that wait for fewer splits than there are. */
+    /** Completes the write early in modes that wait for fewer splits than all. */
     private void callEarly(PageOp op, int missing) {
         int wanted = resilience.writeWaitsFor();
         if (wanted == resilience.splits()) {
@@ -294,7 +295,7 @@ final class PageWrites {
         }
     }
 
-    /** Splits that failed are sent again where their servers can be reached. */
+    /** Sends failed splits again if their servers are connected. */
     private int retryFailed(PageOp op, PageBuffer slot) {
         for (int left = op.failed & ~slot.outstanding; left != 0; left &= left - 1) {
             int split = Integer.numberOfTrailingZeros(left);
@@ -307,8 +308,8 @@ final class PageWrites {
     }
 
     /**
-     * Looks at a write's time: what is not there when it is over, or failed at a server that cannot be reached, makes
-     * its slab void; as {@link #begin}.
+     * Looks at a write's time limit. Splits that are not there when it has passed, or that failed at a server that
+     * cannot be reached, make their slabs void; as {@link #begin}.
      */
     int tick(PageOp op, PageBuffer slot) {
         int unreachable = 0;
@@ -347,9 +348,9 @@ final class PageWrites {
     }
 
     /**
-     * A strict write waits until slabs are good that have taken the places of void ones. They have what it wrote: they
-     * got these places after it had found the void ones, under the page's word, and were made after it had given that
-     * up.
+     * A strict write waits until the slabs are good that have replaced the void ones. The new slabs contain its data:
+     * they were put in place after the write had found the void ones under the page's word, and their pages are
+     * regenerated after the write has released the word.
      */
     private int awaitSlabs(PageOp op) {
         int good = parts.space.table.good(op.range);
@@ -361,8 +362,10 @@ final class PageWrites {
     }
 
     /**
-     * The session gives up what it cannot end: what is not there makes its slab void, so that nobody guesses. Where
-     * fewer than k would be left the page is given up instead, and not its range: nobody reads or writes it any more.
+     * The session gives up an operation that it cannot end: splits that are not there make their slabs void, so that no
+     * reader takes old content for new. If that would leave fewer than k slabs, the page is given up instead of its
+     * range: its stripe word stays taken, so no later write of it begins, and no read either unless the write had
+     * completed early.
      */
     void abandon(PageOp op) {
         PageBuffer slot = op.slot;
@@ -387,7 +390,7 @@ final class PageWrites {
         return status;
     }
 
-    /** Gives the page up. */
+    /** Releases the page's stripe word, or the part of it that the write still owes, and leaves the slot. */
     private void release(PageOp op) {
         if (!op.called) {
             parts.space.words.endWrite(op.page);

@@ -7,10 +7,10 @@ import io.farheap.resilience.table.Slab;
 import io.farheap.resilience.table.StripeWords;
 
 /**
- * Asks slabs for splits of a page until enough are there (Hydra, section 4.1.2): k + Δ random ones at first, the rest
- * where one is late or fails; done at those that are wanted, or at any k. In the corruption modes k + Δ have to be
- * there, and more where they disagree. Where a suspect server is among those that are asked, k + 2Δ + 1 are at first
- * (not in EC-only, which promises nothing); the read is done as before.
+ * Reads splits of a page until enough are there (Hydra, section 4.1.2). It asks k + Δ random slabs at first, and the
+ * rest if one is late or fails; it has enough with the splits that the operation wants, or with any k. In the
+ * corruption modes k + Δ must be there, and more if they disagree. If a suspect server is among those asked, it asks k
+ * + 2Δ + 1 slabs at first (not in EC-only, which promises nothing), and waits for as many as before.
  */
 final class SplitGatherer {
 
@@ -18,14 +18,17 @@ final class SplitGatherer {
     static final int WAITS = 0;
     /** Enough are there. */
     static final int READY = 1;
-    /** Too few servers are connected: to be begun again. */
+    /** Too few servers are connected: the operation begins again later. */
     static final int STARVED = 2;
     /** Fewer than k slabs are good. */
     static final int LOST = 3;
     /** Splits disagree, and it cannot be told which are wrong. */
     static final int CORRUPT = 4;
 
-    /** So many reads of parts, a power of two less one, look at their own servers alone; the next at all. */
+    /**
+     * A power of two less one: this many reads of parts consider only the servers of the splits that they want, and the
+     * next read considers all.
+     */
     private static final int PARTS_ALONE = 63;
 
     private final CodedSessionContext parts;
@@ -33,11 +36,11 @@ final class SplitGatherer {
     private final int k;
     /** Whether a suspect server makes reads ask more. */
     private final boolean doubts;
-    /** Of the latest {@link #survey}, by split. */
+    /** The connections of the latest {@link #survey}, by split. */
     private final CodedConnection[] seen;
-    /** Of it, those whose servers are connected. */
+    /** The splits of the latest survey whose servers are connected. */
     private int usable;
-    /** Of those, the ones whose servers owe this session nothing. */
+    /** The usable ones whose servers have no late split of this session. */
     private int punctual;
     /** Of the usable ones, those whose servers are suspect. */
     private int suspect;
@@ -53,7 +56,7 @@ final class SplitGatherer {
     /**
      * Asks the first splits of an operation that has a slot.
      *
-     * @param word as it was looked at before: what a write owes is not asked
+     * @param word the stripe word as it was before: splits that a write owes are not asked
      */
     int begin(PageOp op, PageBuffer slot, long word) {
         int range = op.range;
@@ -62,8 +65,8 @@ final class SplitGatherer {
             return LOST;
         }
         int mayBeAsked = good & ~StripeWords.owed(word);
-        // A part of a page is one split, or a few, nearly always: others are looked at now and then, which connects
-        // them.
+        // A part of a page nearly always needs one split, or a few. The other servers are considered now and then,
+        // which connects to them.
         boolean part = isPart(op) && (parts.counts.reads & PARTS_ALONE) != 0;
         survey(range, part ? op.want & mayBeAsked : mayBeAsked);
         if (part && (punctual != op.want || doubts && suspect != 0)) {
@@ -126,7 +129,7 @@ final class SplitGatherer {
         return parts.lines.of(parts.space.table.slab(range, split).region().server());
     }
 
-    /** Which splits to ask at first; 0 where there are too few. */
+    /** Which splits to ask at first; 0 if too few can be asked. */
     private int first(PageOp op) {
         boolean part = Integer.bitCount(op.want) < k;
         int first;
@@ -145,23 +148,23 @@ final class SplitGatherer {
         return doubts && (first & suspect) != 0 ? doubted(first) : first;
     }
 
-    /** A suspect server is to be asked: k + 2Δ + 1 are, as far as others owe nothing. */
+    /** Adds splits as a suspect server is to be asked: k + 2Δ + 1 in all, as far as punctual servers have them. */
     private int doubted(int first) {
         int count = k + 2 * resilience.additional() + 1;
         return first | parts.choose(punctual & ~first, Math.max(0, count - Integer.bitCount(first)));
     }
 
-    /** So many splits, with those of {@code first}; others are random, and those of late servers last. */
+    /** Extends {@code first} to {@code count} splits at random; those of servers with late splits come last. */
     private int fill(int first, int count) {
         int chosen = first | parts.choose(punctual & ~first, Math.max(0, count - Integer.bitCount(first)));
         return chosen | parts.choose(usable & ~chosen, Math.max(0, count - Integer.bitCount(chosen)));
     }
 
     /**
-     * Asks those that are still good: since somebody looked another slab may have taken the place of one, which is
-     * written and not to be read.
+     * Asks the slabs that are still good: since the survey another slab may have taken the place of one, which is
+     * written and must not be read.
      *
-     * @return after how many ns they are late
+     * @return after how many ns a split is late
      */
     private long ask(PageOp op, PageBuffer slot, int splits) {
         long delay = 0;
@@ -183,10 +186,10 @@ final class SplitGatherer {
         return delay;
     }
 
-    /** A split has come, or has not. */
+    /** A split has come, or has failed. */
     int arrived(PageOp op, PageBuffer slot, int split, boolean done) {
         int bit = 1 << split;
-        // Void by now: it has missed a write, which this may be a read after.
+        // A slab that is void by now may have missed a write that this read must see.
         if (done && !slot.slabs[split].isVoid()) {
             op.have |= bit;
             if ((parts.counts.reads & 7) == 0 && !op.hedged) {
@@ -196,7 +199,7 @@ final class SplitGatherer {
         return look(op, slot);
     }
 
-    /** Whether enough are there; asks more where too few would be. */
+    /** Whether enough splits are there; asks more if too few can still come. */
     int look(PageOp op, PageBuffer slot) {
         boolean wanted = !resilience.checksReads() && (op.have & op.want) == op.want;
         if (wanted || Integer.bitCount(op.have) >= op.target) {
@@ -230,7 +233,7 @@ final class SplitGatherer {
         return op.asked != before;
     }
 
-    /** What was asked is late: the rest is asked. */
+    /** The hedge: splits are late, so the remaining slabs are asked. */
     void hedge(PageOp op, PageBuffer slot) {
         op.hedged = true;
         parts.recordLate(slot, slot.outstanding);
@@ -240,7 +243,7 @@ final class SplitGatherer {
         }
     }
 
-    /** Posts again what found the queue full. */
+    /** Posts reads again that were refused because the queue was full. */
     void retry(PageOp op, PageBuffer slot) {
         for (int left = slot.unposted; left != 0; left &= left - 1) {
             parts.post(op, slot, Integer.numberOfTrailingZeros(left), false);
@@ -248,8 +251,8 @@ final class SplitGatherer {
     }
 
     /**
-     * In the corruption modes: whether what is there is of one page. Where few are wrong, they are taken out of what is
-     * there, and their servers remembered; where that cannot be told, more are asked.
+     * In the corruption modes: whether the splits that are there belong to one page. If few are wrong and it is clear
+     * which, takes them out and counts them as errors of their servers; if it is not clear, asks more.
      *
      * @return {@link #READY}, {@link #WAITS} or {@link #CORRUPT}
      */
@@ -265,7 +268,8 @@ final class SplitGatherer {
         op.disagreed = true;
         int count = Integer.bitCount(op.have);
         int delta = resilience.additional();
-        // So few are found that, were Δ wrong in truth, leaving out others would not make the rest agree.
+        // At most so many are sought that, if Δ splits are wrong in truth, leaving out other splits would not make the
+        // rest agree.
         int most = Math.min((count - k) / 2, count - k - delta);
         if (most >= 1) {
             int wrong = parts.coder.wrong(parts.addresses, op.columnBytes, op.have, most);
@@ -283,7 +287,11 @@ final class SplitGatherer {
         return CORRUPT;
     }
 
-    /** @param known to be wrong; else one of them is, or more */
+    /**
+     * Counts splits as wrong or doubted at their servers.
+     *
+     * @param known whether they are all known to be wrong; if not, one or more of them are
+     */
     private void blame(PageBuffer slot, int splits, boolean known) {
         for (int left = splits; left != 0; left &= left - 1) {
             int split = Integer.numberOfTrailingZeros(left);

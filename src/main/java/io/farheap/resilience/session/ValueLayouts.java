@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.ValueLayout;
 
-/** How memory is read. */
+/** The layouts with which memory is accessed. */
 public final class ValueLayouts {
 
     static final ValueLayout.OfLong LONG = JAVA_LONG_UNALIGNED;

@@ -4,7 +4,7 @@ import io.farheap.resilience.contract.Health;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the sessions of a space have counted, those that are closed together. Any thread. */
+/** The counts of all sessions of a space: those of open sessions, and the sum of those of closed ones. Any thread. */
 public final class CodedCountTotals {
 
     private final CodedSessionCounts ended = new CodedSessionCounts();
@@ -14,7 +14,7 @@ public final class CodedCountTotals {
         open.add(counts);
     }
 
-    /** A session is closed, and counts no more. */
+    /** Moves the counts of a session that has been closed into the sum; the session no longer writes them. */
     public synchronized void ended(CodedSessionCounts counts) {
         if (open.remove(counts)) {
             ended.add(counts);

@@ -2,24 +2,27 @@ package io.farheap.resilience.table;
 
 import io.farheap.resilience.contract.Health;
 
-/** What a session has counted. Its thread alone writes; others may read a moment late, and each value whole. */
+/**
+ * What a session has counted. Only the session's thread writes. Other threads may read a value a moment late, but never
+ * a torn one.
+ */
 public final class CodedSessionCounts {
 
     public long reads;
     public long writes;
-    /** Pages, or parts of them, of which a split was made of others. */
+    /** Reads of pages, or of parts of them, that had to decode a split from the others. */
     public long decoded;
-    /** Reads that asked the rest after a delay. */
+    /** Reads that asked the remaining slabs after the hedge delay. */
     public long hedged;
-    /** Reads that a write made read again. */
+    /** Times that a read was repeated because a write was under way meanwhile. */
     public long retried;
-    /** Writes that were called back without all their splits. */
+    /** Writes that completed although a slab of theirs was void. */
     public long degraded;
-    /** Reads and writes that met splits that disagreed. */
+    /** Reads and writes that found splits which disagreed. */
     public long disagreed;
     /** Slabs that this session made void. */
     public long voided;
-    /** Splits that came after their request went on. */
+    /** Splits that had not come when their request stopped waiting for them. */
     public long late;
 
     void add(CodedSessionCounts other) {
@@ -34,7 +37,7 @@ public final class CodedSessionCounts {
         late += other.late;
     }
 
-    /** As they are at this moment. */
+    /** A copy of the values at this moment. */
     Health.Counts snapshot() {
         return new Health.Counts(reads, writes, decoded, hedged, retried, degraded, disagreed, voided, late);
     }

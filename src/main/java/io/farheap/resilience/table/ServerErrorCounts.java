@@ -4,33 +4,34 @@ import io.farheap.remote.contract.RemoteServer;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What a space's sessions have met at one server. Any thread counts; the keeper's {@code FailureDetector} alone judges.
+ * The errors that a space's sessions have met at one server. Any thread counts; only the keeper's
+ * {@code FailureDetector} judges.
  */
 public final class ServerErrorCounts {
 
-    /** Failures of so long are of one time: each session meets it for itself. */
+    /** Failures within this time count once, as each session notices the same failure by itself. */
     private static final long ONE_TIME_NANOS = 50_000_000;
 
     private static final long AGAIN_NANOS = 10_000_000_000L;
 
     public final RemoteServer server;
-    /** READs of splits that were asked; sessions add theirs in steps. */
+    /** READs of splits that were posted; sessions add theirs in batches. */
     public final LongAdder asked = new LongAdder();
     /** Splits that were found to be wrong. */
     public final LongAdder wrong = new LongAdder();
-    /** Splits that disagree with others, where nobody can tell which are wrong. */
+    /** Splits that disagree with others, if it cannot be told which of them are wrong. */
     public final LongAdder doubted = new LongAdder();
-    /** Connections that failed, each with all that was under way there. */
+    /** Failures of connections, each of which fails all operations under way on it. */
     public final LongAdder failed = new LongAdder();
-    /** Times that some failed, at most 10 s after the time before. */
+    /** Failures of connections that came at most 10 s after the one before. */
     public final LongAdder failedAgain = new LongAdder();
-    /** Splits that were not there when a hedge, a timeout or a regeneration looked. */
+    /** Splits that had not come when a hedge, a timeout or a regeneration looked. */
     public final LongAdder late = new LongAdder();
 
-    /** Above the errorCorrectionLimit: reads that involve it ask more at once. */
+    /** Whether the server is above the errorCorrectionLimit: then reads that involve it ask more splits at once. */
     public volatile boolean suspect;
 
-    /** Its lease is lost, and what it had is void. */
+    /** Whether its lease is lost and its slabs have been made void. */
     volatile boolean gone;
 
     private boolean everFailed;
@@ -40,7 +41,11 @@ public final class ServerErrorCounts {
         this.server = server;
     }
 
-    /** A session's connection has failed. @param now in ns */
+    /**
+     * Counts the failure of a session's connection.
+     *
+     * @param now in ns
+     */
     public synchronized void countFailure(long now) {
         failed.increment();
         long since = now - failedAt;

@@ -3,18 +3,19 @@ package io.farheap.resilience.table;
 import io.farheap.remote.contract.RemoteRegion;
 
 /**
- * One region of a server that has split j of the pages of a range. Its state goes one way, under {@link SlabTable}'s
- * lock: REBUILDING, GOOD, VOID; those that are made with their range begin as GOOD. Any thread reads it.
+ * One region of a server, which holds split j of the pages of a range. Its state changes in one direction only, under
+ * {@link SlabTable}'s lock: REBUILDING, GOOD, VOID. The first slabs of a range begin as GOOD. Any thread reads the
+ * state.
  *
  * <ul>
  *   <li>GOOD: has every completed write of its range, and is read.
- *   <li>REBUILDING: is written and not read, until a regeneration has been through all its pages.
- *   <li>VOID: has missed a write, or its server is gone. It is not written and never read again; a slab that takes its
- *       place is another object of another generation.
+ *   <li>REBUILDING: is written but not read, until a regeneration has been through all its pages.
+ *   <li>VOID: has missed a write, or its server is gone. It is never written or read again; its successor is another
+ *       object, of the next generation.
  * </ul>
  *
- * A writer makes a slab void before it gives up its page's stripe word; a reader looks at the word before it looks at
- * the slabs. So whoever reads a page after a write has been called back sees which slab missed it.
+ * A writer makes a slab void before it releases its page's stripe word; a reader looks at the word before it looks at
+ * the slabs. So a thread that reads a page after a write has completed sees which slab missed that write.
  */
 public final class Slab {
 
@@ -27,9 +28,10 @@ public final class Slab {
     private final int split;
     private final int generation;
     private volatile int state;
-    /** About how many operations were posted to it: sessions add without a lock, and some are lost. */
+    /** Approximately how many operations were posted to it: sessions add without a lock, so some additions are lost. */
     private long uses;
-    // The keeper's: the same when it last told the server, and when that was.
+    // The keeper's: the value of {@link #uses} when the keeper last reported it to the server, and the time of that
+    // report.
     private long toldUses;
     private long toldAt = System.nanoTime();
 
@@ -45,7 +47,7 @@ public final class Slab {
         uses += count;
     }
 
-    /** How often it was used a second since this was last asked, about. The keeper. */
+    /** The approximate number of uses a second since the last call. Called by the keeper. */
     public long usesASecond(long now) {
         long count = uses - toldUses;
         long nanos = Math.max(1, now - toldAt);
@@ -66,7 +68,7 @@ public final class Slab {
         return split;
     }
 
-    /** How many slabs stood in its place before. */
+    /** How many slabs preceded it in its place. */
     public int generation() {
         return generation;
     }
@@ -83,7 +85,7 @@ public final class Slab {
         return state == VOID;
     }
 
-    /** With the table's lock. */
+    /** Changes the state. The caller holds the table's lock. */
     public void become(int next) {
         state = next;
     }

@@ -13,29 +13,62 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * Which slabs each range has. Sessions read it without a lock, on every request; whoever changes it has its monitor.
+ * The slabs of each range: {@link #slab} gives the slab that holds split j of a range's pages now. Sessions look slabs
+ * up on every request, without a lock; every change is made with this table's monitor held.
  *
- * <p><b>What pairs with what.</b> A writer has its page's stripe word when it looks a slab up, and makes it void before
- * it gives the word up. A new slab is put in its place while REBUILDING, before the regeneration takes the first word:
- * a writer that took a page's word before the regeneration did does not write it, and is in what is decoded; one that
- * takes it afterwards sees the new slab, since the regeneration's release of the word comes after the store here.
+ * <p><b>The idea.</b> A completed write must be in every slab that readers use. The table changes while sessions read
+ * and write, and relies on the page's stripe word ({@link StripeWords}) for order: a write of the page and a
+ * regeneration of the page both take the word, one at a time. A thread that changes the table does so before it
+ * releases the word; a thread that depends on the change looks at the word first and at the table afterwards. The
+ * release and the acquire of the word therefore order the change before the look-up, and a look-up is three volatile
+ * reads: the array, its element, and the slab's state.
  *
- * <p>To grow, the slabs are copied into a larger array, which the field then names; nobody stores into the old one any
- * more, as stores are under the monitor too. Who looks a slab up loads the field each time, and so has the array that
- * the store it must see went to.
+ * <p><b>Who writes what.</b>
+ *
+ * <ul>
+ *   <li>Sessions make slabs void that have missed a write ({@link #makeVoid(Slab[], int)}). A thread that finds a
+ *       server's lease lost makes that server's slabs void.
+ *   <li>The keeper puts a REBUILDING slab in the place of a void one ({@link #replace}), makes it GOOD when it has all
+ *       pages ({@link #rebuilt}), and makes slabs void that are in doubt ({@link #giveUp}) or are to move to another
+ *       server ({@link #evict}).
+ *   <li>The thread that grows the space adds ranges ({@link #append}).
+ * </ul>
+ *
+ * An element of the array is set by {@link #replace} alone. A slab's state changes in one direction, REBUILDING, GOOD,
+ * VOID, so a slab that a thread has seen void stays void.
+ *
+ * <p><b>Write, then read.</b> A writer that gives a split up makes its slab void and then stores the page's stripe word
+ * (volatile). A reader loads the word (acquire) and then looks at the slabs: if it sees the word that the write left,
+ * it sees the void slab, and does not read it. A reader that loaded the word earlier compares it again once it has its
+ * splits, finds another version, and reads again. The keeper holds no word when it makes a slab void. That is enough:
+ * until a write skips the slab its content is as good as before, and a writer that skips it has seen it void before it
+ * stores its word, so a reader that sees this word sees the void slab too.
+ *
+ * <p><b>Write beside a regeneration.</b> The keeper stores the new slab here; then it takes the stripe words of some
+ * pages, decodes these pages from good slabs, writes the result to the new slab and releases the words. A writer takes
+ * its page's word before it looks its slabs up. There are two cases. A writer that had the word before the regeneration
+ * may have found the void slab, which it skips; its write is in the good slabs from which the regeneration decodes. A
+ * writer that takes the word after the regeneration sees the new slab, since the store to the array precedes the
+ * release of the word, and writes to it. In both cases the new slab has the write before it becomes GOOD, or the write
+ * has not completed yet, and readers see that in the word.
+ *
+ * <p><b>Growing.</b> The slabs are copied into a larger array, which the volatile field {@code slabs} then names, and
+ * {@code ranges} is raised after that, so a thread that sees a range also sees its slabs. No thread stores into the old
+ * array afterwards, as stores are made under the monitor too. A look-up loads the field each time; therefore it uses
+ * the array that received the store which it must see.
  */
 public final class SlabTable {
 
     private final int dataSplits;
-    /** So many good slabs of a range remain where others are given up that have missed nothing. */
+    /** The number of good slabs of a range that must remain when a slab is given up that has missed nothing. */
     private final int kept;
 
     private final int splits;
     private volatile AtomicReferenceArray<Slab> slabs;
-    /** Raised once the slabs are there. */
+    /** Raised after {@code slabs} holds the new ranges. */
     private volatile int ranges;
 
-    /** @param first slab of all ranges, split by split */
+    /** @param first the slabs of all ranges, range by range and split by split */
     public SlabTable(Resilience resilience, List<Slab> first) {
         this.dataSplits = resilience.dataSplits();
         this.kept = rebuildAsks(resilience);
@@ -44,17 +77,20 @@ public final class SlabTable {
         this.slabs = new AtomicReferenceArray<>(first.toArray(Slab[]::new));
     }
 
-    /** How many good splits of a page a new one is made of, where there are so many: fewer show nothing wrong. */
+    /**
+     * How many good splits of a page a regeneration reads, if so many are good. With fewer, a corruption mode could not
+     * show a wrong split.
+     */
     public static int rebuildAsks(Resilience resilience) {
         return resilience.checksReads() ? resilience.readAsks() : resilience.dataSplits();
     }
 
-    /** Rises as the space grows. */
+    /** The number of ranges; rises as the space grows. */
     public int ranges() {
         return ranges;
     }
 
-    /** Ranges behind those that there are; sessions may be told of them afterwards. */
+    /** Adds ranges behind the existing ones. Sessions accept requests to them once {@link #ranges} has risen. */
     public synchronized void append(List<Slab> more) {
         List<Slab> all = new ArrayList<>();
         for (int i = 0; i < slabs.length(); i++) {
@@ -73,13 +109,16 @@ public final class SlabTable {
         return slabs.get(range * splits + split);
     }
 
-    /** Those of a range that may be read, a bit each: fewer than k only where there are no more. */
+    /** The slabs of a range that may be read, a bit for each: fewer than k only if no more are good. */
     public int good(int range) {
         int good = seenGood(range);
         return Integer.bitCount(good) < dataSplits ? settledGood(range) : good;
     }
 
-    /** While nobody changes one: else one that is good by now, and one that still was, may both seem not to be. */
+    /**
+     * The same with the monitor held. Without it, a look can miss both a slab that has just become good and one that
+     * was good until now, and so count fewer than there were at any moment.
+     */
     private synchronized int settledGood(int range) {
         return seenGood(range);
     }
@@ -95,9 +134,11 @@ public final class SlabTable {
     }
 
     /**
-     * Makes slabs of one range void that missed a write, unless fewer than k good ones would be left: then none.
+     * Makes slabs of one range void that have missed a write, unless that would leave fewer than k good ones: then it
+     * changes nothing.
      *
-     * @param missed by split; those of a bit in {@code mask}
+     * @param missed by split; the slabs that have a bit in {@code mask}
+     * @return whether they are void
      */
     public synchronized boolean makeVoid(Slab[] missed, int mask) {
         int range = missed[Integer.numberOfTrailingZeros(mask)].range();
@@ -118,14 +159,14 @@ public final class SlabTable {
         return true;
     }
 
-    /** Makes one slab void, whether k others are good or not. */
+    /** Makes one slab void, even if that leaves fewer than k good ones. */
     public synchronized void makeVoid(Slab slab) {
         slab.become(Slab.VOID);
     }
 
     /**
-     * Makes a slab void whose content is in doubt, if its range can do without it: k good ones are left, and in the
-     * corruption modes the k + Δ that show what is wrong.
+     * Makes a slab void of which the content is in doubt, if its range can do without it: k good slabs remain, or in
+     * the corruption modes the k + Δ that show a wrong split.
      *
      * @return whether it is void
      */
@@ -137,12 +178,15 @@ public final class SlabTable {
         return true;
     }
 
-    /** Whether a range that has all its slabs has enough without one. */
+    /** Whether a range with all its slabs good has enough without one. */
     public boolean sparesAny() {
         return splits > kept;
     }
 
-    /** Whether a range has all its slabs, and enough without one: then that may go elsewhere for others' sake. */
+    /**
+     * Whether all slabs of this slab's range are good, and enough without it: then it may move to another server for a
+     * reason that has nothing to do with its content.
+     */
     public boolean canSpare(Slab slab) {
         return sparesAny()
                 && slab(slab.range(), slab.split()) == slab
@@ -150,7 +194,8 @@ public final class SlabTable {
     }
 
     /**
-     * Makes a slab void that is right and to go elsewhere, if its range {@linkplain #canSpare can spare} it.
+     * Makes a slab void that is correct but is to move to another server, if its range {@linkplain #canSpare can spare}
+     * it.
      *
      * @return whether it is void
      */
@@ -162,14 +207,14 @@ public final class SlabTable {
         return true;
     }
 
-    /** All that a server had is void: its lease is lost, and its memory with it. */
+    /** Makes all slabs of a server void: its lease is lost, and with it the memory. */
     synchronized int makeVoid(RemoteServer server) {
         List<Slab> lost = slabsAt(server);
         lost.forEach(slab -> slab.become(Slab.VOID));
         return lost.size();
     }
 
-    /** The same of all servers whose leases are lost. */
+    /** Does the same for all servers that have lost their leases. */
     public synchronized void makeVoidWhatIsLost() {
         for (int i = 0; i < slabs.length(); i++) {
             Slab slab = slabs.get(i);
@@ -187,7 +232,11 @@ public final class SlabTable {
         slabs.set(old.range() * splits + old.split(), next);
     }
 
-    /** @return false where it has become void meanwhile */
+    /**
+     * Makes a slab GOOD of which all pages have been regenerated.
+     *
+     * @return false if it has become void meanwhile
+     */
     public synchronized boolean rebuilt(Slab slab) {
         if (slab.isVoid()) {
             return false;
@@ -196,7 +245,7 @@ public final class SlabTable {
         return true;
     }
 
-    /** The void slabs, those of the ranges with the fewest good ones first; of ranges that can be rebuilt. */
+    /** The void slabs of ranges that can be rebuilt; those of the ranges with the fewest good slabs come first. */
     public List<Slab> voidSlabs() {
         List<Slab> found = new ArrayList<>();
         int ranges = this.ranges;
@@ -228,7 +277,10 @@ public final class SlabTable {
         return found;
     }
 
-    /** How many slabs of a server have no successor that is good: those that are void too. Any thread. */
+    /**
+     * How many places of the table name a slab of this server, void ones included: those have no successor yet. Any
+     * thread.
+     */
     public int placesAt(RemoteServer server) {
         int count = 0;
         AtomicReferenceArray<Slab> all = slabs;
@@ -238,19 +290,19 @@ public final class SlabTable {
         return count;
     }
 
-    /** How many they are. */
+    /** The size of {@link #slabsAt}. */
     public int slabsOf(RemoteServer server) {
         return slabsAt(server).size();
     }
 
     /**
-     * How many slabs are in which state, all at one time: what is counted as good is on a server in the same answer,
-     * and none of those that are lost.
+     * How many slabs are in which state, all at one moment: each slab that is counted as good is also counted at its
+     * server, and no server of a good slab is among the lost ones.
      *
-     * @param least good ones of a range
-     * @param byServer how many slabs of each are not void
-     * @param servers all that there are
-     * @param lost those of them whose leases are lost
+     * @param least the fewest good slabs that a range has
+     * @param byServer how many slabs of each server are not void
+     * @param servers all servers
+     * @param lost the servers among them that have lost their leases
      */
     public record SlabCensus(
             int slabs,
@@ -261,7 +313,12 @@ public final class SlabTable {
             List<RemoteServer> servers,
             Set<RemoteServer> lost) {}
 
-    /** @param known the servers, to be asked once: any slab's is among them, as none leaves while it has one */
+    /**
+     * Counts the slabs.
+     *
+     * @param known supplies the servers, and is called once. The server of every slab is among them, as no server
+     *     leaves while it has one
+     */
     public synchronized SlabCensus census(Supplier<List<RemoteServer>> known) {
         List<RemoteServer> servers = known.get();
         Set<RemoteServer> lost =

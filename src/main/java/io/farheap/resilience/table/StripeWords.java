@@ -7,24 +7,24 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A word for each page (beyond a number of pages, for several), by which sessions of one process keep splits of two
- * writes apart. Its states:
+ * A word for each page (in large spaces several pages share one), which keeps the splits of two writes apart, among all
+ * sessions of one process. Its states:
  *
  * <pre>
- * FREE      version | 0       | 00      read, compare afterwards
- * WRITING   version | 0       | 01      a write has it: not read
- * OWED      version | splits  | 00      the write has been called back, these splits are not there yet: others are read
- * HELD      version | 0       | 10      somebody else keeps writers out, and changes nothing: read as if FREE
+ * FREE      version | 0       | 00      may be read; compare afterwards
+ * WRITING   version | 0       | 01      a write has the word: not read
+ * OWED      version | splits  | 00      the write has completed but these splits are not there yet: the others are read
+ * HELD      version | 0       | 10      a regeneration or a read keeps writers out and changes nothing: read as if FREE
  * </pre>
  *
- * The version goes up when a write makes its page readable again. A reader notes the word before it asks for splits
- * (acquire: it sees which slabs that write's end has made void), and compares it once it has them: where version and
- * WRITING are as they were, no write was under way meanwhile to a split that it read.
+ * The version rises when a write makes its page readable again. A reader notes the word before it asks for splits, with
+ * acquire: so it sees which slabs the end of the last write has made void. It compares the word once it has the splits.
+ * If the version is the same and WRITING was not set, no write was under way meanwhile to a split that it read.
  *
- * <p>A word is taken by a compare-and-swap from FREE, by whoever finds it so; nobody waits in here, and nobody who
- * waits for one has another, so there is no order in which to take them. Who is to sleep until one is free says so
- * first ({@link #beginWaiting}), looks again, and sleeps: an end stores the word before it reads whether somebody
- * waits.
+ * <p>A thread takes a word by a compare-and-swap from FREE, and does not wait in here if that fails. A thread that
+ * waits for a word to write holds no other word, so no order of taking is needed. A thread that wants to sleep until a
+ * word is free first calls {@link #beginWaiting}, tries again, and then sleeps; a thread that frees a word stores the
+ * word first and reads the count of waiting threads afterwards. Both are volatile, so one of the two sees the other.
  */
 public final class StripeWords {
 
@@ -59,7 +59,7 @@ public final class StripeWords {
         return (int) page & mask;
     }
 
-    /** As it is; what is read afterwards is read after it. */
+    /** The word as it is now, with acquire: loads that follow are not moved before it. */
     public long look(long page) {
         return (long) WORD.getAcquire(words, index(page));
     }
@@ -72,12 +72,12 @@ public final class StripeWords {
         return (word & HELD) != 0;
     }
 
-    /** Splits that are not there yet, a bit each. */
+    /** The splits that are not there yet, a bit for each. */
     public static int owed(long word) {
         return (int) ((word & OWED) >>> OWED_SHIFT);
     }
 
-    /** Whether no write was under way between two looks but to splits that were owed at the first. */
+    /** Whether no write was under way between two looks, except to splits that were owed at the first look. */
     public static boolean same(long before, long after) {
         return ((before ^ after) & ~(HELD | OWED)) == 0 && (before & WRITING) == 0;
     }
@@ -87,14 +87,14 @@ public final class StripeWords {
         return take(page, WRITING);
     }
 
-    /** Keeps writers out, and readers not. */
+    /** Takes the word to keep writers out; readers are not kept out. */
     public boolean tryHold(long page) {
         return take(page, HELD);
     }
 
     /**
-     * The same for some pages, all or none: a write that is stuck must not hold up those of other pages. Spins a
-     * little.
+     * The same for several pages, all or none: it must not keep the words of other pages while one write is stuck.
+     * Spins briefly.
      */
     public boolean tryHold(long first, int pages) {
         for (int i = 0; i < pages; i++) {
@@ -116,14 +116,14 @@ public final class StripeWords {
         return (word & TAKEN) == 0 && WORD.compareAndSet(words, index, word, word | how);
     }
 
-    /** A write is called back, and some of its splits are to come. */
+    /** A write completes although some of its splits are still to come. */
     public void owe(long page, int splits) {
         int index = index(page);
         long word = (long) WORD.get(words, index);
         WORD.setVolatile(words, index, (word & ~WRITING) + VERSION | (long) splits << OWED_SHIFT);
     }
 
-    /** Splits of a write that has been called back are there, or their slabs void. */
+    /** Owed splits of a write have come, or their slabs are void. */
     public void pay(long page, int splits) {
         int index = index(page);
         long word = (long) WORD.get(words, index) & ~((long) splits << OWED_SHIFT);
@@ -154,7 +154,7 @@ public final class StripeWords {
         }
     }
 
-    /** Somebody is about to sleep until a word is free, and looks once more. */
+    /** The calling thread is about to sleep until a word is free, and tries once more before it does. */
     public void beginWaiting() {
         waiting.incrementAndGet();
     }

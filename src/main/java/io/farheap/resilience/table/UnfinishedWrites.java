@@ -6,24 +6,24 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 
 /**
- * What sessions had not written when they were closed, since more servers could not be reached than a range can do
- * without: their splits are neither given up, as that would lose their slabs, nor forgotten, as others of their pages
- * have been written. Each session's goes on, on a virtual thread of its own, until it has ended or the space is closed.
- * Any thread.
+ * Writes that sessions had not finished when they were closed, because more servers could not be reached than a range
+ * can do without. Their splits cannot be given up, as that would lose their slabs, and cannot be dropped, as other
+ * splits of the same pages have been written. The writes of each session continue on a virtual thread of its own until
+ * they have ended or the space is closed. Any thread.
  */
 public final class UnfinishedWrites implements AutoCloseable {
 
-    /** The rest of a session. */
+    /** The remaining writes of a closed session. */
     public interface RemainingWrites {
 
-        /** Goes on until all has ended, or it is {@code over}; then frees what the session was made of. */
+        /** Continues until all writes have ended or {@code over} is true; then frees the session's resources. */
         void finish(BooleanSupplier over);
     }
 
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
-    /** Its own from now on. */
+    /** Takes over the remaining writes of a session, and starts their thread. */
     public void add(RemainingWrites rest) {
         Thread thread = Thread.ofVirtual().name("farheap-unfinished").unstarted(() -> {
             try {
@@ -36,12 +36,12 @@ public final class UnfinishedWrites implements AutoCloseable {
         thread.start();
     }
 
-    /** Whether there is any. */
+    /** Whether no writes remain. */
     public boolean isEmpty() {
         return threads.isEmpty();
     }
 
-    /** What has not ended by now is given up, and all is freed. After the sessions. */
+    /** Gives up the writes that have not ended, and frees everything. Called after all sessions are closed. */
     @Override
     public void close() {
         closed = true;

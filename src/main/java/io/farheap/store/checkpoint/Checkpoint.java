@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
 /**
- * What a checkpoint remembers beside the log itself, and its form in a file, little-endian:
+ * A checkpoint's description, without the log itself, and its form in a file, little-endian:
  *
  * <pre>
  *  0  8  "FARSTORE"
@@ -20,12 +20,12 @@ import java.util.zip.CRC32C;
  * 12  4  layout: 0 compact, 1 general
  * 16  8  number: checkpoints of a store are counted from 1
  * 24  8  version of the records that it has, and of all before
- * 32  8  begin: the log's first address that is in use
+ * 32  8  begin: the lowest address of the log that is in use
  * 40  8  end: the address behind its last record
- * 48  8  next: where the log goes on
- * 56  8  where records of the next version may begin, which are not in it
- * 64  8  buckets of the index, of which it needs so many at least
- * 72  8  index: the address that the image in the file "index-number" is of, or -1 where there is no image
+ * 48  8  next: the address at which the recovered log continues
+ * 56  8  passing: records of the next version, which are not in the checkpoint, may lie from here on
+ * 64  8  buckets of the index; a recovered index needs at least so many
+ * 72  8  index: the address up to which the image in the file "index-number" is complete, or -1 if there is none
  * 80  8  bytes of that file
  * 88  8  aside: the log's bytes from there to the end are in pieces, in files "snapshot-N"
  * 96  4  CRC-32C of the index's file
@@ -37,12 +37,13 @@ import java.util.zip.CRC32C;
  *     4  CRC-32C of all before
  * </pre>
  *
- * @param sessions by name, how many of each session's operations are in it
- * @param gaps parts of the log that have records which do not count
- * @param index how large it was, and where its image is
- * @param extents parts of the log that were written, with no gap but the ends of pages between them, up to
- *     {@code aside}
- * @param aside where the part of the log begins that is in pieces; the end where it is all in extents
+ * @param sessions how many operations of each session are in the checkpoint, by name
+ * @param gaps parts of the log with records that do not count
+ * @param index the index's size, and its image
+ * @param extents parts of the log that were written, up to {@code aside}, with no gaps between them but the ends of
+ *     pages
+ * @param aside the address at which the part of the log that is in pieces begins; {@code end} if all of it is in
+ *     extents
  */
 public record Checkpoint(
         long number,
@@ -68,7 +69,7 @@ public record Checkpoint(
 
     public record Extent(long from, long to, int crc) {}
 
-    /** @param from the address that it is of, or negative where there is none */
+    /** @param from the address of the log up to which the image is complete, or negative if there is no image */
     public record IndexImage(long buckets, long from, long bytes, int crc) {
 
         boolean there() {
@@ -84,7 +85,7 @@ public record Checkpoint(
         }
     }
 
-    /** The same once its pieces are where they belong in the log. */
+    /** This checkpoint after its pieces were written back to the log, as extents. */
     Checkpoint restored(List<Extent> more) {
         List<Extent> all = new ArrayList<>(extents);
         all.addAll(more);
@@ -93,6 +94,7 @@ public record Checkpoint(
                 List.of());
     }
 
+    /** The content of the checkpoint's file. */
     ByteBuffer encode() {
         List<byte[]> names = new ArrayList<>();
         int bytes = FIXED + 4 * Integer.BYTES + 24 * gaps.size() + 20 * extents.size() + 32 * pieces.size();
@@ -138,8 +140,8 @@ public record Checkpoint(
     }
 
     /**
-     * @throws DamagedCheckpointException where it is not what {@link #encode} has made
-     * @throws CheckpointUnavailableException where another release has made it
+     * @throws DamagedCheckpointException if the bytes are not as {@link #encode} returned them
+     * @throws CheckpointUnavailableException if another release has made it
      */
     static Checkpoint decode(byte[] bytes) throws DamagedCheckpointException, CheckpointUnavailableException {
         if (bytes.length < FIXED + 4 || bytes.length > MOST) {

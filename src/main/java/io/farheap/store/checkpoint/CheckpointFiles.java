@@ -23,14 +23,14 @@ public final class CheckpointFiles {
     private static final String DAMAGED = ".damaged";
 
     private final StableFiles files;
-    /** What a checkpoint needs, by number. */
+    /** The files that a checkpoint needs, by its number. */
     private final Map<Long, Set<String>> needs = new HashMap<>();
 
     public CheckpointFiles(StableFiles files) {
         this.files = files;
     }
 
-    /** It is durable when this returns, and older ones than the one before are gone. */
+    /** Writes a checkpoint. When this returns, it is durable, and only it and the one before are left. */
     public void write(Checkpoint checkpoint) throws IOException {
         files.write(name(checkpoint.number()), checkpoint.encode());
         needs.put(checkpoint.number(), needs(checkpoint));
@@ -44,7 +44,7 @@ public final class CheckpointFiles {
             try {
                 needed.addAll(needs(numbers.get(i)));
             } catch (CheckpointUnavailableException e) {
-                // What it needs is not known: the next time.
+                // Which files it needs is not known: delete others the next time.
                 return;
             }
         }
@@ -70,7 +70,7 @@ public final class CheckpointFiles {
             try {
                 known = needs(read(number));
             } catch (DamagedCheckpointException e) {
-                // Nobody can recover it.
+                // It cannot be recovered.
                 known = Set.of();
             }
             needs.put(number, known);
@@ -86,7 +86,7 @@ public final class CheckpointFiles {
         return "checkpoint-" + number;
     }
 
-    /** The newest first. */
+    /** The numbers of all checkpoints, the newest first. */
     List<Long> numbers() throws IOException {
         List<Long> numbers = new ArrayList<>();
         for (String name : files.names()) {
@@ -99,7 +99,10 @@ public final class CheckpointFiles {
         return numbers;
     }
 
-    /** Nobody takes it for a checkpoint any more, and none that is made overwrites it or what it needs. */
+    /**
+     * Renames a checkpoint's files, so that it is not taken for a checkpoint any more, and no later one overwrites
+     * them.
+     */
     void setAside(long number) throws IOException {
         Set<String> names = Set.copyOf(files.names());
         for (String name : List.of(name(number), SnapshotFiles.name(number), IndexFiles.name(number))) {
@@ -110,8 +113,8 @@ public final class CheckpointFiles {
     }
 
     /**
-     * @throws DamagedCheckpointException where it is not what was written
-     * @throws CheckpointUnavailableException where that is not known, as it cannot be read, or another release has made
+     * @throws DamagedCheckpointException if it is not as it was written
+     * @throws CheckpointUnavailableException if that is not known, since it cannot be read or another release has made
      *     it
      */
     public Checkpoint read(long number) throws DamagedCheckpointException, CheckpointUnavailableException {

@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes what a checkpoint has beside the log to where it belongs, on the device. What the device has there is of no
- * checkpoint: those before need what is below, and later ones were refused. It may be done again, and is where the
- * store ends before its next checkpoint, which syncs the device.
+ * Writes the part of the log that a checkpoint has in files beside it back to the device. No checkpoint needs the bytes
+ * that the device has there: earlier ones need only the log below, and later ones are damaged. The restore may be
+ * repeated. The recovered store appends behind that part, and its next checkpoint syncs the device.
  */
 final class CheckpointRestore implements AutoCloseable {
 
@@ -50,8 +50,8 @@ final class CheckpointRestore implements AutoCloseable {
 
     /**
      * @return the checkpoint as if it had been written without pieces
-     * @throws DamagedCheckpointException where a piece is not as it was written
-     * @throws CheckpointUnavailableException where it cannot be read now, or the device does not take it
+     * @throws DamagedCheckpointException if a piece is not as it was written
+     * @throws CheckpointUnavailableException if a piece cannot be read now, or the device does not write it
      */
     static Checkpoint run(Checkpoint checkpoint, Device device, StableFiles files)
             throws DamagedCheckpointException, CheckpointUnavailableException {
@@ -86,7 +86,7 @@ final class CheckpointRestore implements AutoCloseable {
         return extents;
     }
 
-    /** What is before in the same block stays as it is. */
+    /** Keeps the bytes that precede {@code from} in the same block. */
     private void keep(long page, long from) throws DamagedCheckpointException, CheckpointUnavailableException {
         long alignment = device.alignment();
         long first = from & -alignment;
@@ -101,7 +101,7 @@ final class CheckpointRestore implements AutoCloseable {
         }
     }
 
-    /** @return where the next one begins */
+    /** @return the address at which the next piece begins */
     private long place(int number, long at, long to, MemorySegment into)
             throws DamagedCheckpointException, CheckpointUnavailableException {
         if (number >= checkpoint.pieces().size()) {

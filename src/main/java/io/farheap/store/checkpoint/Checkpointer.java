@@ -27,27 +27,30 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes checkpoints beside the load (concurrent prefix recovery, SIGMOD 2019, section 5). In steps:
+ * Makes checkpoints while sessions use the store (concurrent prefix recovery, SIGMOD 2019, section 5). In steps:
  *
  * <ol>
- *   <li>Where asked for, an image of the index is written ({@link IndexFiles}).
- *   <li>Updates that are pending are waited for; one that would have to wait for the device is refused meanwhile, as
- *       full. All other operations go on.
- *   <li>The store's version is one more. Each session passes to it at its next operation; one that is outside any
- *       operation has passed. How many operations each had then is what the checkpoint has of it.
- *   <li>All have passed: below the tail of now the version is complete, and its records are not changed before the
- *       checkpoint has them.
- *   <li>Of a fold-over, the log itself is the checkpoint: all below the tail becomes read-only, and is written to the
- *       device. Of a snapshot, what the device does not have is copied to a file ({@link SnapshotFiles}); one in 1,024
- *       is a fold-over.
- *   <li>The device has synced what it has.
+ *   <li>If the options ask for it, an image of the index is written ({@link IndexFiles}).
+ *   <li>The checkpointing thread waits until no update is pending. Meanwhile an update that would have to wait for the
+ *       device is refused as FULL; all other operations continue.
+ *   <li>The store's version is raised by one. Each session passes to it at its next operation; a session outside any
+ *       operation counts as passed. The checkpoint has the operations that a session had done by then.
+ *   <li>All sessions have passed: below the current tail the old version is complete, and its records are not changed
+ *       until the checkpoint has them.
+ *   <li>In a fold-over, the log itself is the checkpoint: all of it below the tail becomes read-only and is written to
+ *       the device. In a snapshot, the part that the device does not have is copied to a file ({@link SnapshotFiles});
+ *       one in 1,024 is a fold-over.
+ *   <li>The device syncs the log.
  *   <li>The checkpoint's own file is written, synced and renamed. From then on it is durable.
  * </ol>
  */
 public final class Checkpointer {
 
     private static final long NAP_NANOS = 50_000;
-    /** Versions in records are modulo 2^12: none that may be changed in place is to look like a later one. */
+    /**
+     * Versions in records are modulo 2^12: a record that may be changed in place must not look like one of a later
+     * version.
+     */
     private static final long MOST_VERSIONS_IN_PLACE = 1024;
 
     private final StoreContext parts;
@@ -60,28 +63,33 @@ public final class Checkpointer {
     private final @Nullable IndexFiles images;
 
     private volatile boolean stopped;
-    /** Nobody can do anything more than wait for the last one. */
+    /** Set for the last checkpoint, when no session can do anything any more. */
     private boolean ending;
 
-    /** Bytes that were written beside the log. */
+    /** Bytes that were written to files beside the log. */
     private final AtomicLong writtenBeside = new AtomicLong();
 
-    /** Records that may be changed in place are of later versions, or of the first. */
+    /**
+     * The version of the last fold-over, or the first one: records that may be changed in place are of later versions.
+     */
     private long lastFold;
 
     private long number;
-    /** The beginning of the log as the last two checkpoints have it: what is below both, nobody needs. */
+    /** The beginning of the log in the last two checkpoints; the log below both is not needed by any. */
     private long olderBegin;
 
     private long newerBegin;
-    /** What sessions had changed when the newest one began, and what it has of those with names. */
+    /**
+     * How many changes sessions had made when the newest checkpoint began, and the serials that it has of named
+     * sessions.
+     */
     private long newestChanges;
 
     private Map<String, Long> newestPoints = Map.of();
 
     /**
-     * @param options with how long a session may have updates pending that nobody polls for
-     * @param last that was recovered
+     * @param options the kind of checkpoints, and how long to wait for a session with pending updates
+     * @param last the checkpoint that was recovered, or null
      */
     public Checkpointer(
             StoreContext parts,
@@ -102,7 +110,7 @@ public final class Checkpointer {
                 ? null
                 : new SnapshotFiles(files.files(), parts, incremental);
         this.images = options.index() ? new IndexFiles(files.files(), parts) : null;
-        // What was recovered is on the device alone.
+        // All recovered records are on the device alone.
         this.lastFold = StoreVersion.version(parts.version().state());
         if (last != null) {
             number = last.number();
@@ -111,7 +119,11 @@ public final class Checkpointer {
         }
     }
 
-    /** @return the checkpoint's number */
+    /**
+     * Makes a checkpoint, and returns when it is durable.
+     *
+     * @return the checkpoint's number
+     */
     public synchronized long make() {
         if (stopped) {
             throw new IllegalStateException("the store is closed");
@@ -123,12 +135,12 @@ public final class Checkpointer {
         }
     }
 
-    /** Whether the newest one has all that sessions have done, none of which does anything now. */
+    /** Whether the newest checkpoint has all operations of the sessions, which do nothing any more. */
     public synchronized boolean isCurrent() {
         return changes(sessions.counts()) == newestChanges && sessions.serials().equals(newestPoints);
     }
 
-    /** The last one, of sessions that have ended, or will never do anything more. */
+    /** Makes the last checkpoint, after all sessions have ended or can do nothing any more. */
     public synchronized long last() {
         stopped = false;
         ending = true;
@@ -145,7 +157,7 @@ public final class Checkpointer {
         HybridLog log = parts.log();
         IndexImage image = images == null ? IndexFiles.none(parts.index().buckets()) : images.write(number + 1);
         long passing = log.tail();
-        // What a compaction gives back from now on has copies that belong to the next version.
+        // If a compaction gives more of the log back from now on, its copies belong to the next version.
         long begin = log.marks.begin();
         long of = StoreVersion.version(version.state());
         Map<String, Long> points;
@@ -168,7 +180,8 @@ public final class Checkpointer {
         } finally {
             rest(version);
         }
-        // Records may have been put into chains of a larger index: without these the image is of no use.
+        // If the index has grown meanwhile, records may be in chains of the larger index, which the image does not
+        // have.
         long buckets = parts.index().buckets();
         files.write(new Checkpoint(
                 number + 1,
@@ -199,8 +212,9 @@ public final class Checkpointer {
     }
 
     /**
-     * A session that has seen that all have passed copies a record that others change in place once the store rests: it
-     * has left before that, else what they do meanwhile would be lost when it publishes its copy.
+     * Lets sessions change records of the old version in place again. A session that has seen ALL_PASSED may be copying
+     * a record that other sessions change in place once the store rests; their changes would be lost when it publishes
+     * its copy. So all sessions leave their epochs first.
      */
     private void rest(StoreVersion version) {
         version.hold();
@@ -208,7 +222,7 @@ public final class Checkpointer {
         version.rest();
     }
 
-    /** What is below {@code end} becomes durable. */
+    /** Makes the log below {@code end} durable. */
     private Snapshot keep(long of, long end) throws IOException {
         Snapshot snapshot;
         if (snapshots == null || of - lastFold >= MOST_VERSIONS_IN_PLACE) {
@@ -216,7 +230,7 @@ public final class Checkpointer {
             lastFold = of;
             snapshot = new Snapshot(end, List.of(), 0);
         } else {
-            // Whoever has taken room below has filled it.
+            // After this, every record that was allocated below the tail has been written.
             parts.epochs().awaitAll();
             snapshot = snapshots.write(number + 1, of, Math.min(logThread.written(), end), end);
         }
@@ -233,7 +247,7 @@ public final class Checkpointer {
         return writtenBeside.get();
     }
 
-    /** Waits until no update is pending. None begins that would be. */
+    /** Waits until no update is pending, and keeps updates that would be pending from beginning. */
     private void drain() {
         parts.version().prepare();
         long epoch = parts.epochs().advance();
@@ -241,7 +255,7 @@ public final class Checkpointer {
         while (true) {
             boolean passed = parts.epochs().passed(epoch);
             ListedSession busy = sessions.when(() -> {}).open().stream()
-                    // Behind the end of sessions nobody polls, and what is pending is never done.
+                    // After the end of sessions no thread polls, and pending updates are never done.
                     .filter(session -> !ending && session.updatesPending())
                     .findAny()
                     .orElse(null);
@@ -260,7 +274,7 @@ public final class Checkpointer {
         }
     }
 
-    /** Waits until all sessions have passed: those that are inside an operation do when it has ended. */
+    /** Waits until all sessions have passed. A session that is inside an operation passes after it. */
     private void pass(long version, Set<ListedSession> open, Map<ListedSession, Long> serials) {
         long epoch = parts.epochs().advance();
         List<ListedSession> waited = new ArrayList<>(open);
@@ -306,7 +320,7 @@ public final class Checkpointer {
         return Duration.ofNanos(System.nanoTime() - since).compareTo(options.patience()) > 0;
     }
 
-    /** Operations that may have changed something. */
+    /** How many operations may have changed something. */
     private static long changes(StoreCounts counts) {
         return counts.upserts() + counts.updates() + counts.deletes();
     }
@@ -317,18 +331,18 @@ public final class Checkpointer {
         }
     }
 
-    /** One that waits for sessions gives up, and no other is made. Any thread. */
+    /** Makes a checkpoint that waits for sessions give up, and refuses further ones. Any thread. */
     public void stop() {
         stopped = true;
     }
 
-    /** None is on its way when this returns, behind {@link #stop}. */
+    /** Waits until no checkpoint is being made, after {@link #stop}. */
     @SuppressWarnings("EmptyMethod")
     public synchronized void awaitEnd() {
-        // Whoever makes one has the monitor.
+        // A thread that makes a checkpoint holds the monitor.
     }
 
-    /** No checkpoint that is kept needs what is below. */
+    /** The lowest address of the log that a kept checkpoint needs. */
     public synchronized long needed() {
         return Math.min(olderBegin, newerBegin);
     }

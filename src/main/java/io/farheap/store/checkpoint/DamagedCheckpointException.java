@@ -1,6 +1,6 @@
 package io.farheap.store.checkpoint;
 
-/** A checkpoint cannot be used, and why. */
+/** A checkpoint is damaged, as the message explains. */
 public final class DamagedCheckpointException extends Exception {
 
     private static final long serialVersionUID = 1L;

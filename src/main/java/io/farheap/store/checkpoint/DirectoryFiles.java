@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Files of a directory: written aside, synced, renamed, and the directory synced. An interrupted thread reads and
- * writes as any other, which a {@code FileChannel} would refuse it, and be closed for all.
+ * The files of a directory. A file is written under another name, synced and renamed, and then the directory is synced.
+ * An interrupt does not disturb reads and writes; it would close a {@code FileChannel} for all threads.
  */
 public final class DirectoryFiles implements StableFiles {
 
@@ -75,12 +75,12 @@ public final class DirectoryFiles implements StableFiles {
         };
     }
 
-    /** @throws NoSuchFileException where it is not there, and only there */
+    /** @throws NoSuchFileException if the file does not exist, and only then */
     private static RandomAccessFile opened(Path path, String mode) throws IOException {
         try {
             return new RandomAccessFile(path.toFile(), mode);
         } catch (FileNotFoundException e) {
-            // It says so also where there is no permission, or no descriptor left.
+            // The same exception is thrown if there is no permission, or no file descriptor left.
             if (Files.notExists(path)) {
                 throw new NoSuchFileException(path.toString());
             }

@@ -15,17 +15,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets the entries of an index point to the records of a log, whose parts it is given in their order: the last record
- * of a chain counts. Several threads look at each part, the caller's among them, and take the records whose buckets are
- * their own. So those of a chain are taken in the order of the log, and no two threads store into one bucket.
+ * Builds an index from the parts of a log, which it receives in their order: an entry ends up with the last record of
+ * its chain. Several threads, the caller's among them, read every part; each takes only the records whose buckets
+ * belong to it, by the low bits of the hash. So the records of a chain are taken in the order of the log, and no two
+ * threads store into one bucket.
  *
- * <p>The caller stores a part's place and then {@code given}, which the others load first; each stores {@code done}
- * behind what it has read, and the caller loads that before the part's memory is written anew.
+ * <p>The caller stores a part's place and then {@code given}; the other threads load {@code given} first. Each thread
+ * stores its {@code done} after it has read a part, and the caller loads all of these before it overwrites the part's
+ * memory.
  */
 final class IndexBuilder implements AutoCloseable {
 
     private static final int MOST_THREADS = 4;
-    /** Records whose buckets are touched together, so that the misses overlap. */
+    /** How many records' buckets are touched together, so that their cache misses overlap. */
     private static final int GROUP = 64;
 
     private final HashIndex index;
@@ -33,7 +35,7 @@ final class IndexBuilder implements AutoCloseable {
     private final LogGaps gaps;
     private final int threads;
 
-    // Of the parts that are not done, by number modulo their length.
+    // The parts that are not done, by number modulo the length of these arrays.
     private final long[] bases;
     private final long[] froms;
     private final long[] tos;
@@ -44,18 +46,18 @@ final class IndexBuilder implements AutoCloseable {
     private volatile boolean ended;
     private volatile @Nullable Throwable failure;
 
-    /** The records of one thread. */
+    /** One thread's share of the records. */
     private final class Share implements Runnable {
 
         private final int number;
         private final OperationKey key = new OperationKey(layout);
         private final long[] hashes = new long[GROUP];
         private final long[] addresses = new long[GROUP];
-        /** So that a load is not taken for one without an effect. */
+        /** Receives what was loaded, so that the compiler does not remove the loads. */
         @SuppressWarnings("unused")
         private long touched;
 
-        /** Parts, the first so many. */
+        /** How many parts, from the first on, this thread has read. */
         private volatile long done;
 
         private @Nullable Thread thread;
@@ -97,7 +99,7 @@ final class IndexBuilder implements AutoCloseable {
                     key.useOf(record);
                     hashes[count] = key.hash;
                     addresses[count] = address;
-                    // Whose it is nobody predicts, so it is no branch: 1 where it is this thread's, and else 0.
+                    // Whether the record is this thread's cannot be predicted, so this adds 1 or 0 without a branch.
                     long others = key.hash & threads - 1 ^ number;
                     count += (int) (others - 1 >>> Long.SIZE - 1);
                     if (count == GROUP) {
@@ -111,7 +113,7 @@ final class IndexBuilder implements AutoCloseable {
             done = part + 1;
         }
 
-        /** Lets the entries of so many records point to them, in their order. */
+        /** Stores the addresses of the collected records into their entries, in the order of the log. */
         private void point(int count) {
             IndexTable table = index.newest();
             long sum = 0;
@@ -127,7 +129,7 @@ final class IndexBuilder implements AutoCloseable {
     }
 
     /**
-     * @param parts that may be under way at a time
+     * @param parts how many parts may be under way at a time
      * @param threads a power of two, at most the index's buckets
      */
     IndexBuilder(HashIndex index, RecordLayout layout, LogGaps gaps, int parts, int threads) {
@@ -152,16 +154,16 @@ final class IndexBuilder implements AutoCloseable {
         }
     }
 
-    /** How many threads are of use on this machine. @param parts that there are in all */
+    /** How many threads to use on this machine. @param parts how many parts there are in all */
     static int threads(HashIndex index, int parts) {
         long most = Math.min(Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors()), index.buckets());
         return (int) Long.highestOneBit(Math.max(1, Math.min(most, parts)));
     }
 
     /**
-     * Takes the next part, which stays where it is until it is {@link #done}.
+     * Takes the next part of the log. Its memory must stay as it is until it is {@link #done}.
      *
-     * @param base where the log's address 0 would be in memory
+     * @param base the address in memory at which the log's address 0 would be
      * @param from the address of its first record
      */
     void add(long base, long from, long to) {
@@ -175,7 +177,7 @@ final class IndexBuilder implements AutoCloseable {
         own.take(part);
     }
 
-    /** How many parts, the first so many, are done by all. */
+    /** How many parts, from the first on, all threads have read. */
     long done() {
         long least = own.done;
         for (Share share : others) {
@@ -184,7 +186,7 @@ final class IndexBuilder implements AutoCloseable {
         return least;
     }
 
-    /** Returns when all parts are done that were given. */
+    /** Returns when all parts that were added are done. */
     void finish() {
         awaitDone(given);
     }
@@ -195,7 +197,7 @@ final class IndexBuilder implements AutoCloseable {
         }
     }
 
-    /** @throws IllegalStateException where one of the threads cannot go on */
+    /** @throws IllegalStateException if one of the threads has failed */
     void checkSound() {
         Throwable cause = failure;
         if (cause != null) {
@@ -203,7 +205,7 @@ final class IndexBuilder implements AutoCloseable {
         }
     }
 
-    /** Nobody uses the index or the parts' memory any more. */
+    /** Ends the threads. After this, none of them uses the index or the parts' memory. */
     @Override
     public void close() {
         ended = true;

@@ -15,13 +15,13 @@ import java.util.zip.CRC32C;
  * Images of an index, in files {@code index-N}: for each bucket its entries, of 8 bytes, little-endian, with the tag
  * and the address as in {@link HashIndex}, then 8 bytes of 0.
  *
- * <p>An image is made beside the load, bucket by bucket. It has all that was published in the log below the tail of
- * before, and of what came since some: so who reads the log from there on, in its order, ends with the whole (FASTER,
- * section 6.5).
+ * <p>An image is made bucket by bucket while sessions use the store. It has all records that were published below the
+ * tail at its beginning, and some later ones. So recovery, which then applies the log from that tail on in its order,
+ * ends with the complete index (FASTER, section 6.5).
  */
 public final class IndexFiles {
 
-    /** Buckets in one stay inside an epoch. */
+    /** How many buckets are read inside one epoch. */
     private static final int BATCH = 64;
 
     private static final int BUFFER = 1 << 16;
@@ -43,19 +43,19 @@ public final class IndexFiles {
         return "index-" + number;
     }
 
-    /** No image of an index of so many buckets. */
+    /** The description of a missing image, of an index with so many buckets. */
     public static IndexImage none(long buckets) {
         return new IndexImage(buckets, -1, 0, 0);
     }
 
-    /** @return of an index that grew meanwhile none */
+    /** @return the image, or {@link #none} if the index grew meanwhile */
     IndexImage write(long number) throws IOException {
         IndexTable table = parts.index().quiet();
         if (table == null) {
             return none(parts.index().buckets());
         }
         long from = parts.log().tail();
-        // Whoever has taken room below has published what is there.
+        // After this, every record that was allocated below the tail has been published.
         parts.epochs().awaitAll();
         crc.reset();
         bytes = 0;
@@ -98,7 +98,7 @@ public final class IndexFiles {
         }
         ReadCache cache = parts.cache();
         if (cache != null && RecordCopies.marks(word)) {
-            // A copy that was read is left behind.
+            // The read cache is not in the image: the entry points to the chain behind the copy.
             entries.putLong(HashIndex.pointing(word, cache.behind(HashIndex.address(word))));
         } else {
             entries.putLong(word);
@@ -112,8 +112,8 @@ public final class IndexFiles {
     }
 
     /**
-     * @return what points below the log's beginning is left out
-     * @throws DamagedCheckpointException where the file is not as it was written
+     * @return the index, without entries that point below the log's beginning
+     * @throws DamagedCheckpointException if the file is not as it was written
      */
     static HashIndex read(StableFiles files, Checkpoint checkpoint) throws DamagedCheckpointException {
         IndexImage image = checkpoint.index();

@@ -14,12 +14,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Brings an index back from a checkpoint: reads its log from the beginning, or from where an image of the index has it,
- * to the end, several pages at a time, checks every part's checksum, and lets each entry point to its last record.
+ * Rebuilds an index from a checkpoint: reads the log from its beginning, or from the address up to which an image of
+ * the index is complete, to its end, several pages at a time; checks the checksum of every part; and makes each entry
+ * point to the last record of its chain.
  */
 final class IndexRecovery {
 
-    // What is asked of the device at a time, unless pages are so large or so small.
+    // Bytes that are read from the device at a time, within bounds of the number of reads.
     private static final long READ_AHEAD_BYTES = 16 << 20;
     private static final int LEAST_READS = 8;
     private static final int MOST_READS = 64;
@@ -29,7 +30,7 @@ final class IndexRecovery {
     private final HashIndex index;
     private final LogGaps gaps;
     private final long pageBytes;
-    /** Parts that are read at a time. */
+    /** How many parts are read at a time. */
     private int reads;
 
     private String damage = "";
@@ -43,7 +44,7 @@ final class IndexRecovery {
         this.pageBytes = 1L << checkpoint.pageBits();
     }
 
-    /** What does not count of the log once the checkpoint is recovered. */
+    /** The gaps of the log once the checkpoint is recovered. */
     static LogGaps gaps(Checkpoint checkpoint) {
         List<LogGaps.Gap> all = new ArrayList<>(checkpoint.gaps());
         all.add(new LogGaps.Gap(checkpoint.passing(), checkpoint.end(), checkpoint.version()));
@@ -53,11 +54,11 @@ final class IndexRecovery {
     }
 
     /**
-     * @param index which has what was published below {@code from}
-     * @throws DamagedCheckpointException where the log is not as it was when the checkpoint was made; the index is of
-     *     no use then
-     * @throws CheckpointUnavailableException where that is not known, as the device does not read it; the index is of
-     *     no use either
+     * @param index which has all records that were published below {@code from}
+     * @throws DamagedCheckpointException if the log is not as it was when the checkpoint was made; the index is not
+     *     usable then
+     * @throws CheckpointUnavailableException if that is not known, since the device cannot read it now; the index is
+     *     not usable then
      */
     static void index(Checkpoint checkpoint, Device device, HashIndex index, LogGaps gaps, long from)
             throws DamagedCheckpointException, CheckpointUnavailableException {
@@ -86,7 +87,7 @@ final class IndexRecovery {
                         && read(extents.get(next), next, handle, registered, read)) {
                     next++;
                 }
-                // What was asked for goes out with it, also where the next part is there already.
+                // Poll even if the next part has been read: a poll also submits the reads that were requested above.
                 boolean progress = handle.poll() > 0;
                 if (at < next && read[at % reads]) {
                     look(extents.get(at), memory, at % reads, fill);
@@ -129,7 +130,7 @@ final class IndexRecovery {
             return false;
         }
         if (extent.to() > device.end()) {
-            damage = "its log goes on to " + extent.to() + ", and the device has it up to " + device.end();
+            damage = "its log ends at " + extent.to() + ", and the device has it up to " + device.end();
             return false;
         }
         return handle.read(

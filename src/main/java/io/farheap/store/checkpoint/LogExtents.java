@@ -21,7 +21,7 @@ public final class LogExtents implements LogThread.Written {
         written.add(new Checkpoint.Extent(from, to, Checkpoint.crc(bytes)));
     }
 
-    /** Those that a log from {@code begin} to {@code end} consists of. */
+    /** The extents that cover the log from {@code begin} to {@code end}. */
     synchronized List<Checkpoint.Extent> between(long begin, long end) {
         written.removeIf(extent -> extent.to() <= begin);
         return written.stream().filter(extent -> extent.from() < end).toList();

@@ -10,15 +10,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store begins with.
+ * The state with which a store begins.
  *
- * @param index which whoever asks for this closes
- * @param checkpoint null where there was none
- * @param report what became of the checkpoints, in a sentence
+ * @param index the caller closes it
+ * @param checkpoint the one that was recovered; null if there was none
+ * @param report a sentence that says what became of the checkpoints
  */
 public record RecoveredState(HashIndex index, @Nullable Checkpoint checkpoint, LogGaps gaps, String report) {
 
-    /** What is asked of a checkpoint, which throws where it does not fit the store that is to be opened. */
+    /** Checks whether a checkpoint fits the store that is to be opened, and throws if it does not. */
     public interface CheckpointValidator {
         void check(Checkpoint checkpoint);
     }
@@ -29,13 +29,13 @@ public record RecoveredState(HashIndex index, @Nullable Checkpoint checkpoint, L
     }
 
     /**
-     * The newest checkpoint that is whole. Those that are newer are damaged, and set aside.
+     * Recovers the newest checkpoint that is not damaged. Newer ones are damaged, and are set aside.
      *
      * @param name the store's
-     * @param device with the log
-     * @param buckets of the index, at least
-     * @throws StoreException where it is not known whether one is whole; nothing has changed then, and an older one is
-     *     not taken
+     * @param device which has the log
+     * @param buckets how many buckets the index has at least
+     * @throws StoreException if all checkpoints are damaged, or if one cannot be read now, so that it is not known
+     *     whether it is damaged; an older one is not taken then, and nothing has changed
      */
     public static RecoveredState from(
             CheckpointFiles files, String name, Device device, long buckets, CheckpointValidator fitting) {
@@ -125,7 +125,10 @@ public record RecoveredState(HashIndex index, @Nullable Checkpoint checkpoint, L
         return filled(index, checkpoint, device, gaps, checkpoint.index().from());
     }
 
-    /** Chains of a large index lack records of other buckets: a smaller one would not find these through them. */
+    /**
+     * Builds the index from the log. It has at least as many buckets as before: a chain in a larger index lacks records
+     * of other buckets, so a smaller index would not find those through it.
+     */
     private static HashIndex fromLog(Checkpoint checkpoint, Device device, long buckets, LogGaps gaps)
             throws DamagedCheckpointException, CheckpointUnavailableException {
         HashIndex index = new HashIndex(Math.max(buckets, checkpoint.index().buckets()));

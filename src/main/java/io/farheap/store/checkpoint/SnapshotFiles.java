@@ -21,8 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Copies of the part of a log that is updated in place, in files {@code snapshot-N}: blocks of 4,096 bytes of the log,
- * as they are, one behind the other. One that has not changed since it was copied last need not be copied again: it has
- * no record of a later version, since who changes one in place gives it its own.
+ * one after the other. A block that has not changed since the last checkpoint need not be copied again. Its records'
+ * versions show this: a session that changes a record in place gives it its own version, so an unchanged block has no
+ * record of a later version than that checkpoint's.
  */
 public final class SnapshotFiles {
 
@@ -34,10 +35,10 @@ public final class SnapshotFiles {
     private final StoreContext parts;
     private final boolean incremental;
 
-    /** By block, of the last checkpoint; and its version. */
+    /** The pieces of the last checkpoint, by block. */
     private Map<Long, Piece> last = Map.of();
 
-    /** Bytes of files, by number. */
+    /** The sizes of files in bytes, by number. */
     private final Map<Long, Long> sizes = new HashMap<>();
 
     private long lastVersion;
@@ -52,14 +53,14 @@ public final class SnapshotFiles {
         return "snapshot-" + number;
     }
 
-    /** @param from behind which the log is in the pieces; below it the device has it */
+    /** @param from the address from which on the log is in the pieces; below it, the device has the log */
     record Snapshot(long from, List<Piece> pieces, long bytes) {}
 
     /**
-     * While records of the version are not changed, and nobody is writing a record below {@code end} for the first
-     * time.
+     * Writes a snapshot. Meanwhile records of the version are not changed, and no session is still writing a new record
+     * below {@code end}.
      *
-     * @param from what is below the device has; a record begins there
+     * @param from the device has the log below this address; a record begins there
      */
     Snapshot write(long number, long version, long from, long end) throws IOException {
         HybridLog log = parts.log();
@@ -75,7 +76,7 @@ public final class SnapshotFiles {
                 if (copy(place, at, to, page)) {
                     copying.page(page, at, to, pieces);
                 } else {
-                    // The device has it by now, and what is before.
+                    // The page has left memory, so the device has it and all that precedes it.
                     pieces.clear();
                     first = to;
                 }
@@ -87,7 +88,7 @@ public final class SnapshotFiles {
         }
     }
 
-    /** @return false where it is not in memory any more */
+    /** @return false if it is not in memory any more */
     private boolean copy(int place, long from, long to, MemorySegment into) {
         HybridLog log = parts.log();
         parts.epochs().enter(place);
@@ -102,7 +103,7 @@ public final class SnapshotFiles {
         }
     }
 
-    /** A checkpoint of the version is durable that has these. */
+    /** Says that a checkpoint of the version, with these pieces, is durable. */
     void made(long version, List<Piece> pieces) {
         lastVersion = version;
         last = new HashMap<>();
@@ -114,12 +115,12 @@ public final class SnapshotFiles {
         sizes.keySet().retainAll(needed);
     }
 
-    /** Bytes of the files that have the last checkpoint's pieces. */
+    /** Bytes of the files that hold the last checkpoint's pieces. */
     private long held() {
         return sizes.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** A snapshot on its way. */
+    /** A snapshot that is being written. */
     private final class SnapshotCopy implements AutoCloseable {
 
         private final long number;
@@ -169,7 +170,7 @@ public final class SnapshotFiles {
             }
         }
 
-        /** @return blocks that have a record, or a part of one, that was changed since the last checkpoint */
+        /** @return the blocks with a record, or a part of one, that was changed since the last checkpoint */
         private BitSet changed(long base, long from, long to) {
             BitSet blocks = new BitSet();
             RecordLayout layout = parts.log().layout;
@@ -181,7 +182,7 @@ public final class SnapshotFiles {
                 }
                 bytes = layout.recordBytes(base + at);
                 long later = StoreRecord.version(header) - lastVersion & StoreRecord.VERSION;
-                // Those of the version after the checkpoint's are not in it, and may be changing now.
+                // Records of the version after the checkpoint's are not in it, and may be changing now.
                 if (later >= 1 && later <= versions) {
                     blocks.set((int) (at / BLOCK - from / BLOCK), (int) ((at + bytes - 1) / BLOCK - from / BLOCK) + 1);
                 }

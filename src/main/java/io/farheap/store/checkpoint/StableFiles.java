@@ -7,24 +7,27 @@ import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
 
-/** Files by name, each written as a whole. */
+/** Files by name, each of which is written as a whole: after a crash, a file is either the old or the new one. */
 public interface StableFiles {
 
-    /** A file of that name is as before until it is {@linkplain Output#commit committed}. */
+    /**
+     * Creates a file. An existing file of that name stays as it is until the new one is {@linkplain Output#commit
+     * committed}.
+     */
     Output create(String name) throws IOException;
 
-    /** @throws java.nio.file.NoSuchFileException where it is not there */
+    /** @throws java.nio.file.NoSuchFileException if there is no such file */
     Input open(String name) throws IOException;
 
-    /** In any order. */
+    /** The names of all files, in any order. */
     List<String> names() throws IOException;
 
-    /** It is durable under the new name, where another is gone, when this returns. */
+    /** Renames a file, and replaces one that has the new name; the change is durable when this returns. */
     void rename(String from, String to) throws IOException;
 
     void delete(String name) throws IOException;
 
-    /** It is durable, with its name, when this returns; until then a file of that name is as before. */
+    /** Writes a file. It is durable when this returns; until then an existing file of that name stays as it is. */
     default void write(String name, ByteBuffer bytes) throws IOException {
         try (Output output = create(name)) {
             output.write(bytes);
@@ -32,7 +35,7 @@ public interface StableFiles {
         }
     }
 
-    /** A small one. */
+    /** Reads a whole, small file. */
     default ByteBuffer read(String name) throws IOException {
         try (Input input = open(name)) {
             ByteBuffer all = ByteBuffer.allocate((int) Math.min(input.bytes(), Integer.MAX_VALUE - 8));
@@ -41,7 +44,7 @@ public interface StableFiles {
         }
     }
 
-    /** Whether a file is not as it was written. Whatever else keeps one from being read may pass. */
+    /** Whether an exception says that a file is not as it was written. Any other reason may pass. */
     static boolean isDamage(IOException e) {
         return e instanceof NoSuchFileException || e instanceof EOFException;
     }
@@ -49,10 +52,10 @@ public interface StableFiles {
     /** A file that is being written, from its beginning on. */
     interface Output extends Closeable {
 
-        /** All that remains of it. */
+        /** Writes all remaining bytes of the buffer. */
         void write(ByteBuffer bytes) throws IOException;
 
-        /** It is durable, with its name, when this returns. Nothing is written any more. */
+        /** Makes the file durable under its name, and ends writing. */
         void commit() throws IOException;
     }
 
@@ -63,7 +66,7 @@ public interface StableFiles {
         /**
          * Fills what remains of the buffer, which is on the heap.
          *
-         * @throws java.io.EOFException where the file has not so much
+         * @throws java.io.EOFException if the file ends before that
          */
         void read(long position, ByteBuffer into) throws IOException;
     }

@@ -9,7 +9,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** What a store does beside its load, and how long it took: in a flight recording. No key is in it. */
+/** A flight recorder event for a store's checkpoint, compaction or recovery, and its duration. It contains no keys. */
 @Name("io.farheap.StoreMaintenance")
 @Label("Store Maintenance")
 @Description("A checkpoint, a compaction or a recovery of a store")
@@ -45,7 +45,7 @@ public final class StoreEvent extends Event {
         return event;
     }
 
-    /** Where it is not called the event says that it was not done. */
+    /** Says that the work was done. If this is not called, the event says that it was not. */
     public void done(long checkpoint, long log) {
         number = checkpoint;
         bytes = log;

@@ -9,20 +9,20 @@ import io.farheap.tier.device.IoStatus;
 import io.farheap.tier.handle.BlockingDeviceHandle;
 
 /**
- * What is missing of the page in which a recovered log ends. New records begin in the next one, so nobody would ever
- * write it; but scans and compactions read whole pages, and a read may pass the end of a short record.
+ * Fills the page in which a recovered log ends. New records begin in the next page, so the rest of that page would
+ * never be written; but scans and compactions read whole pages, and a read may reach beyond the end of a short record.
  */
 public final class TailPagePadding {
 
     private TailPagePadding() {}
 
     /**
-     * Writes zeros from the block behind what the checkpoint has to the end of its page. The device's own end does not
-     * say whether that page is whole: a power cut may leave a later segment, and of this one a part. The last extent
-     * may go on behind the checkpoint's end, as the page was written while sessions went on: its checksum is of that
-     * too, so it stays.
+     * Writes zeros from the block behind the checkpoint's last bytes to the end of their page. The device's own end
+     * does not say whether that page is whole: after a power cut there may be a later segment, and only a part of this
+     * one. The last extent may reach beyond the checkpoint's end, since the page was written while sessions appended to
+     * it; its checksum covers those bytes, so they stay.
      *
-     * @throws StoreException where the device does not take them
+     * @throws StoreException if the device does not write them
      */
     public static void complete(Checkpoint checkpoint, Device device) {
         long alignment = device.alignment();

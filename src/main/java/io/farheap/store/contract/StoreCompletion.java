@@ -1,14 +1,14 @@
 package io.farheap.store.contract;
 
 /**
- * Told how an operation ended that was pending, in {@link io.farheap.store.StoreSession#poll}, or one of many, in
+ * Called when a pending operation has ended, in {@link io.farheap.store.StoreSession#poll}, or one read of many, in
  * {@link io.farheap.store.StoreSession#readAll}; on the session's thread.
  */
 @FunctionalInterface
 public interface StoreCompletion {
 
     /**
-     * @param token as given with the operation
+     * @param token the one that the operation was given
      * @param status of {@link StoreStatus}, never PENDING or FULL
      * @param bytes of the value that was read, else 0
      */

@@ -1,6 +1,6 @@
 package io.farheap.store.contract;
 
-/** A store cannot be opened, a checkpoint cannot be made, or an operation that waits for its end has failed. */
+/** A store cannot be opened, a checkpoint cannot be made, or a blocking operation has failed. */
 public final class StoreException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -22,7 +22,7 @@ public final class StoreException extends RuntimeException {
         this.status = StoreStatus.FAILED;
     }
 
-    /** Of an operation: how it ended, of {@link StoreStatus}. */
+    /** The {@link StoreStatus} with which the operation ended. */
     public int status() {
         return status;
     }

@@ -1,36 +1,40 @@
 package io.farheap.store.contract;
 
-/** What an operation of a store's session says at once, or, where it was {@link #PENDING}, when it is called back. */
+/**
+ * The statuses of a store session's operations: returned at once, or, if that was {@link #PENDING}, passed to the
+ * completion.
+ */
 public final class StoreStatus {
 
-    /** It has taken effect. */
+    /** The operation has taken effect. */
     public static final int DONE = 0;
-    /** There is no such key. */
+    /** The store has no such key. */
     public static final int NOT_FOUND = 1;
-    /** It goes on in {@link io.farheap.store.StoreSession#poll}, which calls back. */
+    /** The operation continues in {@link io.farheap.store.StoreSession#poll}, which calls its completion. */
     public static final int PENDING = 2;
-    /** There is no room at this moment, nothing has happened: poll, then do it again. */
+    /** There is no room at this moment and nothing has changed: poll, then try again. */
     public static final int FULL = 3;
     /** The record was on a device that has lost it. */
     public static final int LOST = 4;
     /**
-     * The device failed, by an I/O error or a full disk; or it has room for no more of the log, and the store has no
-     * {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit} below which it would compact:
-     * {@link io.farheap.store.FarStore#compact} makes room.
+     * The device failed, by an I/O error or a full disk. Or it has no more room for the log, and the store has no
+     * {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit}, so no thread compacts it: call {@link
+     * io.farheap.store.FarStore#compact} to make room.
      */
     public static final int FAILED = 5;
-    /** The store was closed before it ended. */
+    /** The store was closed before the operation ended. */
     public static final int CLOSED = 6;
 
-    /** The value does not fit into the place that it was to go to; it is there as before. */
+    /** The value does not fit into the room that the read was given; the store still has it. */
     public static final int TOO_LONG = 7;
-    /** The segment that the value was to go to could not be accessed any more. */
+    /** The segment that was to receive the value could no longer be accessed. */
     public static final int SEGMENT_GONE = 8;
-    /** The update has thrown an exception, which came out of the poll; the value is there as before. */
+    /** The update has thrown an exception, which {@code poll} has thrown on; the value is unchanged. */
     public static final int THREW = 9;
 
     private StoreStatus() {}
 
+    /** A status in words, for messages. */
     public static String describe(int status) {
         return switch (status) {
             case DONE -> "done";

@@ -3,36 +3,40 @@ package io.farheap.store.contract;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a read-modify-write does with a value. Called on the session's thread, for one record at a time; it may be
- * called more than once for one operation, where another session was faster, and the last call counts. It sees the
- * store's own memory: it reads and writes the bytes that it is given and no others, keeps no reference, and makes no
- * operation of the store. What it throws comes out of the operation, or, where that was pending, of the poll; the
- * operation has ended then, and the value is as it was but for what {@link #inPlace} has changed.
+ * A read-modify-write, as the application writes it. The session's thread calls it for one record at a time. If another
+ * session was faster, it may be called more than once for one operation; the last call counts. It is given the store's
+ * own memory: it must read and write only the bytes that it is given, keep no reference to them, and call no operation
+ * of the store. An exception that it throws comes out of the operation, or of the poll if the operation was pending;
+ * the operation has then ended, and the value is unchanged but for bytes that {@link #inPlace} has changed.
  */
 public interface Update {
 
-    /** As the bytes of a copy: the value stays as it is, and is not copied. */
+    /** Returned by {@link #copyBytes}: the value stays as it is, and is not copied. */
     int KEEP = Integer.MIN_VALUE;
 
-    /** Bytes of the value that {@link #initial} makes; negative to leave the key absent. */
+    /** The length of the value that {@link #initial} will make, in bytes; negative to leave the key absent. */
     int initialBytes(long argument);
 
-    /** Makes the value of a key that is absent. */
+    /** Writes the value of a key that was absent. */
     void initial(MemorySegment value, long offset, int bytes, long argument);
 
     /**
-     * Changes a value where it is.
+     * Changes a value in place.
      *
-     * @return false where that cannot be, as its length changes or it is to be deleted: it is copied then
+     * @return false if the value cannot be changed in place, since its length changes or it is to be deleted; {@link
+     *     #copyBytes} is called then
      */
     boolean inPlace(MemorySegment value, long offset, int bytes, long argument);
 
-    /** Bytes of the value that {@link #copy} makes of an old one; -1 to delete the key, or {@link #KEEP}. */
+    /**
+     * The length of the value that {@link #copy} will make of an old one, in bytes; -1 to delete the key, or {@link
+     * #KEEP}.
+     */
     default int copyBytes(MemorySegment old, long oldOffset, int oldBytes, long argument) {
         return oldBytes;
     }
 
-    /** Makes a value of an old one. */
+    /** Writes a new value, made from the old one. */
     void copy(
             MemorySegment old,
             long oldOffset,

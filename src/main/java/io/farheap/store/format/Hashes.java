@@ -1,6 +1,6 @@
 package io.farheap.store.format;
 
-/** Hashes of keys: all 64 bits are mixed. */
+/** Hashes of keys, in which each bit of the key changes all 64 bits. */
 public final class Hashes {
 
     private Hashes() {}

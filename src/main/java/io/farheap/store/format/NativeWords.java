@@ -8,7 +8,10 @@ import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
-/** Aligned words of the store's own memory, by address: unchecked, so the address is one of a frame or a bucket. */
+/**
+ * Loads and stores of aligned words in the store's own memory, by address. Addresses are not checked: each must lie in
+ * a page frame or a bucket.
+ */
 public final class NativeWords {
 
     private static final MemorySegment ALL = NativeMemory.ALL;
@@ -48,7 +51,10 @@ public final class NativeWords {
         return (long) WORD.getAndAdd(ALL, address, delta);
     }
 
-    /** @param from not of a mapped file: what others see already is not to be changed by half */
+    /**
+     * @param from memory that is not a mapped file's: if the file were cut, a value that other threads see would be
+     *     changed by half
+     */
     public static void copyIn(MemorySegment from, long offset, long address, long bytes) {
         if (bytes == Long.BYTES) {
             set(address, from.get(JAVA_LONG_UNALIGNED, offset));
@@ -57,7 +63,7 @@ public final class NativeWords {
         }
     }
 
-    /** @throws InternalError if {@code into} is of a mapped file that has been cut */
+    /** @throws InternalError if {@code into} is in a mapped file that has been truncated */
     public static void copyOut(long address, MemorySegment into, long offset, long bytes) {
         if (bytes == Long.BYTES) {
             into.set(JAVA_LONG_UNALIGNED, offset, getOpaque(address));

@@ -6,16 +6,19 @@ import io.farheap.memory.MappedFaults;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
-/** The key of the operation that a session is at: 8 bytes as a word, others in memory, padded with zeros to words. */
+/**
+ * The key of a session's current operation: a key of 8 bytes as a word, any other in memory, padded with zeros to whole
+ * words. One thread's; it is used again for each operation, so that no operation allocates.
+ */
 public final class OperationKey {
 
     private final RecordLayout layout;
 
-    /** Of 8 bytes, else of no meaning. */
+    /** The key, if it has 8 bytes; otherwise without meaning. */
     public long word;
 
     public int bytes;
-    /** Where the key is, if it has not 8 bytes. */
+    /** Address of the key, if it does not have 8 bytes. */
     public long memory;
 
     public long hash;
@@ -28,7 +31,7 @@ public final class OperationKey {
         use(key, Long.BYTES, Hashes.of(key));
     }
 
-    /** @param there the key, if it has 8 bytes, else where it is in memory, padded */
+    /** @param there the key itself if it has 8 bytes, else the address of the padded key */
     public void use(long there, int length, long hashed) {
         if (length == Long.BYTES) {
             word = there;
@@ -40,8 +43,8 @@ public final class OperationKey {
     }
 
     /**
-     * @param scratch memory that has the key until the operation has ended, of whole words
-     * @throws InternalError if the key is in a mapped file that has been cut
+     * @param scratch address of memory for the padded key, which holds it until the operation has ended
+     * @throws InternalError if the key is in a mapped file that has been truncated
      */
     public void use(MemorySegment key, long offset, int length, long scratch) {
         if (length == Long.BYTES) {
@@ -57,7 +60,7 @@ public final class OperationKey {
         use(scratch, length);
     }
 
-    /** A key that is in memory already, padded. */
+    /** Uses a key that is in memory already, padded. */
     public void use(long address, int length) {
         if (length == Long.BYTES) {
             use(NativeWords.get(address));
@@ -70,7 +73,7 @@ public final class OperationKey {
         use(address, length, mixed);
     }
 
-    /** The key of a record. */
+    /** Uses the key of a record. */
     public void useOf(long record) {
         if (layout == RecordLayout.COMPACT) {
             use(NativeWords.get(record + layout.keyOffset()));
@@ -79,7 +82,7 @@ public final class OperationKey {
         }
     }
 
-    /** Whether a record has it. */
+    /** Whether a record has this key. */
     public boolean of(long record) {
         if (layout == RecordLayout.COMPACT) {
             return NativeWords.get(record + 8) == word;
@@ -99,7 +102,7 @@ public final class OperationKey {
         return true;
     }
 
-    /** Stores it in a record that nobody sees yet, which has room for it. */
+    /** Stores the key in a record that has room for it and that no other thread sees yet. */
     public void into(long record) {
         long there = record + layout.keyOffset();
         if (bytes == Long.BYTES) {

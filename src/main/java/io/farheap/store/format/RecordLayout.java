@@ -3,16 +3,17 @@ package io.farheap.store.format;
 import java.lang.invoke.VarHandle;
 
 /**
- * Where a record has what, in bytes from its beginning; a multiple of 8 long.
+ * Offsets of a record's parts, in bytes from its beginning. A record is a multiple of 8 bytes long.
  *
  * <pre>
  * COMPACT  0 header   8 key   16 value: 8 bytes each
  * GENERAL  0 header   8 lengths and stamp   16 key, padded to 8   value, padded to 8
  * </pre>
  *
- * The second word of the general one: bits 0 to 15 bytes of the key, 16 to 39 bytes of the value, 40 to 63 a stamp,
- * which is odd while the value is being changed in place, and another one afterwards, so that no reader takes half of
- * one value and half of the next.
+ * The second word of a general record has the bytes of the key in bits 0 to 15, those of the value in bits 16 to 39,
+ * and a stamp in bits 40 to 63. The stamp is odd while a session changes the value in place, and the next even number
+ * afterwards. A reader copies the value between two loads of this word and repeats if they differ, so it never returns
+ * half of one value and half of the next.
  */
 public enum RecordLayout {
     COMPACT,
@@ -48,7 +49,11 @@ public enum RecordLayout {
         return (lengths & STAMP_ONE) != 0;
     }
 
-    /** Keeps others from changing a value in place, and readers waiting. @return the word, to {@link #unlock} with */
+    /**
+     * Makes a record's stamp odd: until {@link #unlock}, no other session changes the value in place, and readers wait.
+     *
+     * @return the word to pass to {@code unlock}
+     */
     public static long lock(long record) {
         for (int rounds = 0; ; rounds = SpinWait.wait(rounds)) {
             long lengths = NativeWords.getAcquire(record + LENGTHS);
@@ -59,6 +64,7 @@ public enum RecordLayout {
         }
     }
 
+    /** Makes the stamp even again, by a release store, which comes after the stores to the value. */
     public static void unlock(long record, long lengths) {
         NativeWords.setRelease(record + LENGTHS, lengths + STAMP_ONE);
     }
@@ -67,7 +73,7 @@ public enum RecordLayout {
         return this == COMPACT ? 24 : 16 + padded(keyBytes) + padded(valueBytes);
     }
 
-    /** Of a record whose words can be read. */
+    /** Bytes of a record that is in memory. */
     public long recordBytes(long record) {
         if (this == COMPACT) {
             return 24;
@@ -76,7 +82,7 @@ public enum RecordLayout {
         return recordBytes(keyBytes(lengths), valueBytes(lengths));
     }
 
-    /** Bytes of the value of a record that has none. */
+    /** Bytes of the value in a record without a value, such as a tombstone. */
     public int leastValue() {
         return this == COMPACT ? Long.BYTES : 0;
     }

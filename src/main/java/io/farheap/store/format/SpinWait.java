@@ -2,7 +2,10 @@ package io.farheap.store.format;
 
 import io.farheap.thread.Uninterruptibles;
 
-/** How a thread waits for what another does in some instructions, unless it has lost its core. */
+/**
+ * Waits for a thread that will be done after a few instructions, unless it has lost its core: spins first, then yields,
+ * then parks.
+ */
 public final class SpinWait {
 
     private static final int SPINS = 100;
@@ -11,14 +14,19 @@ public final class SpinWait {
 
     private SpinWait() {}
 
-    /** @param rounds how often it has waited. @return one more */
+    /**
+     * Waits a little longer than the time before.
+     *
+     * @param rounds how often the caller has waited for this already
+     * @return one more
+     */
     public static int wait(int rounds) {
         if (rounds < SPINS) {
             Thread.onSpinWait();
         } else if (rounds < YIELDS) {
             Thread.yield();
         } else {
-            // Virtual threads that do nothing but yield can keep one that was blocked from ever being run.
+            // Virtual threads that only yield could keep a thread that was blocked from ever running.
             Uninterruptibles.parkNanos(SpinWait.class, NAP_NANOS);
         }
         return rounds + 1;

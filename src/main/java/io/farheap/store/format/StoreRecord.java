@@ -5,15 +5,15 @@ package io.farheap.store.format;
  *
  * <pre>
  * bit 63     deleted: a tombstone
- * bit 62     invalid: it was never published; to be passed over
+ * bit 62     invalid: it was never published, and readers pass over it
  * bit 61     used: set in every record, so that no header is 0
- * bit 60     sealed: it is being replaced by a copy, or was, and is not changed in place any more
+ * bit 60     sealed: it is being or was replaced by a copy, and is not changed in place any more
  * 48 to 59   the version, modulo 2^12, of the checkpoint that it belongs to
  * 0 to 47    the address of the previous record in its chain, or 0
  * </pre>
  *
- * Behind it come the key and the value, of 8 bytes each ({@link RecordLayout#COMPACT}), or a word with lengths and a
- * stamp and then both.
+ * Key and value follow, of 8 bytes each ({@link RecordLayout#COMPACT}), or a word with their lengths and a stamp and
+ * then both ({@link RecordLayout#GENERAL}).
  */
 @SuppressWarnings("JavaLangClash")
 public final class StoreRecord {
@@ -41,7 +41,7 @@ public final class StoreRecord {
         return header >>> VERSION_SHIFT & VERSION;
     }
 
-    /** The header of a record that becomes one of another version. */
+    /** The header with another version. */
     public static long ofVersion(long header, long version) {
         return header & ~(VERSION << VERSION_SHIFT) | (version & VERSION) << VERSION_SHIFT;
     }

@@ -8,80 +8,120 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * From a key's hash to the newest record of its chain (FASTER, section 3). Buckets of 64 bytes: seven entries and, in
- * the last word, the address of another bucket of the chain. An entry:
+ * The index of a store: it maps a key's hash to the address of the newest record in that key's chain (FASTER, section
+ * 3). Any thread may call it inside an epoch, if a method does not say otherwise.
+ *
+ * <p><b>The idea.</b> A bucket is one cache line of words that threads change by compare-and-set, and no entry holds a
+ * key. The low bits of the hash choose a bucket, and 15 of its upper bits, the tag, choose an entry in the bucket. Keys
+ * that share a bucket and a tag share that entry, and their records form one chain, newest first, linked by the
+ * addresses in the records' headers; the caller compares the keys. So an entry takes 8 bytes however long the keys are,
+ * and one compare-and-set of the entry publishes a record.
+ *
+ * <p>A bucket has 64 bytes: seven entries, and in the last word the address of the next bucket of its chain, or 0, with
+ * two flags that are used when the chain is divided ({@link IndexTable}). An entry:
  *
  * <pre>
- * bit 63     tentative: being inserted (with address 0), or moved to the next table
- * 48 to 62   tag: bits of the hash that did not choose the bucket, never 0
- * 0 to 47    address in the log, or 0 where there is no record yet
+ * bit 63     tentative: a session is inserting it (its address is 0), or it has moved to the next table
+ * 48 to 62   tag: upper bits of the hash, which did not choose the bucket; never 0
+ * 0 to 47    address of the chain's first record, or 0 if there is no record yet; bit 47: it is in the read cache
  * </pre>
  *
- * Two keys with the same bucket and tag share an entry, and a chain of records. Any thread may call, inside an epoch.
+ * <p><b>States of a place, and which thread writes them.</b>
  *
- * <p><b>No tag is in a bucket twice.</b> Who inserts stores a tentative entry into a free place by compare-and-set,
- * then looks for another entry of the tag, tentative or not; where there is one, it takes its own back and begins
- * again, else it clears the bit. Of two that insert at once each has stored before it looks, so at least one sees the
- * other.
+ * <pre>
+ * state       word                      changed by
+ * free        0                         a session that inserts: CAS to tentative; the dividing thread: CAS to frozen
+ * tentative   bit 63, tag, address 0    the session that inserted it alone: release store to in use, or to free
+ * in use      tag, address              a session or the log's thread: CAS to another address, to publish a record, to
+ *                                       add a copy to the read cache, or to drop one;
+ *                                       the dividing thread: CAS to moved, or to frozen if the address is 0
+ * moved       bit 63, tag, an address   nothing: it stays so until the table is freed
+ * frozen      -1                        nothing
+ * </pre>
  *
- * <p><b>It doubles while it is used</b> ({@code IndexGrowth}). {@code next} is set, then each bucket is divided in two
- * of the next table, by the thread that grows the index or by the first that needs the bucket: it closes the buckets of
- * the chain, freezes every place of theirs by compare-and-set ({@link #moved}), so that whoever has found an entry
- * there fails to change it and looks again, then fills the two new buckets, which nobody looks at before the first's
- * word says that it is divided. A place that is being inserted into is waited for; that takes the other some
- * instructions.
+ * <p>Two threads can only meet at a free place or at an entry in use, and both use a compare-and-set from the word that
+ * they have read: one succeeds, the other looks again. That compare-and-set comes after the stores of the record's
+ * contents and pairs with the acquire load of the entry, so a thread that finds the address sees the whole record.
+ *
+ * <p><b>No tag is in a bucket twice.</b> An insert stores a tentative entry into a free place by compare-and-set. It
+ * then looks for another entry with the same tag, tentative or not. If there is one, it frees its own place and begins
+ * again; if not, it clears the tentative bit. If two threads insert the same tag at once, each has stored before it
+ * looks, so at least one of them sees the other. {@link #find} does not see tentative entries.
+ *
+ * <p><b>The index doubles while it is used</b> ({@code IndexGrowth}). The growing thread sets {@code next} to a table
+ * of twice as many buckets. The chain of each bucket is then divided between two buckets of that table, either by the
+ * growing thread or by the first session that needs the bucket; the thread that sets the {@code CLOSED} flag of the
+ * chain's first bucket does it, and the other threads wait:
+ *
+ * <ol>
+ *   <li>It sets {@code CLOSED} in the later buckets of the chain by compare-and-set, so that no bucket is added.
+ *   <li>It takes every place out of use by compare-and-set. A session that has read an entry before fails to change it,
+ *       sees that it has {@linkplain #moved moved}, and looks it up again. If a place is tentative, the dividing thread
+ *       waits for the session that is inserting, which needs a few instructions.
+ *   <li>It fills the two new buckets by plain stores, since no other thread reads them yet.
+ *   <li>It sets {@code DIVIDED} in the chain's first bucket by a release store. This pairs with the acquire load in
+ *       {@code IndexTable.divided}: a thread reads the new buckets only after it has seen the flag.
+ * </ol>
+ *
+ * <p>After all buckets are divided, the growing thread sets {@code table} to the new table, waits until each session
+ * that was inside an epoch has left it, and frees the old one.
  */
 public final class HashIndex implements AutoCloseable {
 
     private static final int ENTRIES_END = IndexTable.OVERFLOW;
     private static final long TENTATIVE = 1L << 63;
     private static final int TAG_SHIFT = 48;
-    /** What was free is no more. */
+    /** A place that held no record and has been taken out of use. */
     private static final long FROZEN = -1;
 
-    // Who is inside an epoch reads the table first: what grows out of it is then the other, or the same, or both are
-    // the next one; a table is freed when all have left that were inside.
+    // A thread reads table first, then next. So it sees the old table twice, the old and the new, or the new one twice,
+    // but never the new one and then the old. The old table is freed when all threads that were inside an epoch have
+    // left it.
     private volatile IndexTable table;
-    /** What the table grows into, else the table. */
+    /** The table that this index grows into; equal to {@link #table} if the index does not grow. */
     private volatile IndexTable next;
 
-    /** Makes tables. */
+    /** Allocates tables; tests set one that fails. */
     public LongFunction<IndexTable> tables = IndexTable::new;
 
-    /** @param buckets a power of two; of 64 bytes each */
+    /** @param buckets how many buckets of 64 bytes; a power of two */
     public HashIndex(long buckets) {
         table = new IndexTable(buckets);
         next = table;
     }
 
+    /** Bytes of memory that the index has, including the next table while it grows. Any thread. */
     public long bytes() {
         IndexTable now = table;
         IndexTable then = next;
         return now == then ? now.bytes() : now.bytes() + then.bytes();
     }
 
-    /** Whether its chains have become long. */
+    /**
+     * Whether the index is to be doubled: more than a quarter as many overflow buckets as buckets, and it does not grow
+     * yet.
+     */
     public boolean crowded() {
         IndexTable now = table;
         return now.overflowing() > now.buckets / 4 && next == now && now.buckets < 1L << 36;
     }
 
-    /** The largest that it was: of what it grows into. */
+    /** Buckets of the newest table: of the one that the index grows into, if it grows. */
     public long buckets() {
         return next.buckets;
     }
 
-    /** The table, where it does not grow. */
+    /** The table, or null while the index grows. */
     public @Nullable IndexTable quiet() {
         IndexTable now = table;
         return next == now ? now : null;
     }
 
     /**
-     * Shows the entries of a bucket that point to a record, inside an epoch.
+     * Passes the entries of a bucket's chain that point to a record to {@code entries}, inside an epoch.
      *
-     * @param of the {@link #quiet} table
-     * @return false where the index grows since, and what was shown is of no use
+     * @param of the table that {@link #quiet} returned
+     * @return false if the index has begun to grow since; the entries that were passed are not to be used then
      */
     public boolean show(IndexTable of, long hash, LongConsumer entries) {
         if (table != of) {
@@ -95,21 +135,31 @@ public final class HashIndex implements AutoCloseable {
                 }
             }
         }
-        // Entries are frozen behind the beginning of growth.
+        // Growth stores next before it freezes an entry: if next is unchanged, no entry that was read above was frozen.
         return next == of;
     }
 
-    /** Puts an entry back that {@link #show} has shown, into an index of as many buckets that nobody else uses. */
+    /**
+     * Puts an entry back that {@link #show} passed, into an index with the same number of buckets that no other thread
+     * uses.
+     */
     public void put(long hash, long word) {
         move(table, hash, word, address(word), 0);
     }
 
-    /** The table, or what it grows into, whose buckets may be touched inside an epoch; {@link #find} finds entries. */
+    /**
+     * The newest table, whose memory may be touched inside an epoch. Entries are found by {@link #find}, not in this
+     * table.
+     */
     public IndexTable newest() {
         return next;
     }
 
-    /** Brings the bucket into the processor's cache. @return of no meaning */
+    /**
+     * Loads the bucket's cache line into the processor's cache.
+     *
+     * @return a word of it, so that the load is not removed
+     */
     public long touch(long hash) {
         return NativeWords.getOpaque(newest().bucket(hash));
     }
@@ -119,12 +169,12 @@ public final class HashIndex implements AutoCloseable {
         return tag == 0 ? 1 : tag;
     }
 
-    /** Whether an entry is not in use any more, as its bucket was divided: look it up again. */
+    /** Whether an entry's word says that its bucket was divided: the caller looks the entry up again. */
     public static boolean moved(long word) {
         return word < 0;
     }
 
-    /** The first bucket of the hash's chain, which is divided first where the table grows. */
+    /** The first bucket of the hash's chain in {@code then}. If the table grows, the old chain is divided first. */
     private long bucket(IndexTable now, IndexTable then, long hash, RecordChains chains) {
         if (now != then) {
             divide(now, then, hash, chains);
@@ -132,13 +182,13 @@ public final class HashIndex implements AutoCloseable {
         return then.bucket(hash);
     }
 
-    /** @return the address of the entry, or 0 */
+    /** @return the address of the entry in memory, or 0 if the hash has no entry */
     public long find(long hash, RecordChains chains) {
         while (true) {
             IndexTable now = table;
             IndexTable then = next;
             long place = place(bucket(now, then, hash, chains), tag(hash));
-            // What was not found may have been frozen by who grows the table.
+            // If growth has begun since, the entry may exist but be frozen: look again.
             if (place != 0 || then == next) {
                 return place;
             }
@@ -157,7 +207,7 @@ public final class HashIndex implements AutoCloseable {
         return 0;
     }
 
-    /** @return the address of the entry, which is new where there was none */
+    /** @return the address of the entry in memory; it is inserted if the hash has none */
     public long findOrInsert(long hash, RecordChains chains) {
         while (true) {
             IndexTable now = table;
@@ -175,7 +225,8 @@ public final class HashIndex implements AutoCloseable {
     }
 
     /**
-     * As {@link #findOrInsert}, of an index that is being made: it does not grow, and no other thread has the bucket.
+     * As {@link #findOrInsert}, for an index that is being built: it does not grow, and no other thread uses the
+     * bucket.
      */
     public long findOrInsertAlone(long hash) {
         long tag = tag(hash);
@@ -200,7 +251,7 @@ public final class HashIndex implements AutoCloseable {
         }
     }
 
-    /** @return the address of the entry, or 0 to begin again */
+    /** @return the address of the entry, or 0 if the caller is to begin again */
     private static long insert(IndexTable table, long first, long tag) {
         long free = 0;
         for (long bucket = first; free == 0; ) {
@@ -231,7 +282,10 @@ public final class HashIndex implements AutoCloseable {
         return free;
     }
 
-    /** Whether another entry, tentative or not, has the tag. Behind the compare-and-set of one's own. */
+    /**
+     * Whether another entry, tentative or not, has the tag. The caller's own tentative entry is stored before this
+     * looks.
+     */
     private static boolean other(long bucket, long tag, long own) {
         do {
             for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
@@ -246,23 +300,31 @@ public final class HashIndex implements AutoCloseable {
     }
 
     /**
-     * Begins to double; where there is no memory it stays as it is, and that is thrown. By one thread, which
-     * {@linkplain #divide divides} all buckets, then {@link #grown ends} it.
+     * Begins to double. One thread calls this, {@linkplain #divide divides} all buckets, and then calls {@link #grown}.
+     * If there is no memory for the next table, this throws and the index stays as it is.
      */
     public void grow() {
         next = tables.apply(2 * table.buckets);
     }
 
-    /** The buckets that are to be divided: a hash for each is 0 to this, exclusive. */
+    /** How many buckets are to be divided. Each number below this is a hash that chooses one of them. */
     public long toDivide() {
         return table.buckets;
     }
 
+    /**
+     * Divides the chain of the bucket that the hash chooses, or returns at once if it is divided. If there is no memory
+     * for its overflow buckets, the chain stays as it is and this throws.
+     */
     public void divide(long hash, RecordChains chains) {
         divide(table, next, hash, chains);
     }
 
-    /** All buckets are divided. @return the old table, which is to be freed when nobody can be using it */
+    /**
+     * Ends growth, after all buckets were divided.
+     *
+     * @return the old table, which the caller frees once no thread can be using it
+     */
     public IndexTable grown() {
         IndexTable old = table;
         table = next;
@@ -287,7 +349,8 @@ public final class HashIndex implements AutoCloseable {
         for (long bucket = IndexTable.next(first); bucket != 0; bucket = closed(bucket)) {
             more++;
         }
-        // Each of the two may need as many. Behind the first place that is frozen nothing may fail: others wait.
+        // Each of the two new chains may need as many overflow buckets. Take them now: once a place is frozen, nothing
+        // may fail, since other threads wait.
         long spare;
         try {
             spare = then.take(2 * more);
@@ -310,7 +373,9 @@ public final class HashIndex implements AutoCloseable {
         then.giveBack(spare, (int) ((end - spare) / IndexTable.BUCKET_BYTES));
     }
 
-    /** A closed chain is as before; its first bucket last, behind which others close it. */
+    /**
+     * Opens a chain that was closed. Its first bucket comes last: after that, another thread may close the chain again.
+     */
     private static void reopen(long first) {
         for (long bucket = IndexTable.next(first); bucket != 0; bucket = IndexTable.next(bucket)) {
             open(bucket);
@@ -322,7 +387,7 @@ public final class HashIndex implements AutoCloseable {
         NativeWords.setRelease(bucket + ENTRIES_END, NativeWords.get(bucket + ENTRIES_END) & ~IndexTable.CLOSED);
     }
 
-    /** Takes a place out of use. @return what was there, 0 where no record was */
+    /** Takes a place out of use. @return the entry that was there, or 0 if it pointed to no record */
     private static long frozen(long place) {
         for (int rounds = 0; ; rounds = SpinWait.wait(rounds)) {
             long word = NativeWords.getAcquire(place);
@@ -332,11 +397,11 @@ public final class HashIndex implements AutoCloseable {
                     return points ? word : 0;
                 }
             }
-            // Else another is inserting, and ends that in any case.
+            // Otherwise a session is inserting here, and will store the place's next state whatever it finds.
         }
     }
 
-    /** @return the bucket behind one, to which none is added any more */
+    /** @return the bucket after {@code bucket}, after it was closed, so that no bucket can be added behind it */
     private static long closed(long bucket) {
         long word = NativeWords.getAcquire(bucket + ENTRIES_END);
         while (!NativeWords.compareAndSet(bucket + ENTRIES_END, word, word | IndexTable.CLOSED)) {
@@ -346,10 +411,10 @@ public final class HashIndex implements AutoCloseable {
     }
 
     /**
-     * Into a bucket that nobody else looks at yet.
+     * Puts an entry into a bucket that no other thread reads yet.
      *
-     * @param spare a bucket for the end of its chain, or 0 for one of the table's
-     * @return the next one behind that where it is in use now
+     * @param spare a bucket to append if the chain is full, or 0 to let the table allocate one
+     * @return the spare bucket to use next
      */
     private static long move(IndexTable then, long hash, long word, long address, long spare) {
         if (address == 0) {
@@ -373,17 +438,17 @@ public final class HashIndex implements AutoCloseable {
         }
     }
 
-    /** What an entry points to. */
+    /** The address that an entry points to, or 0. */
     public static long address(long word) {
         return word & StoreRecord.ADDRESS;
     }
 
-    /** An entry that points elsewhere. */
+    /** The entry with another address. */
     public static long pointing(long word, long address) {
         return word & ~StoreRecord.ADDRESS | address;
     }
 
-    /** The store's sessions are closed, and nobody grows it. */
+    /** Frees the tables. All sessions are closed, and no thread grows the index. */
     @Override
     public void close() {
         IndexTable then = next;

@@ -4,26 +4,32 @@ import io.farheap.memory.PrivateMemory;
 import io.farheap.store.format.NativeWords;
 import java.lang.foreign.Arena;
 
-/** The buckets of an index, and those that overflow. */
+/**
+ * One table of an index: as many buckets as hashes choose from, and overflow buckets that are linked behind them. The
+ * last word of each bucket holds the address of the next bucket of its chain and the flags {@link #CLOSED} and {@link
+ * #DIVIDED}; {@link HashIndex} says which thread sets them.
+ */
 public class IndexTable {
 
     static final int BUCKET_BYTES = 64;
     public static final int ENTRIES = 7;
-    /** Where a bucket's last word is. */
+    /** Offset in bytes of a bucket's last word. */
     static final int OVERFLOW = ENTRIES * Long.BYTES;
-    /** In the last word of every bucket of a chain that is being divided, or was: nothing is added to it. */
+    /**
+     * Flag in the last word of every bucket of a chain that is being or was divided: no bucket is added to the chain.
+     */
     static final long CLOSED = 1L << 63;
-    /** In the last word of a chain's first bucket: its entries are in the next table. */
+    /** Flag in the last word of a chain's first bucket: the chain's entries are in the next table. */
     static final long DIVIDED = 1L << 62;
 
     private static final long POINTER = (1L << 48) - 1;
-    /** Overflow buckets that are allocated at once. */
+    /** How many overflow buckets are allocated at once. */
     private static final int CHUNK = 256;
 
     public final long buckets;
 
     private final PrivateMemory memory;
-    /** Of buckets that overflow. */
+    /** Owns the overflow buckets. */
     private final Arena arena = Arena.ofShared();
 
     private final long mask;
@@ -33,7 +39,7 @@ public class IndexTable {
     private int spares;
     private volatile long overflowing;
 
-    /** @param buckets a power of two */
+    /** @param buckets how many buckets hashes choose from; a power of two */
     public IndexTable(long buckets) {
         this.buckets = buckets;
         this.mask = buckets - 1;
@@ -41,11 +47,12 @@ public class IndexTable {
         this.base = memory.segment().address();
     }
 
+    /** The address of the first bucket of the hash's chain. */
     public long bucket(long hash) {
         return base + ((hash & mask) << 6);
     }
 
-    /** The next bucket of a chain, or 0. */
+    /** The address of the next bucket of a chain, or 0 at its end. */
     static long next(long bucket) {
         return NativeWords.getAcquire(bucket + OVERFLOW) & POINTER;
     }
@@ -54,7 +61,7 @@ public class IndexTable {
         return (NativeWords.getAcquire(firstBucket + OVERFLOW) & DIVIDED) != 0;
     }
 
-    /** Buckets beside those that hashes choose. */
+    /** How many overflow buckets are in use. */
     long overflowing() {
         return overflowing;
     }
@@ -63,7 +70,11 @@ public class IndexTable {
         return (buckets + overflowing) * BUCKET_BYTES;
     }
 
-    /** Another bucket at the end of a chain, or the one that is there. @return 0 where the chain is closed */
+    /**
+     * Appends a bucket to the end of a chain.
+     *
+     * @return it, or the one that another thread appended; 0 if the chain is closed
+     */
     synchronized long extend(long last) {
         long word = NativeWords.getAcquire(last + OVERFLOW);
         if (word == 0) {
@@ -84,9 +95,9 @@ public class IndexTable {
     }
 
     /**
-     * Buckets in a row that nobody else gets; where there is no memory nothing has happened, and that is thrown.
+     * Takes contiguous overflow buckets. If there is no memory, this throws and has changed nothing.
      *
-     * @return the first one's address; of no meaning where none is asked for
+     * @return the address of the first one; without meaning if {@code count} is 0
      */
     synchronized long take(int count) {
         if (spares < count) {
@@ -101,22 +112,22 @@ public class IndexTable {
         return first;
     }
 
-    /** The last ones of those that were taken were not needed. */
+    /** Returns buckets that were {@linkplain #take taken} and are not needed: the last {@code count} of them. */
     synchronized void giveBack(long first, int count) {
         overflowing -= count;
-        // Else others have taken some behind them, and they stay unused until the table is freed.
+        // Otherwise another thread has taken buckets behind them: these stay unused until the table is freed.
         if (first + (long) count * BUCKET_BYTES == spare) {
             spare = first;
             spares += count;
         }
     }
 
-    /** Of zeros. */
+    /** Allocates memory for overflow buckets, filled with zeros; tests override this. */
     public long allocate(int moreBuckets) {
         return arena.allocate((long) moreBuckets * BUCKET_BYTES, BUCKET_BYTES).address();
     }
 
-    /** Nobody uses it any more. */
+    /** Frees the table's memory. No thread uses it any more. */
     public void free() {
         memory.close();
         arena.close();

@@ -6,18 +6,22 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Who is inside an operation, and since when (FASTER, section 2.4). A session stores the present epoch when it enters
- * and 0 when it leaves, each a plain store of its own cache line; whoever changes a mark {@linkplain #advance advances}
- * the epoch behind it, and knows that nobody acts on the old mark once the new epoch has {@linkplain #passed passed}. A
- * session that nobody calls is outside, and holds up nothing.
+ * Which sessions are inside an operation, and since which epoch (FASTER, section 2.4). With it a thread moves a mark of
+ * the log and learns when no session acts on the old mark any more.
  *
- * <p>A session's store of its epoch pairs with the fence in {@code advance}: where the store came before, the scan sees
- * it and waits for it to go; where it comes after, the session's loads of marks do too, and see the new one. Its
- * release store of 0 pairs with the acquire load of the scan: what it did inside has happened.
+ * <p>A session stores the current epoch into its place when it enters an operation, and 0 when it leaves: each a single
+ * store to a cache line of its own. A thread that has changed a mark then {@linkplain #advance advances} the epoch.
+ * Once the new epoch has {@linkplain #passed passed}, no session acts on the old mark. A session that is not in a call
+ * is outside, and holds up no thread.
+ *
+ * <p>A session's store of its epoch pairs with the fence in {@code advance}: if the store came before the fence, the
+ * scan sees it and waits for the session to leave; if it came after, the session's loads of marks also come after, and
+ * see the new mark. The release store of 0 pairs with the acquire load of the scan: all that the session did inside
+ * happened before.
  */
 public final class Epochs {
 
-    /** Sessions at a time. */
+    /** How many sessions there may be at a time. */
     static final int PLACES = 512;
 
     private static final long NAP_NANOS = 50_000;
@@ -35,7 +39,7 @@ public final class Epochs {
         words[0] = 1;
     }
 
-    /** @return a place, to be given back */
+    /** @return a place, which the caller gives back */
     public synchronized int take() {
         for (int place = 0; place < PLACES; place++) {
             if (!taken[place]) {
@@ -52,30 +56,33 @@ public final class Epochs {
         taken[place] = false;
     }
 
-    /** By the place's owner. Loads after it see each mark whose epoch does not wait for this place. */
+    /**
+     * Enters an operation; called by the place's owner. Loads after this see each mark whose epoch does not wait for
+     * this place.
+     */
     public void enter(int place) {
         WORD.setOpaque(words, (place + 1) * PAIR_OF_LINES, (long) WORD.getOpaque(words, 0));
         AsymmetricFence.light();
     }
 
-    /** By the place's owner. */
+    /** Leaves the operation; called by the place's owner. */
     public void leave(int place) {
         WORD.setRelease(words, (place + 1) * PAIR_OF_LINES, 0L);
     }
 
-    /** Whether the place's owner is inside. What it did before it left is seen by who is told no. */
+    /** Whether the place's owner is inside. If not, the caller sees everything that the owner did before it left. */
     public boolean inside(int place) {
         return (long) WORD.getAcquire(words, (place + 1) * PAIR_OF_LINES) != 0;
     }
 
-    /** Behind a store of a mark. @return the epoch to wait for */
+    /** Advances the epoch, after the caller has stored a mark. @return the epoch to wait for */
     public long advance() {
         long epoch = (long) WORD.getAndAdd(words, 0, 1L) + 1;
         AsymmetricFence.heavy();
         return epoch;
     }
 
-    /** Whether all who were inside when that epoch began have left. */
+    /** Whether all sessions that were inside when that epoch began have left. */
     public boolean passed(long epoch) {
         for (int place = 0, places = used; place < places; place++) {
             long entered = (long) WORD.getAcquire(words, (place + 1) * PAIR_OF_LINES);
@@ -86,7 +93,7 @@ public final class Epochs {
         return true;
     }
 
-    /** Returns when all who are inside at this moment have left. By a thread that is outside. */
+    /** Returns when all sessions that are inside at this moment have left. The calling thread is outside. */
     public void awaitAll() {
         long epoch = advance();
         while (!passed(epoch)) {

@@ -8,23 +8,26 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A log whose tail is in memory (FASTER, section 5). Sessions take room at the tail by one fetch-and-add; pages get
- * memory, are written to the device and lose their memory again on the log's own thread ({@link LogThread}).
+ * A log whose tail is in memory (FASTER, section 5). A session allocates room at the tail by one fetch-and-add. The
+ * log's own thread ({@link LogThread}) gives pages their memory, writes them to the device, and takes their memory
+ * back.
  *
- * <p><b>The tail</b> is one word: the page, and how many bytes of it are taken, which may be more than a page has.
- * Whoever adds to it and stays within the page has that room. Whose room would reach beyond has none, and of these the
- * one whose room began within stores a 0 there, so that who scans the page sees its end. Then any of them turns the
- * page by a compare-and-set, once the next one {@linkplain #ready has memory}: the release store of {@code ready} by
- * the log's thread pairs with the acquire load here.
+ * <p><b>The tail</b> is one word: the number of the page, and how many bytes of it are taken, which may exceed the
+ * page. A session adds the bytes that it needs. If they lie within the page, they are its own. If they reach beyond the
+ * page, the session has no room yet; the one whose bytes would have begun within the page stores a 0 there, so that a
+ * scan sees where the page's records end. A session that sees beforehand that its bytes do not fit adds nothing. Any of
+ * these sessions then moves the tail to the next page by a compare-and-set, once that page {@linkplain #ready has
+ * memory}, and stores the 0 if the page had room left: the release store of {@code ready} by the log's thread pairs
+ * with the acquire load here.
  *
- * <p>A page gets memory only if the device takes it without giving up a part of the log that is in use: beyond that the
- * tail waits until a compaction has moved the log's beginning.
+ * <p>A page gets memory only if the device can store it without overwriting a part of the log that is in use. Otherwise
+ * the tail waits until a compaction has moved the log's beginning.
  */
 public final class HybridLog {
 
-    /** Below it there is no record: 0 is no address. */
+    /** The lowest address of a record, so that 0 is no address. */
     public static final long FIRST = 64;
-    /** Of a device with a capacity, what operations leave to compactions, which make room with it. */
+    /** Pages of a device with a limited capacity that operations leave to compactions, which need them to make room. */
     public static final int SPARE_PAGES = 4;
 
     private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(long[].class);
@@ -46,7 +49,7 @@ public final class HybridLog {
     private final long[] words = new long[64];
     private volatile @Nullable Thread thread;
 
-    /** @param capacity bytes of it that the device has at most */
+    /** @param capacity how many bytes of the log the device can hold */
     public HybridLog(PageFrames frames, Epochs epochs, RecordLayout layout, long first, long capacity) {
         this.frames = frames;
         this.epochs = epochs;
@@ -64,18 +67,18 @@ public final class HybridLog {
         return pageBytes;
     }
 
-    /** The first address that nobody has taken, or the end of the page where nothing of it is left. */
+    /** The lowest address that is not allocated; the end of the page if the page is full. */
     public long tail() {
         long tail = (long) WORD.getAcquire(words, TAIL);
         return ((tail >>> PAGE_SHIFT) << pageBits) + Math.min(tail & TAKEN, pageBytes);
     }
 
     /**
-     * Takes room, inside an epoch. It is in one page.
+     * Allocates room within one page, inside an epoch.
      *
      * @param bytes a multiple of 8, at most a page
-     * @param spare whether it may be of the pages that compactions have to themselves
-     * @return the address, or -1 where there is no memory at this moment
+     * @param spare whether it may use the pages that are left to compactions
+     * @return the address, or -1 if there is no memory at this moment
      */
     public long allocate(long bytes, boolean spare) {
         while (true) {
@@ -110,14 +113,16 @@ public final class HybridLog {
         return (long) WORD.getAcquire(words, READY);
     }
 
-    /** By the log's thread. */
+    /** Says that all pages up to {@code page} have memory; called by the log's thread. */
     void ready(long page) {
         WORD.setRelease(words, READY, page);
         open();
     }
 
     /**
-     * Opens to operations what the device has room for beside the spare pages; by the log's thread. @return how many
+     * Opens pages to operations as far as the device has room beside the spare pages; called by the log's thread.
+     *
+     * @return how many pages it opened
      */
     int open() {
         long last = Math.min(ready(), lastOpen());
@@ -128,7 +133,7 @@ public final class HybridLog {
         return (int) Math.max(0, last - before);
     }
 
-    /** The last page that the device takes and keeps all that is in use. */
+    /** The last page that the device can store without overwriting a part of the log that is in use. */
     private long lastKept() {
         return page(startOf(page(marks.begin())) + capacity) - 1;
     }
@@ -137,17 +142,17 @@ public final class HybridLog {
         return lastKept() - SPARE_PAGES;
     }
 
-    /** Whether the device has room for a page more. */
+    /** Whether the device has room for one more page. */
     boolean hasRoom() {
         return ready() < lastKept();
     }
 
-    /** Whether there is room for a compaction, or will be before one has made some. Any thread. */
+    /** Whether there is room for a compaction's copies, or will be without a compaction. Any thread. */
     public boolean hasSpare() {
         return hasRoom() || page(tail()) < ready();
     }
 
-    /** Whether operations find no room before a compaction has made some. Any thread. */
+    /** Whether operations find no room until a compaction has made some. Any thread. */
     public boolean atCapacity() {
         return (long) WORD.getAcquire(words, TAIL) >>> PAGE_SHIFT >= lastOpen();
     }
@@ -160,7 +165,7 @@ public final class HybridLog {
         return page << pageBits;
     }
 
-    /** The thread that moves marks. */
+    /** Sets the thread that {@link #wake} unparks. */
     void servedBy(Thread logThread) {
         thread = logThread;
     }

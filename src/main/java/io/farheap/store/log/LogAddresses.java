@@ -4,13 +4,14 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Where the parts of a log begin, as addresses: <code>begin &lt;= head &lt;= safeReadOnly &lt;= readOnly &lt;=
- * tail</code>. From {@code begin} to {@code head} records are on the device alone; to {@code readOnly} they are in
- * memory and are copied to be updated; from there on they are updated in place. {@code safeReadOnly} follows
- * {@code readOnly} when nobody updates below it any more: between the two a read-modify-write waits, since another
- * session may still change in place what it would copy.
+ * The marks of a log, the addresses at which its parts begin: <code>begin &lt;= head &lt;= safeReadOnly &lt;= readOnly
+ * &lt;= tail</code>. Records from {@code begin} to {@code head} are on the device alone. Records from {@code head} to
+ * {@code readOnly} are in memory, and an update copies them to the tail. Records from {@code readOnly} on are updated
+ * in place. {@code safeReadOnly} follows {@code readOnly} once no session updates in place below it any more. Between
+ * the two a read-modify-write waits, since another session may still change the record that it would copy.
  *
- * <p>All but the tail are stored by the log's thread and read inside an epoch.
+ * <p>The log's thread stores {@code head}, {@code safeReadOnly} and {@code readOnly}; the thread that compacts stores
+ * {@code begin}. Sessions read them inside an epoch.
  */
 public final class LogAddresses {
 

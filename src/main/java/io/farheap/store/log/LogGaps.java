@@ -4,12 +4,15 @@ import io.farheap.store.format.StoreRecord;
 import java.util.List;
 
 /**
- * Parts of a log with records that do not count: of a version that a recovered checkpoint does not have, or from behind
- * its end. They lie on the device alone.
+ * The gaps of a log: parts whose records do not count, since their version is not in the checkpoint that was recovered,
+ * or since they were written behind its end. Gaps lie on the device alone.
  */
 public class LogGaps {
 
-    /** Of the log, from {@code from} to {@code to}: records of later versions than {@code last} do not count. */
+    /**
+     * The log from {@code from} to {@code to}: records of the version after {@code last} do not count in it; if {@code
+     * last} is negative, no record does.
+     */
     public record Gap(long from, long to, long last) {}
 
     private final List<Gap> gaps;
@@ -22,6 +25,7 @@ public class LogGaps {
         this.top = gaps.stream().mapToLong(Gap::to).max().orElse(0);
     }
 
+    /** Whether the record at an address, with that header, counts. */
     public boolean counts(long address, long header) {
         return address >= top || look(address, header);
     }
@@ -36,12 +40,12 @@ public class LogGaps {
         return true;
     }
 
-    /** Whether none is in a part of the log. */
+    /** Whether a part of the log has no gap. */
     public boolean none(long from, long to) {
         return gaps.stream().noneMatch(gap -> gap.from() < to && gap.to() > from);
     }
 
-    /** Where a gap ends in which no record counts at all, and an address is; else the address. */
+    /** The end of the gap that an address lies in, if no record counts in that gap; otherwise the address. */
     public long endOf(long address) {
         if (address < top) {
             for (Gap gap : each) {
@@ -53,7 +57,7 @@ public class LogGaps {
         return address;
     }
 
-    /** Those that are still in the log. */
+    /** The gaps that end behind the log's beginning. */
     public List<Gap> from(long begin) {
         return gaps.stream().filter(gap -> gap.to() > begin).toList();
     }

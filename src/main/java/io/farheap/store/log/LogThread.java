@@ -16,21 +16,26 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves the marks of a log, each in two steps ({@code package-info}), writes its pages to the device, and gives memory
- * to pages ahead of the tail. Nobody waits for it but who needs a page that has no memory yet.
+ * The log's own thread. It moves the marks of a log, each in two steps ({@code io.farheap.store}'s {@code
+ * package-info}), writes pages to the device, and gives memory to pages ahead of the tail. A session waits for it only
+ * if it needs a page that has no memory yet.
  */
 public final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCloseable {
 
-    /** Told of what is written. */
+    /** Receives the bytes of the log that are written to the device. */
     public interface Written {
 
-        /** Bytes of the log from an address on, which no session changes any more. */
+        /**
+         * Called on the log's thread as a write begins, with bytes that no session changes any more.
+         *
+         * @param from the address of the first of them in the log
+         */
         void add(long from, ByteBuffer bytes);
     }
 
-    /** Pages with memory ahead of the tail. */
+    /** How many pages ahead of the tail have memory. */
     private static final int AHEAD = 2;
-    /** Writes at a time. */
+    /** How many writes may be in flight. */
     private static final int PARTS = 8;
 
     private static final int STOP_REMIND_MILLIS = 100;
@@ -48,7 +53,7 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     private final long mutableBytes;
     private final AgentThread agent;
 
-    /** The step that waits for its epoch, or 0, and where the mark is then. */
+    /** The epoch that {@code readOnly} waits for, or 0, and the mark's new value. */
     private long readOnlyEpoch;
 
     private long readOnlyTarget;
@@ -57,21 +62,24 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     /** The first page that has memory. */
     private long firstPage;
 
-    // Parts that are being written, in a ring: from the oldest on.
+    // A ring of the parts that are being written. A part is numbered from 0 on; its place is its number modulo PARTS.
     private final long[] partEnd = new long[PARTS];
     private final boolean[] partWritten = new boolean[PARTS];
     private final boolean[] partReleased = new boolean[PARTS];
     private long oldest;
     private long next;
     private long oldestUnwritten;
-    /** Up to where parts were begun, and where nothing of the device's reads the memory any more. */
+    /**
+     * The end of the parts whose writes were started, and the end of those whose memory the device does not read any
+     * more.
+     */
     private long begun;
 
     private long released;
 
-    /** Up to where the device has the log. */
+    /** The end of the log that the device has. */
     private volatile long written;
-    /** Up to where somebody wants it read-only. */
+    /** The address up to which {@link #writeUpTo} asked for the log to be read-only. */
     private volatile long wanted;
 
     private volatile @Nullable Throwable failure;
@@ -79,8 +87,8 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     private volatile BooleanSupplier compacted = () -> false;
 
     /**
-     * @param listener gets what is written, if that is to outlive the process
-     * @param mutableShare of the pages in memory that are updated in place, from 0 to 1
+     * @param listener receives the bytes that are written, if the log is to outlive the process; otherwise null
+     * @param mutableShare the share of the pages in memory that are updated in place, from 0 to 1
      */
     public LogThread(
             String name,
@@ -110,8 +118,8 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     }
 
     /**
-     * @param look is called with each page that is begun
-     * @param compacted whether somebody compacts the log, or will
+     * @param look is called each time a page gets memory
+     * @param compacted whether the log is being compacted, or will be
      */
     public void start(Runnable look, BooleanSupplier compacted) {
         this.look = look;
@@ -152,14 +160,15 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
         return done;
     }
 
-    /** Begins to write what is read-only: a part of one page at a time. */
+    /** Starts writes of the read-only part of the log; each write is within one page. */
     private int write() {
         int done = 0;
         long to = marks.safeReadOnly();
         while (begun < to && next - oldest < PARTS && failure == null) {
             long from = begun & -alignment;
             if (from < begun && written < begun) {
-                // The block was written in part, and two writes of it have no order.
+                // A write of an earlier part of this block is in flight, and the order of two writes of one block is
+                // not defined.
                 break;
             }
             long end = Math.min(to, log.startOf(log.page(begun) + 1));
@@ -201,7 +210,10 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
         }
     }
 
-    /** Takes memory from the oldest pages, where the tail will need it. */
+    /**
+     * Takes the memory of the oldest page if the tail will need it: it moves {@code head} first, and takes the frame
+     * once no session is left inside an epoch from before.
+     */
     private int moveHead() {
         int done = 0;
         if (headEpoch != 0 && epochs.passed(headEpoch)) {
@@ -261,21 +273,21 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
         }
     }
 
-    /** Why nothing can be written any more; null where all is well. */
+    /** The reason why the log cannot be written any more; null if it can. Any thread. */
     public @Nullable Throwable failure() {
         return failure;
     }
 
     /**
-     * How an operation ends that has found no room: FULL where there will be some, FAILED where the log cannot be
-     * written, or the device has no room and nobody makes some. Any thread.
+     * The status of an operation that has found no room: FULL if there will be room, FAILED if the log cannot be
+     * written, or if the device has no room and no compaction will make some. Any thread.
      */
     public int full() {
         boolean comes = failure == null && (!log.atCapacity() || compacted.getAsBoolean());
         return comes ? StoreStatus.FULL : StoreStatus.FAILED;
     }
 
-    /** What asks {@link #full}, also for a compaction, which waits for none to make room for it. */
+    /** A supplier of {@link #full}. A compaction gets one that does not count on a compaction to make room. */
     public IntSupplier full(boolean toCompaction) {
         return toCompaction ? this::fullToCompaction : this::full;
     }
@@ -284,13 +296,13 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
         return failure == null && log.hasSpare() ? StoreStatus.FULL : StoreStatus.FAILED;
     }
 
-    /** All below is to become read-only, and to be written. */
+    /** Asks for all of the log below the address to become read-only and be written. Any thread. */
     public synchronized void writeUpTo(long address) {
         wanted = Math.max(wanted, address);
         log.wake();
     }
 
-    /** Up to where the device has the log. Any thread. */
+    /** The address up to which the device has the log. Any thread. */
     public long written() {
         return written;
     }

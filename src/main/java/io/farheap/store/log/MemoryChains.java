@@ -7,7 +7,7 @@ import io.farheap.store.index.RecordChains;
 import io.farheap.store.index.RecordCopies;
 import org.jspecify.annotations.Nullable;
 
-/** Chains of records, as far as memory has them. One thread's, inside an epoch. */
+/** Follows chains of records as far as they are in memory. One thread uses it, inside an epoch. */
 public final class MemoryChains implements RecordChains {
 
     private final PageFrames frames;
@@ -25,7 +25,7 @@ public final class MemoryChains implements RecordChains {
     @Override
     public long first(long address, long bit, boolean set) {
         long head = marks.head();
-        // A copy that was read is left behind.
+        // A copy of the read cache does not move to the next table: the chain in the log begins behind it.
         long at = copies != null && RecordCopies.marks(address) ? copies.behind(address) : address;
         while (at >= head) {
             long record = frames.memoryOf(at);

@@ -10,8 +10,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for as many pages of a log as the store may use, and which page is in which frame. A page's frame is read
- * inside an epoch, for addresses from {@code head} on; frames are given and taken by the log's thread.
+ * The frames that hold a log's pages in memory, and which page is in which frame. Sessions look up the frame of an
+ * address inside an epoch, for addresses from {@code head} on; the log's thread gives frames to pages and takes them
+ * back.
  */
 public final class PageFrames implements AutoCloseable {
 
@@ -20,13 +21,16 @@ public final class PageFrames implements AutoCloseable {
 
     private final PrivateMemory memory;
     private final @Nullable DeviceMemory registered;
-    /** By page, modulo the length: the address that address 0 of the log would have, seen from this page. */
+    /**
+     * Indexed by the page's number modulo the length: the memory address of the page's frame less the page's address in
+     * the log, so that one addition turns an address of the log into one of memory.
+     */
     private final long[] bases;
 
     private final int mask;
     private final ArrayDeque<Long> free = new ArrayDeque<>();
 
-    /** @param device that the pages are written to; null for none */
+    /** @param device the device to which the pages are written; null if they are written to none */
     public PageFrames(@Nullable Device device, int pageBits, int count) {
         this.pageBits = pageBits;
         this.count = count;
@@ -37,7 +41,7 @@ public final class PageFrames implements AutoCloseable {
             memory.close();
             throw e;
         }
-        // A page that is new never has the place of one that may still be read.
+        // More places than frames: a new page never gets the place of a page that may still be read.
         this.bases = new long[Integer.highestOneBit(2 * count - 1) * 2];
         this.mask = bases.length - 1;
         for (int frame = 0; frame < count; frame++) {
@@ -45,7 +49,7 @@ public final class PageFrames implements AutoCloseable {
         }
     }
 
-    /** The memory of an address of the log. */
+    /** The address in memory of an address of the log. */
     public long memoryOf(long address) {
         return bases[(int) (address >>> pageBits) & mask] + address;
     }
@@ -54,13 +58,16 @@ public final class PageFrames implements AutoCloseable {
         return free.size();
     }
 
-    /** Gives a page memory. By the log's thread; readers learn of it by a release store of another word. */
+    /**
+     * Gives a page a frame; called by the log's thread. A release store to another word ({@link HybridLog#ready})
+     * publishes it.
+     */
     void give(long page) {
         long frame = free.remove();
         bases[(int) page & mask] = frame - (page << pageBits);
     }
 
-    /** Nobody reads the page's memory any more. */
+    /** Takes a page's frame back; called by the log's thread, once no session reads the page's memory any more. */
     void take(long page) {
         free.add(bases[(int) page & mask] + (page << pageBits));
     }
@@ -69,17 +76,17 @@ public final class PageFrames implements AutoCloseable {
         return Objects.requireNonNull(registered);
     }
 
-    /** Where the memory of an address is in {@link #registered}. */
+    /** The offset of an address of the log in {@link #registered}. */
     long offsetOf(long address) {
         return memoryOf(address) - memory.segment().address();
     }
 
-    /** A part of one page. */
+    /** Bytes of the log, within one page. */
     ByteBuffer bytes(long address, long length) {
         return memory.segment().asSlice(offsetOf(address), length).asByteBuffer();
     }
 
-    /** All frames, as updates see values. */
+    /** The memory of all frames; {@code Update}s receive values as offsets in it. */
     public MemorySegment segment() {
         return memory.segment();
     }

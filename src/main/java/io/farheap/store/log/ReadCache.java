@@ -12,19 +12,21 @@ import io.farheap.tier.device.Device;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Copies in memory of records that were read from the device: a log of its own that is never written anywhere, whose
- * pages are used again, oldest first. An entry of the index may point to such a copy, which bit 47 of the address says;
- * the copy's header has the address that the entry had before. There is one in front of a chain at most, so whoever
- * changes the entry drops it. Of a page that is used again, copies that were read since they were made are made anew,
- * at the tail (second chance); the others leave their entries.
+ * A read cache: copies in memory of records that were read from the device. It is a log of its own that is not written
+ * to a device, and whose pages are used again, oldest first. An entry of the index may point to a copy, which bit 47 of
+ * the address says; the copy's header holds the address at which the chain begins in the store's log. A chain has at
+ * most one copy, in front, so a session that changes the entry drops the copy by doing so. When a page is to be used
+ * again, copies in it that were read since they were made are copied to the tail (second chance); the others are
+ * removed from their entries.
  *
- * <p>A page's memory is used again in steps of the log's thread: whoever may still be writing into it has left; entries
- * point to nothing of it; whoever may still be reading it has left.
+ * <p>The log's thread uses a page's memory again in steps. It waits until all sessions that are inside an epoch have
+ * left, so that no session writes to the page any more; it changes the entries that point into the page; it waits
+ * again, so that no session reads the page any more; then the frame is free.
  */
 public final class ReadCache implements RecordCopies, AutoCloseable {
 
     private static final int AHEAD = 2;
-    /** In a copy's header: it was read. */
+    /** Flag in a copy's header: the copy was read. */
     private static final long READ = StoreRecord.SEALED;
 
     private final PageFrames frames;
@@ -33,7 +35,7 @@ public final class ReadCache implements RecordCopies, AutoCloseable {
     private final RecordLayout layout;
     private final Epochs epochs;
     private final int epoch;
-    // The log thread's.
+    // Used by the log's thread alone.
     private final OperationKey key;
     private final RecordChains chains;
     private long firstPage;
@@ -53,7 +55,7 @@ public final class ReadCache implements RecordCopies, AutoCloseable {
         giveMemory();
     }
 
-    /** The memory of a copy. */
+    /** The address in memory of a copy. */
     public long memoryOf(long address) {
         return frames.memoryOf(address & ~MARK);
     }
@@ -63,25 +65,25 @@ public final class ReadCache implements RecordCopies, AutoCloseable {
         return StoreRecord.previous(NativeWords.getAcquire(memoryOf(address)));
     }
 
-    /** All copies, as updates see values. */
+    /** The memory of all copies; {@code Update}s receive values as offsets in it. */
     public MemorySegment segment() {
         return frames.segment();
     }
 
-    /** A copy was of use. */
+    /** Marks a copy as read, so that it gets a second chance. */
     public static void wasRead(long copy) {
         long header = NativeWords.getOpaque(copy);
         if ((header & READ) == 0) {
-            // A store that is lost to another's of the same kind; nobody else changes a header but the log's thread,
-            // of copies that no entry points to any more.
+            // Two sessions that store at once store the same word. Otherwise only the log's thread changes a header,
+            // and only of copies that no entry points to any more.
             NativeWords.setOpaque(copy, header | READ);
         }
     }
 
     /**
-     * Makes a copy of a record, inside an epoch.
+     * Adds a copy of a record, inside an epoch, if the entry has not changed; does nothing if there is no room.
      *
-     * @param word what the entry has, whose chain begins with {@code first}
+     * @param word the entry's word as it was read; its chain in the log begins at {@code first}
      */
     public void add(long entry, long word, long first, long record) {
         long bytes = layout.recordBytes(record);
@@ -98,7 +100,7 @@ public final class ReadCache implements RecordCopies, AutoCloseable {
         }
     }
 
-    /** A step, by the log's thread. @return how much there was to do */
+    /** One duty cycle; called by the log's thread. @return how much work was done */
     int round() {
         int done = giveMemory();
         if (leaving == 0) {
@@ -137,7 +139,7 @@ public final class ReadCache implements RecordCopies, AutoCloseable {
         return done;
     }
 
-    /** Whether it waits for sessions to leave. */
+    /** Whether a page waits for sessions to leave their epoch. */
     boolean waits() {
         return leaving != 0;
     }

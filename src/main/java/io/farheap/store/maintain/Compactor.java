@@ -19,24 +19,25 @@ import io.farheap.tier.handle.BlockingDeviceHandle;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Gives the oldest part of a log back, beside the load: what is the newest of its key there is copied to the tail, then
- * the log begins behind that part. Deleted keys need nothing: all that was older is in the same part, or before it.
+ * Gives the oldest part of a log back while sessions use the store. It copies each record of that part which is the
+ * newest of its key to the tail, then moves the log's beginning behind that part. A deleted key needs no copy: all
+ * older records of it are in the same part, or before it.
  */
 public final class Compactor {
 
-    /** What copies records to the tail: a session for this alone. */
+    /** Copies records to the tail: a session that only the compaction uses. */
     public interface Mover {
 
         /**
          * Copies a record of the log to the tail, if it is the newest of its key.
          *
          * @param record a copy of it, in {@code page}
-         * @param address where it is in the log, below {@code head}
+         * @param address its address in the log, below {@code head}
          * @return {@link StoreStatus#DONE}, NOT_FOUND if there is a newer one, PENDING, FULL or FAILED
          */
         int move(MemorySegment page, long record, long address, StoreCompletion completion);
 
-        /** Lets what is pending make progress, and calls back. @return whether something happened */
+        /** Polls pending operations and calls their completions. @return whether anything happened */
         boolean poll();
 
         /** Polls until nothing is pending. */
@@ -60,12 +61,13 @@ public final class Compactor {
     }
 
     /**
-     * One at a time.
+     * Compacts; one call at a time.
      *
-     * @param mover for this alone
-     * @param until the log's beginning afterwards, at most; whole pages that are not in memory are given back
+     * @param mover a session that only this call uses
+     * @param until the highest address at which the log may begin afterwards; only whole pages that are not in memory
+     *     are given back
      * @return the log's beginning
-     * @throws StoreException where the device fails, or has lost a part: the log begins where it was
+     * @throws StoreException if the device fails, or has lost a part of the log; the page that failed stays in the log
      */
     public long run(Mover mover, long until) {
         HybridLog log = parts.log();
@@ -78,7 +80,7 @@ public final class Compactor {
             for (long page = log.page(marks.begin()); log.startOf(page) < end; page++) {
                 long next = log.startOf(page + 1);
                 long first = parts.gaps().endOf(Math.max(log.startOf(page), marks.begin()));
-                // What a gap covers the device may never have had.
+                // The device may never have had the bytes of a gap.
                 if (first < next) {
                     read(call, registered, log.startOf(page));
                     move(mover, memory, first, next);
@@ -93,7 +95,7 @@ public final class Compactor {
         return marks.begin();
     }
 
-    /** The part of the records that was copied, from 0 to 1. */
+    /** The share of the records that were copied, from 0 to 1. */
     public double live() {
         return (double) copied / Math.max(1, seen);
     }
@@ -151,8 +153,10 @@ public final class Compactor {
     }
 
     /**
-     * Behind it everybody finds what was moved; who still reads below starts anew when the device has it no more. Who
-     * has an entry of before would take what was moved for gone, so these leave first.
+     * Moves the log's beginning. A session that has read an entry before the copies were published would take a moved
+     * record for absent, so these sessions leave their epochs first. Afterwards every session finds the copies; a
+     * session whose read of the device is under way below the new beginning begins again at the index if the device no
+     * longer has the record.
      */
     private void begin(long address) {
         parts.epochs().awaitAll();

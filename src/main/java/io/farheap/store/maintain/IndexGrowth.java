@@ -13,15 +13,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Doubles an index beside its use, on a thread that lives for as long as that takes. */
+/**
+ * Doubles an index while sessions use it, on a thread that lives for as long as that takes ({@link HashIndex} explains
+ * how).
+ */
 public final class IndexGrowth implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(IndexGrowth.class.getName());
 
-    /** Buckets in one stay inside an epoch: the log's thread may wait for it. */
+    /** How many buckets are divided inside one epoch; the log's thread may wait for the epoch to end. */
     private static final int BATCH = 64;
 
-    /** Where there is no memory for a bucket's entries. */
+    /** The pause before another attempt, if there was no memory for a bucket's entries. */
     private static final long NAP_NANOS = 5_000_000;
 
     private final String name;
@@ -31,12 +34,12 @@ public final class IndexGrowth implements AutoCloseable {
     private final RecordChains chains;
     private final AtomicBoolean growing = new AtomicBoolean();
     private volatile @Nullable Thread thread;
-    /** Makes its threads. */
+    /** Makes the threads on which the index grows; tests set one that fails. */
     public ThreadFactory threads;
 
     private volatile boolean stopped;
     private final AtomicLong failures = new AtomicLong();
-    /** Since the index has grown last. */
+    /** Whether a failure was logged since the index last grew. */
     private boolean told;
 
     public IndexGrowth(String name, StoreContext parts) {
@@ -48,7 +51,7 @@ public final class IndexGrowth implements AutoCloseable {
         this.chains = new MemoryChains(parts.log(), parts.cache());
     }
 
-    /** Begins where the index is crowded and does not grow already. Any thread. */
+    /** Starts to double the index if its chains are long and it does not grow already. Any thread. */
     public void look() {
         if (index.crowded() && !stopped && growing.compareAndSet(false, true)) {
             try {
@@ -56,14 +59,17 @@ public final class IndexGrowth implements AutoCloseable {
                 made.start();
                 thread = made;
             } catch (Throwable e) {
-                // The caller, who begins pages of the log, goes on.
+                // The caller is the log's thread, which must continue.
                 failed(e);
                 growing.set(false);
             }
         }
     }
 
-    /** Where there is no memory the index goes on with long chains, and this is tried again when the log has grown. */
+    /**
+     * Begins to double. If there is no memory, the index keeps its long chains, and this is tried again when the log
+     * gets its next page.
+     */
     private boolean begun() {
         try {
             index.grow();
@@ -75,7 +81,10 @@ public final class IndexGrowth implements AutoCloseable {
         }
     }
 
-    /** It never throws: its callers go on, one of them with an index that is divided in part. */
+    /**
+     * Counts and logs a failure. It never throws, since its callers must continue, one of them with an index that is
+     * partly divided.
+     */
     private void failed(Throwable e) {
         failures.incrementAndGet();
         if (!told) {
@@ -87,12 +96,12 @@ public final class IndexGrowth implements AutoCloseable {
                                 + "): it becomes slower, and this is tried again",
                         e);
             } catch (Throwable unsaid) {
-                // There is nothing left to say it with: figures say it.
+                // The log failed, too. The count of failures remains.
             }
         }
     }
 
-    /** How often there was no memory, or no thread. Any thread. */
+    /** How often there was no memory to grow, or no thread. Any thread. */
     public long failures() {
         return failures.get();
     }
@@ -126,7 +135,7 @@ public final class IndexGrowth implements AutoCloseable {
             }
             if (!stopped) {
                 IndexTable old = index.grown();
-                // Whoever has found something in the old table has left then.
+                // After this, no session that has found an entry in the old table still uses it.
                 epochs.awaitAll();
                 old.free();
             }
@@ -135,7 +144,7 @@ public final class IndexGrowth implements AutoCloseable {
         }
     }
 
-    /** Sessions are closed: what is not divided stays so. */
+    /** Ends growth, with buckets left undivided. All sessions are closed. */
     @Override
     public void close() {
         stopped = true;

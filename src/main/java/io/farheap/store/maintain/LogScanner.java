@@ -19,11 +19,12 @@ import io.farheap.tier.handle.BlockingDeviceHandle;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Visits the newest record of each key below a tail that is taken at first, in the order of the log, beside the load.
- * What is appended meanwhile stays behind that tail, so no key is passed over or met twice. Nobody compacts meanwhile.
+ * Visits the newest record of each key in the order of the log, while sessions use the store. It visits the log below
+ * the tail at the time of the call. Records that are appended meanwhile lie behind that tail, so no key is passed over
+ * or visited twice. No compaction runs meanwhile.
  *
- * <p>A record counts where the chain of its key has no other of that key above it. That is looked up in memory; of
- * chains that go on in what the device has, a read of the device for each record between.
+ * <p>A record is the newest of its key if the key's chain has no other record of that key above it. The scan follows
+ * the chain in memory; for each record of the chain that is on the device it needs one read of the device.
  */
 public final class LogScanner {
 
@@ -39,11 +40,11 @@ public final class LogScanner {
     private final MemorySegment memory;
     private final DeviceMemory registered;
     private final BlockingDeviceHandle call;
-    /** In {@link #memory}: a page, then what is looked at of other records, or a copy of one. */
+    /** Offset in {@link #memory} behind the page: room for parts of other records, or for a copy of one. */
     private final long aside;
 
     private final long base;
-    /** The page that was read of the device. */
+    /** The page of the device that {@link #memory} holds, or -1. */
     private long pageThere = -1;
 
     private LogScanner(
@@ -68,15 +69,15 @@ public final class LogScanner {
         this.call = new BlockingDeviceHandle(resources.add(parts.device().open()));
     }
 
-    /** @throws StoreException where the device fails, or has lost a part */
+    /** @throws StoreException if the device fails, or has lost a part of the log */
     public static void run(StoreContext parts, RecordVisitor visitor) {
         long tail = parts.log().tail();
-        // Behind it all that has room below the tail is written.
+        // After this, every record that was allocated below the tail has been written.
         parts.epochs().awaitAll();
         try (CloseStack resources = new CloseStack()) {
             int epoch = parts.epochs().take();
             resources.add(() -> parts.epochs().giveBack(epoch));
-            // A record of a page's length, and the blocks around it.
+            // Room for a page, and for a record as long as a page with the blocks around it.
             long bytes = 2 * parts.log().pageBytes() + 2 * SharedMemory.PAGE_BYTES;
             SharedMemory memory = resources.add(SharedMemory.allocate("farheap-store-scan", bytes));
             new LogScanner(parts, visitor, tail, epoch, memory, resources).scan();
@@ -91,11 +92,11 @@ public final class LogScanner {
         }
     }
 
-    /** @return where to go on: behind the page; -1 where the visitor has enough */
+    /** @return where to continue, behind the page; -1 if the visitor wants no more */
     private long onDevice(long from, long pageEnd) {
         long at = parts.gaps().endOf(from);
         if (at >= pageEnd) {
-            // What a gap covers the device may never have had.
+            // The device may never have had the bytes of a gap.
             return at;
         }
         readPage(log.page(from));
@@ -126,7 +127,9 @@ public final class LogScanner {
                 && parts.gaps().counts(address, header);
     }
 
-    /** @return where to go on: behind the page, or within where it has lost its memory; -1 for no more */
+    /**
+     * @return where to continue: behind the page, or within it if its memory was taken; -1 if the visitor wants no more
+     */
     private long inMemory(long from, long pageEnd) {
         long at = from;
         while (at + RecordLayout.LEAST_RECORD <= pageEnd) {
@@ -162,7 +165,7 @@ public final class LogScanner {
         return pageEnd;
     }
 
-    /** To {@link #aside}, so that nobody is inside an epoch while it is looked at. */
+    /** Copies a record to {@link #aside}, so that this thread is outside an epoch while the visitor looks at it. */
     private void copy(long record) {
         int keyEnd = layout == RecordLayout.COMPACT ? 16 : 16 + (int) RecordLayout.padded(records.key.bytes);
         MemorySegment.copy(NativeMemory.ALL, record, memory, aside, keyEnd);
@@ -178,7 +181,7 @@ public final class LogScanner {
         return visitor.visit(memory, key, keyBytes, value, records.valueBytes(record));
     }
 
-    /** Whether the record there is the newest of its key, the one that is in use, below the tail. */
+    /** Whether the record at an address is the newest one, below the tail, of the operation's key. */
     private boolean newest(long address) {
         long at;
         parts.epochs().enter(epoch);
@@ -199,9 +202,10 @@ public final class LogScanner {
     }
 
     /**
-     * Down the chain of the key, inside an epoch.
+     * Follows the chain of the key down to {@code address}, in memory and inside an epoch.
      *
-     * @return an address where the chain goes on, on the device or at the record itself; 0 where another is newer
+     * @return the address at which the chain continues, on the device or at {@code address} itself; 0 if another record
+     *     is newer
      */
     private long above(long address) {
         long at = records.chain(records.found());
@@ -225,7 +229,7 @@ public final class LogScanner {
         }
     }
 
-    /** The header and the key of another record on the device. @return where they are */
+    /** Reads the header and the key of another record from the device. @return their address in memory */
     private long look(long address) {
         if (log.page(address) == pageThere) {
             return base + (address - log.startOf(pageThere));

@@ -8,26 +8,28 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a store's log below a bound, and takes checkpoints in time, on a thread of its own. Where the device has more
- * than three quarters of the bound, the oldest part of the log is compacted until half of the bound is left, and
- * checkpoints are taken until none that is kept needs what was given back. Where that gives nothing back, since records
- * are live, it tries again when the log has grown by an eighth of the bound; or, where the log cannot grow, as the
- * device has no room, in eight times the time that it took.
+ * Keeps a store's log below a limit and takes checkpoints periodically, on a thread of its own. If the log takes more
+ * than three quarters of the limit on the device, the thread compacts the oldest part until half of the limit is left,
+ * and takes checkpoints until no kept checkpoint needs the part that was given back. If that gains nothing, since
+ * records are live, it tries again when the log has grown by an eighth of the limit. If the log cannot grow, since the
+ * device has no room, it tries again after eight times the time that the attempt took.
  */
 public final class Maintenance implements AutoCloseable {
 
     private static final long LOOK_NANOS = 20_000_000;
-    /** Compaction that copies more than all but one of so many is not worth its writes. */
+    /**
+     * A compaction has to free at least one part in so many of the log that it reads, or it is not worth its writes.
+     */
     private static final double LEAST_GAIN = 16;
-    /** As many times longer than an attempt in vain the next one waits, where the log cannot grow. */
+    /** If the log cannot grow, the pause after an attempt that gained nothing, as a multiple of the attempt's time. */
     private static final int RESTS = 8;
-    /** One call of compaction: closing waits for that at most. */
+    /** A compaction is done in so many calls; closing waits for one of them at most. */
     private static final int STEPS = 16;
 
-    /** What it looks at and does: the store. */
+    /** The store, as this thread sees it. */
     public interface MaintenanceTarget {
 
-        /** Bytes from what the device has first to the tail. */
+        /** Bytes from the device's first byte of the log to the tail. */
         long spaceBytes();
 
         /** Bytes of the log. */
@@ -36,10 +38,10 @@ public final class Maintenance implements AutoCloseable {
         /** The log's first address. */
         long begin();
 
-        /** Whether the log can grow no more. */
+        /** Whether the log cannot grow any more. */
         boolean atCapacity();
 
-        /** @return how many bytes of that were of no use any more, about */
+        /** @return about how many of the bytes held no live records */
         double compact(long bytes);
 
         boolean makesCheckpoints();
@@ -57,15 +59,15 @@ public final class Maintenance implements AutoCloseable {
     private volatile @Nullable Throwable failure;
 
     private long lastCheckpoint = System.nanoTime();
-    /** The tail from which on compaction is tried again. */
+    /** Compaction is tried again when the tail has reached this address. */
     private long notBefore;
-    /** When it was tried last in vain, and for how long. */
+    /** When an attempt last gained nothing, and how long it took. */
     private long triedAt = System.nanoTime();
 
     private long triedNanos;
     private long beganAt = triedAt;
 
-    /** @param every null for never */
+    /** @param every how often a checkpoint is taken; null for never */
     public Maintenance(
             String name, MaintenanceTarget work, long limit, @Nullable Duration every, Consumer<Throwable> listener) {
         this.work = work;
@@ -79,7 +81,7 @@ public final class Maintenance implements AutoCloseable {
         thread.start();
     }
 
-    /** Why the last attempt at something failed; null where none did since, or none was made. */
+    /** The reason why the last attempt failed; null if a later one succeeded, or none was made. */
     public @Nullable Throwable failure() {
         return failure;
     }
@@ -110,7 +112,7 @@ public final class Maintenance implements AutoCloseable {
         try {
             listener.accept(cause);
         } catch (Throwable e) {
-            // What it was told cannot be suppressed in itself.
+            // An exception cannot be suppressed in itself.
             if (e != cause) {
                 cause.addSuppressed(e);
             }
@@ -129,7 +131,7 @@ public final class Maintenance implements AutoCloseable {
         return work.begin() + work.logBytes();
     }
 
-    /** Nothing was gained, so it is not tried again at once. */
+    /** Remembers an attempt that gained nothing, so that it is not repeated at once. */
     private void setAside() {
         notBefore = tail() + limit / 8;
         triedAt = System.nanoTime();
@@ -142,7 +144,7 @@ public final class Maintenance implements AutoCloseable {
         return grows || rests;
     }
 
-    /** @return whether there was something to do */
+    /** @return whether there was work to do */
     private boolean keepBelow() {
         if (limit == Long.MAX_VALUE || work.spaceBytes() <= limit / 4 * 3 || waits()) {
             return false;
@@ -157,7 +159,7 @@ public final class Maintenance implements AutoCloseable {
                 break;
             }
         }
-        // Two are kept, and each needs the log from where it began then.
+        // Two checkpoints are kept, and each needs the log from the address at which it began then.
         for (int i = 0; i < 2 && work.makesCheckpoints() && work.spaceBytes() > work.logBytes() && !stopped; i++) {
             checkpoint();
         }
@@ -192,7 +194,7 @@ public final class Maintenance implements AutoCloseable {
         return Thread.currentThread() == thread;
     }
 
-    /** What it is at ends first. */
+    /** Waits for the work that is under way, and ends the thread. */
     @Override
     public void close() {
         stopped = true;

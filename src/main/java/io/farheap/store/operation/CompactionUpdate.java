@@ -3,7 +3,7 @@ package io.farheap.store.operation;
 import io.farheap.store.contract.Update;
 import java.lang.foreign.MemorySegment;
 
-/** Leaves a value as it is: what compaction does with a record that it copies to the tail. */
+/** An update that leaves a value as it is: a compaction copies records to the tail with it. */
 public final class CompactionUpdate implements Update {
 
     public static final Update UPDATE = new CompactionUpdate();

@@ -23,23 +23,28 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What operations do to records in memory (FASTER, sections 4 to 6), for one session; each call is inside an epoch. An
- * operation that meets a record which is on the device alone says {@link #ON_DEVICE}, with its address, and nothing has
- * happened.
+ * Operations on records in memory (FASTER, sections 4 to 6), for one session; each call is inside an epoch. If an
+ * operation meets a record that is on the device alone, it returns {@link #ON_DEVICE}, sets {@link #address}, and has
+ * changed nothing.
  *
- * <p>A record is published by a compare-and-set of its entry in the index, which orders what was stored in it before
- * all that others load behind an acquire load of the entry. So of two sessions that append a record for one key one
- * goes first and the other begins again.
+ * <p>A session stores a whole record and then publishes it by a compare-and-set of its entry in the index. The
+ * compare-and-set pairs with the acquire load of the entry: a session that finds the record sees all that was stored in
+ * it. If two sessions append a record for one key at once, one compare-and-set succeeds and the other session begins
+ * again.
  */
 public final class InMemoryOperations {
 
-    /** Beside those of {@link StoreStatus}: the record at {@link #address} is to be read first. */
+    /**
+     * A status beside those of {@link StoreStatus}: the record at {@link #address} is to be read from the device first.
+     */
     public static final int ON_DEVICE = 100;
-    /** Another session may still change in place what is to be copied: again, when it has left its epoch. */
+    /**
+     * Another session may still change the record in place that is to be copied: try again once it has left its epoch.
+     */
     public static final int AGAIN = 101;
 
     public final OperationKey key;
-    /** Where the device has what was asked for. */
+    /** The address of the first record of the chain that is not in memory, or of the record that was found. */
     public long address;
     /** Bytes of the value that was read. */
     public int bytes;
@@ -53,12 +58,12 @@ public final class InMemoryOperations {
     private final @Nullable ReadCache cache;
     private final boolean spare;
     final RecordChains chains;
-    /** Reads that copies have served. */
+    /** How many reads the read cache has served. */
     long cached;
-    /** For values that are stored from mapped files, the longest of them so far. */
+    /** A buffer for values that come from mapped files, as long as the longest of them so far. */
     private MemorySegment unmapped = MemorySegment.ofArray(new byte[0]);
 
-    /** @param spare whether what they append may be in the pages that compactions have to themselves */
+    /** @param spare whether records may be appended in the pages that are left to compactions */
     public InMemoryOperations(StoreContext parts, SessionVersion version, boolean spare) {
         this.index = parts.index();
         this.log = parts.log();
@@ -75,7 +80,8 @@ public final class InMemoryOperations {
     /**
      * The newest record of the key from {@code lowest} on.
      *
-     * @return its address in memory; 0 where there is none, and {@link #address} is the first of the chain below
+     * @return its address in memory; 0 if there is none, and {@link #address} is then the chain's first address below
+     *     {@code lowest}
      */
     public long inMemory(long first, long lowest) {
         long at = first;
@@ -92,7 +98,7 @@ public final class InMemoryOperations {
         return 0;
     }
 
-    /** The entry of the key, as it is at this moment; 0 where there is none. */
+    /** The word of the key's entry at this moment; 0 if the key has no entry. */
     public long found() {
         while (true) {
             long entry = index.find(key.hash, chains);
@@ -106,13 +112,13 @@ public final class InMemoryOperations {
         }
     }
 
-    /** Where the chain of an entry begins in the log. */
+    /** The address in the log at which the chain of an entry begins. */
     public long chain(long word) {
         long first = HashIndex.address(word);
         return cache != null && RecordCopies.marks(first) ? cache.behind(first) : first;
     }
 
-    /** The copy of the key's record that the entry points to; 0 where it points to none. */
+    /** The copy of the key's record in the read cache, if the entry points to it; otherwise 0. */
     long copyOf(long word) {
         if (cache != null && RecordCopies.marks(word)) {
             long copy = cache.memoryOf(HashIndex.address(word));
@@ -125,8 +131,8 @@ public final class InMemoryOperations {
     }
 
     /**
-     * Keeps a copy of a record of the key that was read, unless its chain has changed since it began with
-     * {@code first}.
+     * Adds a copy of the key's record, which was read from the device, to the read cache, unless the chain no longer
+     * begins on the device at {@code first}.
      */
     public void keep(long record, long first) {
         long entry = cache == null ? 0 : index.find(key.hash, chains);
@@ -142,7 +148,7 @@ public final class InMemoryOperations {
         }
     }
 
-    /** Where the first record of an entry's chain is in memory; 0 where it is not. */
+    /** The address in memory of the first record of an entry's chain, or of its copy; 0 if it is on the device. */
     public long firstOf(long word) {
         long first = HashIndex.address(word);
         if (cache != null && RecordCopies.marks(first)) {
@@ -151,7 +157,7 @@ public final class InMemoryOperations {
         return first >= marks.head() ? frames.memoryOf(first) : 0;
     }
 
-    /** @param first of the entry's chain, as {@link #firstOf} said in this epoch */
+    /** @param first the chain's first record, as {@link #firstOf} returned it inside this epoch */
     public int read(long word, long first, MemorySegment into, long offset, int room) {
         if (first == 0 || cache != null && RecordCopies.marks(word) || !key.of(first)) {
             return read(word, into, offset, room);
@@ -165,7 +171,7 @@ public final class InMemoryOperations {
                 : copy(record, into, offset, room);
     }
 
-    /** @param word of the key's entry, as it was {@link #found} in this epoch */
+    /** @param word of the key's entry, as {@link #found} returned it inside this epoch */
     public int read(long word, MemorySegment into, long offset, int room) {
         if (word == 0) {
             return StoreStatus.NOT_FOUND;
@@ -182,7 +188,7 @@ public final class InMemoryOperations {
         return copyLive(record, into, offset, room);
     }
 
-    /** The value of a record, as it was at one moment. */
+    /** Copies the value of a record as it was at one moment. */
     public int copy(long record, MemorySegment into, long offset, int room) {
         if (layout == RecordLayout.COMPACT) {
             bytes = Long.BYTES;
@@ -212,7 +218,7 @@ public final class InMemoryOperations {
         return record + 16 + RecordLayout.padded(RecordLayout.keyBytes(lengths));
     }
 
-    /** Inside an epoch, where a change goes on that was begun before. */
+    /** Looks at the store's version, inside an epoch, before a change continues that began in an earlier epoch. */
     public void lookAtVersion() {
         version.look();
     }
@@ -222,9 +228,10 @@ public final class InMemoryOperations {
     }
 
     /**
-     * Before anything is changed: what a mapped file has where it has been cut would be half a value.
+     * Copies a value out of a mapped file before anything is changed: if the file was truncated, half a value could be
+     * stored.
      *
-     * @throws InternalError if it has been cut
+     * @throws InternalError if the file has been truncated
      */
     private MemorySegment copyOf(MemorySegment mapped, long offset, int length) {
         if (unmapped.byteSize() < length) {
@@ -275,7 +282,7 @@ public final class InMemoryOperations {
         }
     }
 
-    /** @return FULL where the record has not the room, AGAIN where it has been replaced by a copy */
+    /** @return FULL if the value has another length than the record's, AGAIN if a copy has replaced the record */
     private int replace(long record, MemorySegment from, long offset, int length) {
         if (layout == RecordLayout.COMPACT) {
             NativeWords.setOpaque(record + 16, from.get(JAVA_LONG_UNALIGNED, offset));
@@ -284,7 +291,7 @@ public final class InMemoryOperations {
         if (RecordLayout.valueBytes(NativeWords.getOpaque(record + RecordLayout.LENGTHS)) != length) {
             return StoreStatus.FULL;
         }
-        // The bounds of the source are checked before readers have to wait.
+        // Check the bounds of the source before the lock makes readers wait.
         Objects.checkFromIndexSize(offset, length, from.byteSize());
         long lengths = RecordLayout.lock(record);
         boolean sealed = StoreRecord.sealed(NativeWords.getAcquire(record));
@@ -295,7 +302,11 @@ public final class InMemoryOperations {
         return sealed ? AGAIN : StoreStatus.DONE;
     }
 
-    /** Room for a record of the key, which has its key and its lengths; nobody sees it yet. @return -1 where full */
+    /**
+     * Allocates a record and stores its key and lengths; no other thread sees it yet.
+     *
+     * @return its address, or -1 if there is no room
+     */
     long append(long word, int valueBytes) {
         long made = log.allocate(layout.recordBytes(key.bytes, valueBytes), spare);
         if (made >= 0) {
@@ -304,18 +315,18 @@ public final class InMemoryOperations {
                 NativeWords.set(record + RecordLayout.LENGTHS, RecordLayout.lengths(key.bytes, valueBytes));
             }
             key.into(record);
-            // It is passed over unless it is published.
+            // Scans pass over the record until it is published.
             NativeWords.set(record, StoreRecord.header(chain(word), version.own()) | StoreRecord.INVALID);
         }
         return made;
     }
 
-    /** The key of a record that nobody changes is the one to work on. */
+    /** Makes the key of a record, which no session changes, the key of the operation. */
     public void useKeyOf(long record) {
         key.useOf(record);
     }
 
-    /** Where the value of a record is. */
+    /** The address of a record's value. */
     public long valueAt(long record) {
         return layout == RecordLayout.COMPACT
                 ? record + 16
@@ -341,12 +352,12 @@ public final class InMemoryOperations {
         }
     }
 
-    /** Of the record that {@link #append} made. */
+    /** The address of the value in a record that {@link #append} returned. */
     long valueOf(long record) {
         return layout == RecordLayout.COMPACT ? record + 16 : record + 16 + RecordLayout.padded(key.bytes);
     }
 
-    /** @return false where the entry has changed: the record stays as one that is passed over */
+    /** @return false if the entry has changed; the record stays in the log as an invalid one */
     boolean publish(long entry, long word, long appended, long flags) {
         long record = frames.memoryOf(appended);
         NativeWords.set(record, StoreRecord.header(chain(word), version.own()) | flags);

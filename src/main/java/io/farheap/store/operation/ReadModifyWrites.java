@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Read-modify-writes, for one session (FASTER, section 5.3); each call is inside an epoch.
  *
- * <p>A value of 8 bytes is changed in place by a compare-and-set. A longer one is changed with its stamp odd, so that
- * one session at a time does, and not once it is sealed. One that cannot be changed in place while it is mutable, as
- * its length changes, is sealed under its stamp, copied to the tail, and published; who waited for the stamp sees the
- * seal, and begins again at the index.
+ * <p>A value of 8 bytes is changed in place by a compare-and-set. For a longer one, the session makes the record's
+ * stamp odd, so that one session at a time changes it, and leaves a sealed record alone. If a mutable record cannot be
+ * changed in place, since its length changes, the session seals it while the stamp is odd, copies it to the tail and
+ * publishes the copy. A session that waited for the stamp sees the seal, and begins again at the index.
  */
 public final class ReadModifyWrites {
 
@@ -36,7 +36,7 @@ public final class ReadModifyWrites {
 
     private final MemorySegment values;
     private final long valuesAddress;
-    /** For a value of 8 bytes. */
+    /** Holds a value of 8 bytes for the update. */
     private final MemorySegment scratch = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
 
     public ReadModifyWrites(StoreContext parts, SessionVersion version, InMemoryOperations records) {
@@ -51,7 +51,7 @@ public final class ReadModifyWrites {
         this.valuesAddress = values.address();
     }
 
-    /** Of the key of {@link InMemoryOperations#key}. */
+    /** Updates the value of the key in {@link InMemoryOperations#key}. */
     public int update(Update update, long argument) {
         if (version.holds()) {
             return InMemoryOperations.AGAIN;
@@ -171,11 +171,11 @@ public final class ReadModifyWrites {
     }
 
     /**
-     * Goes on when what the device has of the chain is known.
+     * Continues an update after the chain was read from the device.
      *
-     * @param from the address that was read: what the index had last in memory when it was
-     * @param oldBytes of the value that was found, or negative where the key is absent below {@code from}
-     * @return ON_DEVICE where the chain below memory has changed: read again
+     * @param from the address at which the read began: the chain's first address on the device at that time
+     * @param oldBytes bytes of the value that was found, or negative if the device has no value of the key
+     * @return ON_DEVICE if the chain now begins elsewhere on the device: read again
      */
     public int updateWith(long from, MemorySegment old, long oldOffset, int oldBytes, Update update, long argument) {
         if (version.holds()) {
@@ -205,12 +205,12 @@ public final class ReadModifyWrites {
         }
     }
 
-    /** The outcome as callers know it: what only this class distinguishes does not leave it. */
+    /** The outcome for the caller, without the distinctions that only this class makes. */
     private static int told(int outcome) {
         return outcome == KEPT ? StoreStatus.DONE : outcome;
     }
 
-    /** Whether the device has what may be the newest record of the key: ON_DEVICE or NOT_FOUND. */
+    /** ON_DEVICE if the key's newest record may be on the device, NOT_FOUND if it is not. */
     public int onDevice() {
         long word = records.found();
         long record = word == 0 ? 0 : records.inMemory(records.chain(word), marks.head());
@@ -223,8 +223,8 @@ public final class ReadModifyWrites {
      * Copies a record to the tail, if it is the newest of its key.
      *
      * @param record a copy of it, in {@code page}
-     * @param address where it is in the log
-     * @return ON_DEVICE where the device has another that may be the newest
+     * @param address its address in the log
+     * @return ON_DEVICE if the device has another record that may be the newest
      */
     public int move(MemorySegment page, long record, long address) {
         int outcome = onDevice();

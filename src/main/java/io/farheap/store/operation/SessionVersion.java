@@ -4,16 +4,16 @@ import io.farheap.store.format.NativeWords;
 import io.farheap.store.format.StoreRecord;
 
 /**
- * A session's place in the checkpoints (concurrent prefix recovery, SIGMOD 2019, section 5): what it does belongs to
- * the checkpoint of its version, all before it passes to the next and nothing after. It passes, at the beginning of an
- * operation, when the store has. No update is pending then, in any session: what it does would belong to the old
- * version, and might meet a record of the new one.
+ * A session's version: which checkpoint its operations belong to (concurrent prefix recovery, SIGMOD 2019, section 5).
+ * All operations before the session passes to the next version belong to the checkpoint, and none after it. A session
+ * passes at the beginning of an operation, if the store has a later version. No update of any session is pending at
+ * that time: it would belong to the old version, and might meet a record of the new one.
  *
- * <p>A record of an earlier version is not changed in place while a checkpoint is made: it is copied, once no session
- * can still be changing it, which is when all have passed ({@link StoreVersion#allPassed}). Until then, some
- * microseconds, an update that meets one waits. A session that meets a record of a later version waits until it has
- * passed itself. In the end nobody changes anything until those copies are published ({@link StoreVersion#hold}): from
- * then on records of earlier versions are changed in place again.
+ * <p>While a checkpoint is made, a record of an earlier version is not changed in place. It is copied, once no session
+ * can still be changing it, which is when all have passed ({@link StoreVersion#allPassed}); until then, some
+ * microseconds, an update that meets such a record waits. A session that meets a record of a later version waits until
+ * it has passed itself. At the end of the checkpoint no session changes anything until the copies are published ({@link
+ * StoreVersion#hold}); from then on records of earlier versions are changed in place again.
  */
 public final class SessionVersion {
 
@@ -27,31 +27,35 @@ public final class SessionVersion {
         this.own = StoreVersion.version(state);
     }
 
-    /** Inside an epoch, before anything is changed. @return whether the store is ahead of the session */
+    /**
+     * Reads the store's version, inside an epoch and before anything is changed.
+     *
+     * @return whether the store is ahead of the session
+     */
     public boolean look() {
         long now = store.state();
         state = now;
         return StoreVersion.version(now) != own;
     }
 
-    /** Passes to the store's version. */
+    /** Passes to the store's version, as {@link #look} read it. */
     public void pass() {
         own = StoreVersion.version(state);
     }
 
-    /** Whether an update that is not done at once is refused for a moment. */
+    /** Whether an update that would be pending is refused for a moment. */
     public boolean draining() {
         return StoreVersion.draining(state);
     }
 
-    /** Of the records that it makes. */
+    /** The version of the records that the session makes. */
     public long own() {
         return own;
     }
 
     /**
-     * Whether the session changes nothing yet: it has passed, and others may not have, whose operation at this moment
-     * is to meet no record of the later version, since what it does belongs to the earlier.
+     * Whether the session must not change anything yet. It has passed to the new version, but another session may still
+     * be inside an operation of the old one, and that operation must not meet a record of the new version.
      */
     boolean holds() {
         return !StoreVersion.resting(state) && !StoreVersion.allPassed(state) && StoreVersion.version(state) == own;
@@ -66,16 +70,17 @@ public final class SessionVersion {
         if (version == (own & StoreRecord.VERSION)) {
             return false;
         }
-        // Later ones are one ahead; all others are earlier.
+        // A later version is one ahead; every other number is an earlier one.
         boolean later = version == (own + 1 & StoreRecord.VERSION);
         return later || !StoreVersion.allPassed(state);
     }
 
+    /** Whether the session may change a record in place, if the log's marks allow it. */
     boolean changesInPlace(long header) {
         return StoreVersion.resting(state) || StoreRecord.version(header) == (own & StoreRecord.VERSION);
     }
 
-    /** A record that is changed in place is of the session's version from then on: before the change. */
+    /** Gives a record the session's version, before the session changes it in place. */
     void claim(long record, long header) {
         if (StoreRecord.version(header) != (own & StoreRecord.VERSION)) {
             long there = header;

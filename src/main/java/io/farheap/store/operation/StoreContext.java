@@ -8,7 +8,7 @@ import io.farheap.store.log.ReadCache;
 import io.farheap.tier.device.Device;
 import org.jspecify.annotations.Nullable;
 
-/** What sessions of one store share. */
+/** The parts of a store that its sessions share. */
 public record StoreContext(
         Device device,
         HashIndex index,

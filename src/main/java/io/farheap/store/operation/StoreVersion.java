@@ -4,15 +4,16 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Which checkpoint operations belong to, and how far it is: one word, stored by whoever makes the checkpoint.
+ * The store's version, which says which checkpoint operations belong to, and the state of that checkpoint: one word.
+ * The thread that makes the checkpoint stores it with release; sessions load it with acquire, inside an epoch.
  *
  * <pre>
- * RESTING     no checkpoint is made
- * PREPARING   no update begins that would have to wait for the device; those that do are waited for
- * PASSING     the version is one more, and sessions pass to it one by one
- * ALL_PASSED  nobody is inside an operation of the version before: it is complete below the tail
- * PASSING     for as long as somebody may be replacing a record of the version before by a copy, which others may
- *             change in place as soon as the store rests
+ * RESTING     no checkpoint is being made
+ * PREPARING   updates that would have to wait for the device are refused; the pending ones are being finished
+ * PASSING     the version is one higher, and sessions pass to it one by one
+ * ALL_PASSED  no session is inside an operation of the previous version: below the tail, that version is complete
+ * PASSING     again, while a session may still be replacing a record of the previous version by a copy: as soon as the
+ *             store is RESTING, other sessions may change that record in place, and the copy would lack the change
  * </pre>
  */
 public final class StoreVersion {
@@ -46,12 +47,12 @@ public final class StoreVersion {
         return state >>> 2;
     }
 
-    /** Whether all records are of versions that sessions have. */
+    /** Whether no session has to look at the versions of records. */
     static boolean resting(long state) {
         return (state & 3) == RESTING || (state & 3) == PREPARING;
     }
 
-    /** Whether no update may begin that is not done at once: it would belong to two versions. */
+    /** Whether an update that would be pending may not begin, since it could belong to two versions. */
     public static boolean draining(long state) {
         return (state & 3) == PREPARING || (state & 3) == PASSING;
     }
@@ -60,25 +61,27 @@ public final class StoreVersion {
         return (state & 3) == ALL_PASSED;
     }
 
-    /** A checkpoint is to be made. */
+    /** Announces a checkpoint. */
     public void prepare() {
         STATE.setRelease(this, version(state()) << 2 | PREPARING);
     }
 
-    /** A checkpoint of the present version begins: no update is pending. */
+    /** Begins the next version; the checkpoint gets all operations of the current one. No update is pending. */
     public void beginNext() {
         STATE.setRelease(this, version(state()) + 1 << 2 | PASSING);
     }
 
+    /** Says that all sessions have passed to the new version. */
     public void haveAllPassed() {
         STATE.setRelease(this, version(state()) << 2 | ALL_PASSED);
     }
 
-    /** Sessions change nothing until {@link #rest}: all have passed. */
+    /** Keeps sessions, which have all passed, from changing anything until {@link #rest}. */
     public void hold() {
         STATE.setRelease(this, version(state()) << 2 | PASSING);
     }
 
+    /** Ends the checkpoint as far as sessions are concerned. */
     public void rest() {
         STATE.setRelease(this, version(state()) << 2);
     }

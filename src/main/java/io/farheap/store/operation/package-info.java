@@ -1,7 +1,7 @@
 /**
- * What an operation does to records in memory (FASTER, sections 4 to 6): find, append, change in place, copy to the
- * tail, and which version a change belongs to. It stands on the log and the index; begin with
- * {@link io.farheap.store.operation.InMemoryOperations}, then {@link io.farheap.store.operation.ReadModifyWrites}.
+ * Operations on records in memory (FASTER, sections 4 to 6): find, append, change in place, copy to the tail; and the
+ * version that a change belongs to. It stands on the log and the index; begin with {@link
+ * io.farheap.store.operation.InMemoryOperations}, then {@link io.farheap.store.operation.ReadModifyWrites}.
  */
 @NullMarked
 package io.farheap.store.operation;

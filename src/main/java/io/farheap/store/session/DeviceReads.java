@@ -28,13 +28,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.IntSupplier;
 
 /**
- * Operations of one session whose records are on the device (FASTER, section 5.3). Each reads as many bytes as a record
- * is expected to have; where its record is longer it reads once more, where it has another key the next of the chain.
- * An update that has what the device had looks at the index again: what was published meanwhile comes first.
+ * Operations of one session whose records are on the device (FASTER, section 5.3). Each operation reads as many bytes
+ * as a record is expected to have. If the record is longer, it reads once more; if the record has another key, it reads
+ * the next record of the chain. After an update has read its record it looks at the index again, since a record that
+ * was published meanwhile is newer.
  */
 public final class DeviceReads implements IoCompletion, AutoCloseable {
 
-    // What comes next of a place that is tried again: its key, its record, or the update with a value or without one.
+    // How a place continues when it is tried again: look up the key, read the record, or update with or without an old
+    // value.
     private static final int LOOK_UP = 0;
     private static final int READ = 1;
     private static final int FOUND = 2;
@@ -42,7 +44,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
 
     private static final long NAP_NANOS = 20_000;
 
-    /** Places for records that are longer than expected. */
+    /** How many records that are longer than expected can be read at a time. */
     private static final int WIDE = 2;
 
     public final PendingTable pending;
@@ -57,7 +59,9 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
     private final LogGaps gaps;
     private final StoreSessionCounts counts;
 
-    /** How an operation ends that finds no room: FULL, to be tried again, or FAILED where there will be none. */
+    /**
+     * The status of an operation that finds no room: FULL if it is to be tried again, FAILED if there will be no room.
+     */
     private final IntSupplier full;
 
     private final long alignment;
@@ -69,9 +73,9 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
     private final DeviceMemory registered;
     private final long base;
     private final long keys;
-    /** It ends, or its store is closed: nothing of that is looked at. */
+    /** Set when the session ends or its store is closed: the store's parts must not be used any more. */
     private volatile boolean left;
-    /** Somebody ends it. */
+    /** Whether a thread has begun to end the session; guarded by this object. */
     private boolean claimed;
 
     private final boolean[] wideTaken = new boolean[WIDE];
@@ -100,7 +104,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         this.pageBytes = parts.log().pageBytes();
         this.expected = options.expectedRecordBytes();
         this.keyRoom = (int) RecordLayout.padded(options.maxKeyBytes());
-        // From the block with its first byte to that with its last.
+        // From the block that holds the record's first byte to the block that holds its last.
         this.narrowBytes = (int) ((expected + 2 * alignment - 2) / alignment * alignment);
         long narrow = roundUp((long) narrowBytes * pending.places, SharedMemory.PAGE_BYTES);
         long wide = layout == RecordLayout.COMPACT ? 0 : WIDE * pageBytes;
@@ -144,7 +148,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         return StoreStatus.PENDING;
     }
 
-    /** @param onDevice else it is to be tried again as it is */
+    /** @param onDevice whether the record is on the device; if not, the update is tried again as it is */
     public int startUpdate(Update update, long argument, boolean onDevice, StoreCompletion completion, long token) {
         int place = take(PendingTable.UPDATE, completion, token);
         if (place < 0) {
@@ -161,7 +165,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         return StoreStatus.PENDING;
     }
 
-    /** A record that may be the newest of its key is copied to the tail, if it is. */
+    /** Starts to copy a record, which may be the newest of its key, to the tail; it is copied if it is the newest. */
     public int startMove(long address, StoreCompletion completion) {
         int place = take(PendingTable.MOVE, completion, 0);
         if (place < 0) {
@@ -200,7 +204,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         }
     }
 
-    /** Reads the chain from the record that {@link InMemoryOperations#address} says. */
+    /** Reads the chain from {@link InMemoryOperations#address} on. */
     private void begin(int place) {
         pending.first[place] = records.address;
         pending.address[place] = records.address;
@@ -249,7 +253,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         pending.again(place);
     }
 
-    /** Tries again what could not go on. */
+    /** Tries the operations again that could not continue. */
     void tryAgain() {
         int count = pending.toTry();
         int tried = 0;
@@ -296,16 +300,16 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         } else if (left || status == IoStatus.CLOSED) {
             finish(place, StoreStatus.CLOSED, 0);
         } else if (status == IoStatus.GONE && pending.address[place] < marks.begin()) {
-            // A compaction has moved it to the tail, or it is of no use any more: the index knows.
+            // A compaction has copied the record to the tail, or it is not needed any more: look in the index.
             again(place, LOOK_UP);
         } else {
-            // What is gone, and the log has not given back, the device has lost.
+            // The device no longer has an address that the log has not given back: the record is lost.
             boolean lost = status == IoStatus.GONE || status == IoStatus.LOST;
             finish(place, lost ? StoreStatus.LOST : StoreStatus.FAILED, 0);
         }
     }
 
-    /** At what was read of a record. */
+    /** Looks at a record, or the part of it, that was read. */
     private void look(int place) {
         long address = pending.address[place];
         long record = memoryOf(place) + address - pending.from[place];
@@ -334,14 +338,15 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
             pending.address[place] = previous;
             readRecord(place, expected);
         } else if (pending.kind[place] == PendingTable.READ && chainChanged(place)) {
-            // What is below the log's beginning may have been moved in front of what was read.
+            // The record may have been copied from below the log's beginning to the front of the chain, before the part
+            // that was read.
             again(place, LOOK_UP);
         } else {
             found(place, 0, true);
         }
     }
 
-    /** Whether the chain of the key, which is used, has the key in memory, or begins elsewhere on the device. */
+    /** Whether the chain of the operation's key now has the key in memory, or begins elsewhere on the device. */
     private boolean chainChanged(int place) {
         boolean inMemory;
         epochs.enter(epoch);
@@ -380,19 +385,19 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         }
     }
 
-    /** A copy for the next read: this one has its record, and goes on where none can be made. */
+    /** Adds a copy to the read cache for later reads. If none can be made, this read still succeeds. */
     private void keep(int place, long record) {
         epochs.enter(epoch);
         try {
             records.keep(record, pending.first[place]);
         } catch (Throwable e) {
-            // As where an index that grows has no memory.
+            // For example, an index that grows has no memory.
         } finally {
             epochs.leave(epoch);
         }
     }
 
-    /** An update whose record has been read. */
+    /** Continues an update whose record has been read. */
     private void goOn(int place, int what) {
         long record = memoryOf(place) + pending.address[place] - pending.from[place];
         int oldBytes = what == ABSENT ? -1 : records.valueBytes(record);
@@ -418,7 +423,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         after(place, outcome, what);
     }
 
-    /** What an update throws, or a segment, comes out of the poll; the operation has ended. */
+    /** Ends an operation whose update or memory segment has thrown; the poll throws the exception on. */
     private void threw(int place) {
         finish(place, pending.kind[place] == PendingTable.READ ? StoreStatus.SEGMENT_GONE : StoreStatus.THREW, 0);
     }
@@ -442,7 +447,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         SessionGate.tell(completion, token, status, status == StoreStatus.DONE ? bytes : 0, left || claimed);
     }
 
-    /** @return whether something happened */
+    /** @return whether anything happened */
     public boolean poll() {
         int before = pending.pending();
         int done = handle.poll();
@@ -452,13 +457,13 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         return done > 0 || pending.pending() != before;
     }
 
-    /** Waits until a poll may find something. */
+    /** Waits until a poll may make progress. */
     public void await() {
         if (handle.pending() > 0) {
             handle.awaitProgress();
         } else if (pending.toTry() > 0) {
             if (Thread.currentThread().isVirtual()) {
-                // Those that do nothing but yield can keep others from being run.
+                // A virtual thread that only yields could keep others from running.
                 Uninterruptibles.parkNanos(this, NAP_NANOS);
             } else {
                 Thread.yield();
@@ -466,16 +471,17 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         }
     }
 
-    /** Lets another thread use it. */
+    /** Lets another thread use this object. */
     public void release() {
         handle.release();
     }
 
     /**
-     * Of those who would end it, the session's thread and the store's, the first does.
+     * Claims the end of the session, which the session's thread and the store's closing thread may both want to
+     * perform; the first one to claim does.
      *
-     * @return whether it is the caller
-     * @throws IllegalStateException where it is another thread's; it stays as it is
+     * @return whether the caller has claimed it
+     * @throws IllegalStateException if the device's handle belongs to another thread; nothing has changed then
      */
     synchronized boolean claim() {
         if (claimed) {
@@ -486,22 +492,25 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         return true;
     }
 
-    /** {@link #claim} by the store, whose parts are used no more where another thread closes the session. */
+    /**
+     * {@link #claim} by the store. If another thread owns the session, that thread closes it later, and uses the
+     * store's parts no more.
+     */
     boolean claimOrLeave() {
         try {
             if (claim()) {
                 return true;
             }
         } catch (IllegalStateException e) {
-            // It is that thread's.
+            // The other thread owns it, and closes it.
         }
         left = true;
         return false;
     }
 
     /**
-     * What is pending is called back as closed. By who has claimed it: memory is freed whatever the handle says, and
-     * whatever callbacks throw.
+     * Ends pending operations with {@link StoreStatus#CLOSED}. Called by the thread that has claimed the end; memory is
+     * freed whatever the handle or callbacks throw.
      */
     @Override
     public void close() {

@@ -12,19 +12,19 @@ final class GroupKeys {
     private final SessionKeys checks;
     private final long room;
     private final long[] hashes;
-    /** Keys of 8 bytes, and where others are. */
+    /** The key itself if it has 8 bytes, otherwise its address. */
     private final long[] words;
 
     private final int[] lengths;
-    /** Nobody frees it under an operation. */
+    /** Freed by the garbage collector, so never while an operation uses it. */
     private final Arena arena = Arena.ofAuto();
-    /** Of a group's keys; 0 until there is one that is no word. */
+    /** The address of copies of a group's keys; 0 until a key without 8 bytes was given. */
     private long copies;
 
     /**
-     * @param key which they become, one after the other
-     * @param checks what each may be
-     * @param most of a group
+     * @param key which is set to each of the keys in turn
+     * @param checks which lengths a key may have
+     * @param most how many keys a group may have
      */
     GroupKeys(OperationKey key, SessionKeys checks, int most) {
         this.key = key;
@@ -43,13 +43,13 @@ final class GroupKeys {
         }
     }
 
-    /** @param ends of keys one behind the other, of each key: behind its last byte */
+    /** @param ends the end of each key, exclusive; the next key begins there */
     void take(MemorySegment keys, int[] ends, int from, int count) {
         int begin = from == 0 ? 0 : ends[from - 1];
         for (int i = 0; i < count; i++) {
             int end = ends[from + i];
             int length = end - begin;
-            // Again: a callback of the group before may have stored other ends.
+            // Check again: a callback of the previous group may have changed the ends.
             checks.check(length);
             if (length != Long.BYTES && copies == 0) {
                 copies = arena.allocate(room * hashes.length, Long.BYTES).address();
@@ -66,7 +66,7 @@ final class GroupKeys {
         return hashes[place];
     }
 
-    /** Makes one the key of the operation. */
+    /** Makes one of the keys the key of the operation. */
     void use(int place) {
         key.use(words[place], lengths[place], hashes[place]);
     }

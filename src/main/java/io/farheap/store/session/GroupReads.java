@@ -12,14 +12,17 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads of many keys at once, for one session: first a word of each key's bucket is loaded, then two of each record,
- * then the values are copied. The loads are in loops with little else in them: a processor looks ahead so far, and so
- * has many of these misses under way. One thread at a time. Nothing here allocates, but the first call by keys in
- * memory of which one is no word, and the first within a callback of another.
+ * Reads of many keys at once, for one session: it first loads a word of each key's bucket, then two words of each
+ * record, then copies the values. The loads are in tight loops, so that the processor's out-of-order window holds many
+ * of them and their cache misses overlap. One thread at a time. Calls do not allocate, with two exceptions: the first
+ * call with a key in memory that does not have 8 bytes, and the first call within a callback of another call.
  */
 public final class GroupReads {
 
-    /** More than a processor has misses under way, and few enough for what was loaded to stay in its cache. */
+    /**
+     * Keys in a group: more than the cache misses that a processor can have in flight, and few enough that the loaded
+     * lines stay in its cache.
+     */
     static final int GROUP = 64;
 
     private static final int[] NO_ENDS = {};
@@ -33,21 +36,21 @@ public final class GroupReads {
     private final SessionKeys sessionKeys;
     private final GroupKeys keys;
     private final long[] words = new long[GROUP];
-    /** Where each key's first record is in memory, or 0. */
+    /** The address in memory of the first record of each key's chain, or 0. */
     private final long[] first = new long[GROUP];
-    /** Those that are, one behind the other. */
+    /** The addresses of {@link #first} that are not 0, without gaps. */
     private final long[] inMemory = new long[GROUP];
 
     private final int[] statuses = new int[GROUP];
     private final int[] bytes = new int[GROUP];
-    /** So that a load is not taken for one without an effect. */
+    /** Receives what was loaded, so that the compiler does not remove the loads. */
     @SuppressWarnings("unused")
     private long touched;
 
-    /** The index of the first key that was not begun: there was no room, or an exception. */
+    /** The index of the first key whose read was not begun, since there was no room or an exception was thrown. */
     private int reached;
 
-    /** Where the group's keys come from: words, or memory with the ends of keys. */
+    /** The source of the keys: either words, or memory with the end of each key. */
     private long @Nullable [] wordKeys;
 
     private @Nullable MemorySegment keyMemory;
@@ -123,7 +126,7 @@ public final class GroupReads {
         return free.readGroups(from, from + count, into, offset, room, completion, token);
     }
 
-    /** Before the first is taken: in the midst of them it would be too late to throw. */
+    /** Checks arguments before the first read is accepted: after that it would be too late to throw. */
     private static void checkDestination(int from, int count, MemorySegment into, long offset, int room) {
         Objects.checkFromIndexSize(offset + (long) from * room, (long) count * room, into.byteSize());
         if (into.isReadOnly()) {
@@ -141,7 +144,7 @@ public final class GroupReads {
         }
     }
 
-    /** These, or, within a callback of these, others. */
+    /** This object, or another one if the caller is inside a callback of this one. */
     private GroupReads unused() {
         if (!callingBack) {
             return this;
@@ -172,7 +175,7 @@ public final class GroupReads {
             }
             return end - from;
         } finally {
-            // They are the caller's again.
+            // The caller owns these again.
             wordKeys = null;
             keyMemory = null;
             keyEnds = NO_ENDS;
@@ -199,8 +202,9 @@ public final class GroupReads {
     }
 
     /**
-     * Brings the buckets and the first records of a group's keys into the processor's cache: two loops of plain loads,
-     * and little else. With a load of the table's field in it, or opaque ones, they take twice as long.
+     * Brings the buckets and the first records of a group's keys into the processor's cache, by loops of plain loads
+     * with little else in them. With a load of the table's field in the loop, or with opaque loads, they take twice as
+     * long.
      */
     private void touch(int count) {
         IndexTable table = index.newest();
@@ -220,13 +224,13 @@ public final class GroupReads {
             }
         }
         for (int i = 0; i < found; i++) {
-            // A quarter of those of 24 bytes begin in one line of the cache and go on in the next.
+            // A quarter of the records of 24 bytes lie in two cache lines.
             sum += NativeWords.get(inMemory[i]) + NativeWords.get(inMemory[i] + RecordLayout.LEAST_RECORD - Long.BYTES);
         }
         touched = sum;
     }
 
-    /** Begins the reads of a group, inside the epoch of {@link #touch}: each takes effect unless it is pending. */
+    /** Begins the reads of a group, inside the epoch of {@link #touch}: each has taken effect unless it is pending. */
     private void begin(
             int from, int end, MemorySegment into, long offset, int room, StoreCompletion completion, long token) {
         for (int i = from; i < end; i++, reached = i) {
@@ -245,7 +249,10 @@ public final class GroupReads {
         }
     }
 
-    /** Calls back those that {@link #begin} has ended, outside the epoch; all of them, whatever one throws. */
+    /**
+     * Calls the completion of each read that {@link #begin} has ended, outside the epoch; of all of them, whatever one
+     * throws.
+     */
     private void callBack(int from, int end, StoreCompletion completion, long token) {
         callingBack = true;
         RuntimeException thrown = null;

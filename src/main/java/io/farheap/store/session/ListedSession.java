@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A session as its store has it: in the list of sessions, for checkpoints and for the store's end. */
+/** A session as the store sees it: an entry in its list of sessions, which checkpoints and the store's close use. */
 public final class ListedSession {
 
     private final String name;
@@ -15,7 +15,7 @@ public final class ListedSession {
     private final Consumer<ListedSession> owner;
 
     /**
-     * @param name empty for one that nothing is remembered of
+     * @param name empty for a session that checkpoints do not remember
      * @param owner called when the session has ended
      */
     public ListedSession(
@@ -42,17 +42,19 @@ public final class ListedSession {
         return name;
     }
 
-    /** How many operations it has accepted, of its earlier lives too. By the session's thread. */
+    /** How many operations the session has accepted, in earlier lives too. Called by the session's thread. */
     long serial() {
         return serials.accepted();
     }
 
-    /** A checkpoint is durable that has so many of its operations. */
+    /** Says that a durable checkpoint has the session's first {@code operations} operations. */
     public void durable(long operations) {
         serials.durable(operations);
     }
 
-    /** Whether one of its updates waits, for the device or for another session. Any thread; a moment old. */
+    /**
+     * Whether an update of the session waits for the device or for another session. Any thread; may be a moment old.
+     */
     public boolean updatesPending() {
         return device.pending.updates() > 0;
     }
@@ -62,7 +64,9 @@ public final class ListedSession {
         return serials.before(version, gate);
     }
 
-    /** No operation begins any more. By the store: one may be under way until the present epoch has passed. */
+    /**
+     * From now on no operation begins. Called by the store; one may be under way until the current epoch has passed.
+     */
     public void refuse() {
         gate.close();
     }
@@ -73,17 +77,18 @@ public final class ListedSession {
         return gate.runBy(thread);
     }
 
-    /** By the store, behind {@link #refuse} and an epoch. */
+    /** Waits until no thread is inside a poll. Called by the store, after {@link #refuse} and an epoch. */
     public void awaitPoll() {
         gate.awaitPoll();
     }
 
     /**
-     * By the store, whose parts are used no more afterwards. A session that another thread has used last, and not
-     * released, is that thread's to close: it has nothing of the store then but memory and a handle of its own.
+     * Ends the session with its store. Called by the store, whose parts the session does not use afterwards. If another
+     * thread was the last to use the session and has not released it, that thread has to close it; until then the
+     * session has only memory and a device handle of its own.
      *
-     * @param patience for updates that are pending, which are done first, if they can be
-     * @return whether all that it has accepted is done
+     * @param patience how long to wait for pending updates, which are finished first, if possible
+     * @return whether all operations that the session has accepted are done
      */
     public boolean endWithStore(Duration patience) {
         if (!device.claimOrLeave()) {
@@ -98,7 +103,10 @@ public final class ListedSession {
         }
     }
 
-    /** By the session's thread, behind what was pending; it does nothing if the store has ended the session. */
+    /**
+     * Ends the session, once nothing is pending. Called by the session's thread; does nothing if the store has ended
+     * the session.
+     */
     public void end() {
         if (device.claim()) {
             finish();

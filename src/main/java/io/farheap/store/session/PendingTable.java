@@ -9,7 +9,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntConsumer;
 
-/** Operations of one session that wait for its device, or to be tried again, by place. Nothing here allocates. */
+/**
+ * The pending operations of one session, which wait for the device or are to be tried again: one place each, whose
+ * fields are in parallel arrays, so that no operation allocates.
+ */
 public final class PendingTable {
 
     private static final VarHandle UPDATES;
@@ -24,37 +27,37 @@ public final class PendingTable {
 
     static final int READ = 0;
     static final int UPDATE = 1;
-    /** A record is copied to the tail if it is the newest of its key: the argument is its address. */
+    /** Copies a record to the tail if it is the newest of its key; {@link #argument} is the record's address. */
     static final int MOVE = 2;
 
     final int places;
     final int[] kind;
-    /** Whom to tell, and by which token. */
+    /** The completion to call, and its token. */
     final StoreCompletion[] completion;
 
     final long[] token;
-    /** Where a value is to go. */
+    /** Where a read puts its value. */
     final MemorySegment[] into;
 
     final long[] offset;
     final int[] room;
     final Update[] update;
     final long[] argument;
-    /** The key: its bytes, and its word, or where it lies. */
+    /** The key's length, and the key itself if it has 8 bytes, otherwise its address. */
     final int[] keyBytes;
 
     final long[] key;
-    /** The chain's first record on the device when this began, and the one that is being read. */
+    /** The chain's first address on the device when the operation began, and the address that is being read. */
     final long[] first;
 
     final long[] address;
-    /** What is read of the log: from where, and how many bytes; and into which place of which memory. */
+    /** The range of the log that is being read. */
     final long[] from;
 
     final int[] bytes;
-    /** What comes next, where it is to be tried again. */
+    /** How the operation continues when it is tried again; see {@code DeviceReads}. */
     final int[] next;
-    /** Of memory for long records, or -1. */
+    /** Which of the memories for long records the operation has, or -1. */
     final int[] wide;
 
     private final int[] free;
@@ -121,27 +124,27 @@ public final class PendingTable {
         return places - frees;
     }
 
-    /** Those that change something. Any thread; of another's table a moment old. */
+    /** How many pending operations change something. Any thread; from another thread, a moment old. */
     int updates() {
         return (int) UPDATES.getOpaque(this);
     }
 
-    /** It is to be tried again, in the next poll. */
+    /** Has an operation tried again in the next poll. */
     void again(int place) {
         again[agains++] = place;
     }
 
-    /** @return how many are to be tried again; of these {@link #tried} are the first */
+    /** @return how many operations are to be tried again; {@link #tried} removes the first ones */
     int toTry() {
         return agains;
     }
 
-    /** The {@code i}th of those. */
+    /** The place of the {@code i}th operation that is to be tried again. */
     int toTry(int i) {
         return again[i];
     }
 
-    /** Ends all that are to be tried again, none of which is then. @return an end for each, which may throw */
+    /** Ends all operations that were to be tried again. @return an action for each that ends it, and which may throw */
     List<AutoCloseable> ends(IntConsumer end) {
         int[] places = Arrays.copyOf(again, agains);
         agains = 0;
@@ -150,7 +153,10 @@ public final class PendingTable {
                 .toList();
     }
 
-    /** The first so many have been tried; who is to be tried once more has been added behind. */
+    /**
+     * Says that the first {@code count} operations have been tried; those that are to be tried once more were added
+     * behind them.
+     */
     void tried(int count) {
         agains -= count;
         System.arraycopy(again, count, again, 0, agains);

@@ -12,10 +12,10 @@ public final class SessionDrain {
     private SessionDrain() {}
 
     /**
-     * Polls until nothing is pending, whatever callbacks and updates throw, and ends the session; what the first of
-     * them has thrown comes out then. It stays open where the poll or the end itself is refused, as to a thread that
-     * the session does not belong to. Not within a callback: where nothing is pending any more, it would be ended
-     * inside the poll.
+     * Polls until nothing is pending, whatever callbacks and updates throw, then ends the session and throws the first
+     * of their exceptions. The session stays open if the poll or the end itself is refused, for example since another
+     * thread owns the session. It must not be called within a callback, which could end the session inside its own
+     * poll.
      */
     public static void end(SessionGate gate, IntSupplier pending, Runnable drain, AutoCloseable end) {
         List<AutoCloseable> ends = new ArrayList<>();
@@ -24,7 +24,7 @@ public final class SessionDrain {
                 drain.run();
             } catch (Throwable e) {
                 if (gate.closed() && e instanceof IllegalStateException) {
-                    // The store is closed: what is pending is told so at the end.
+                    // The store is closed: pending operations are ended with CLOSED below.
                     break;
                 }
                 if (pending.getAsInt() >= before) {
@@ -40,8 +40,8 @@ public final class SessionDrain {
     }
 
     /**
-     * Polls until no update is pending or the time is up, whatever callbacks and updates throw, and throws that then.
-     * By the thread that has claimed the reads, of a session that no other thread uses any more.
+     * Polls until no update is pending or the time is up, whatever callbacks and updates throw, and then throws their
+     * exceptions. Called by the thread that has claimed the end of the session, which no other thread uses any more.
      */
     static void updates(DeviceReads device, Duration patience) {
         List<AutoCloseable> ends = new ArrayList<>();

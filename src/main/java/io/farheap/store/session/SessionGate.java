@@ -9,10 +9,13 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a session's thread goes into an operation, which is a place in the {@linkplain Epochs epochs}, or into a poll,
- * until the session is closed. It says that it is inside and then looks whether the session is closed; who closes it,
- * which may be another thread, stores that and then looks who is inside, behind an epoch: so either the one waits, or
- * the other sees it and does nothing.
+ * Lets a session's thread into an operation, which has a place in the {@linkplain Epochs epochs}, or into a poll, until
+ * the session is closed.
+ *
+ * <p>The session's thread stores that it is inside, and then loads {@code closed}. The thread that closes the session,
+ * which may be another one, stores {@code closed}, waits for an epoch, and then looks whether the session's thread is
+ * inside. So either the closing thread sees the other inside and waits, or the session's thread sees that the session
+ * is closed and does nothing.
  */
 public final class SessionGate {
 
@@ -32,17 +35,19 @@ public final class SessionGate {
     private final Epochs epochs;
     private final int epoch;
     private volatile boolean closed;
-    /** The thread that is inside a poll, or waits for one, by its id, else 0: stored by that thread. */
+    /**
+     * The id of the thread that is inside a poll, or that waits in it for progress; otherwise 0. That thread stores it.
+     */
     @SuppressWarnings("unused")
     private long polling;
-    /** The thread that is inside an update, by its id, else 0; others may see an old one. */
+    /** The id of the thread that is inside an update, otherwise 0. Other threads may see an old value. */
     @SuppressWarnings("unused")
     private long updating;
 
-    /** The thread of the store's close that ends it, by its id, else 0. */
+    /** The id of the thread that closes the store and thereby ends the session, otherwise 0. */
     private volatile long ending;
 
-    /** An operation of a session that is closed. */
+    /** Thrown by an operation of a closed session. */
     static final class ClosedException extends IllegalStateException {
 
         private static final long serialVersionUID = 1;
@@ -57,7 +62,7 @@ public final class SessionGate {
         this.epoch = epochs.take();
     }
 
-    /** The session's place in the epochs, until it {@linkplain #giveBack gives} it back. */
+    /** The session's place in the epochs, until {@link #giveBack}. */
     public int epoch() {
         return epoch;
     }
@@ -67,12 +72,12 @@ public final class SessionGate {
         epochs.giveBack(epoch);
     }
 
-    /** @throws IllegalStateException where the session is closed; it is outside then */
+    /** @throws IllegalStateException if the session is closed; the thread is outside then */
     public void enter() {
-        // Once it has given its place back, that may be another session's.
+        // After the session has given its place back, the place may be another session's.
         checkOpen();
         epochs.enter(epoch);
-        // Where the store has closed it meanwhile nobody gets its place.
+        // If the store has closed the session meanwhile, no other session gets its place.
         if (closed) {
             leave();
             checkOpen();
@@ -83,7 +88,7 @@ public final class SessionGate {
         epochs.leave(epoch);
     }
 
-    /** {@link #enter} for an update, which runs code that is not the store's. */
+    /** {@link #enter} for an update, which calls code of the application. */
     public void enterUpdate() {
         enter();
         UPDATING.setOpaque(this, Thread.currentThread().threadId());
@@ -94,12 +99,18 @@ public final class SessionGate {
         leave();
     }
 
-    /** Whether it is inside an operation. What it did before it left is seen by who is told no. */
+    /**
+     * Whether the session's thread is inside an operation. If not, the caller sees everything that it did before it
+     * left.
+     */
     boolean inside() {
         return epochs.inside(epoch);
     }
 
-    /** @throws IllegalStateException where the session is closed, or the thread polls it already; it is outside then */
+    /**
+     * @throws IllegalStateException if the session is closed, or if the thread polls it already; the thread is outside
+     *     then
+     */
     public void enterPoll() {
         if ((long) POLLING.getOpaque(this) == Thread.currentThread().threadId()) {
             throw new IllegalStateException("a callback cannot poll its session: poll when that has returned");
@@ -116,7 +127,7 @@ public final class SessionGate {
         POLLING.setRelease(this, 0L);
     }
 
-    /** Before the session is closed, which takes from under an update or a poll what it goes on with. */
+    /** Refuses to close the session within an update or a callback, which would continue with memory that was freed. */
     public void refuseWithin() {
         String what = runBy(Thread.currentThread().threadId());
         if (what != null) {
@@ -124,7 +135,10 @@ public final class SessionGate {
         }
     }
 
-    /** Which code of the application's a thread, by its id, runs here, or null; the calling one sees that of itself. */
+    /**
+     * Names the application's code that a thread, given by its id, runs inside this session; null if it runs none.
+     * Reliable only for the calling thread's own id.
+     */
     @Nullable
     String runBy(long thread) {
         if ((long) UPDATING.getOpaque(this) == thread) {
@@ -133,12 +147,14 @@ public final class SessionGate {
         return (long) POLLING.getOpaque(this) == thread || ending == thread ? "a callback" : null;
     }
 
-    /** The calling thread, which closes the store, runs callbacks and updates until it {@linkplain #giveBack ends}. */
+    /**
+     * Called by the thread that closes the store: it runs the session's callbacks and updates until {@link #giveBack}.
+     */
     void endHere() {
         ending = Thread.currentThread().threadId();
     }
 
-    /** Returns when nobody is inside a poll: behind {@link #close} and an epoch. */
+    /** Returns when no thread is inside a poll. The caller has called {@link #close} and waited for an epoch. */
     void awaitPoll() {
         for (int rounds = 0; (long) POLLING.getAcquire(this) != 0; ) {
             rounds = SpinWait.wait(rounds);
@@ -151,7 +167,7 @@ public final class SessionGate {
         }
     }
 
-    /** Nobody goes in any more. Who is in an operation may be until the present epoch has passed. */
+    /** From now on no thread gets in. A thread may be inside an operation until the current epoch has passed. */
     void close() {
         closed = true;
     }
@@ -161,8 +177,8 @@ public final class SessionGate {
     }
 
     /**
-     * Calls back. If the session ends, an operation that the callback would begin is refused, and the callback has had
-     * its own operation's outcome: so the refusal is no failure of the end.
+     * Calls a completion. If the session ends, an operation that the callback begins is refused; the callback has
+     * received the outcome of its own operation, so that refusal does not make the end fail.
      *
      * @param ending whether the session ends
      */

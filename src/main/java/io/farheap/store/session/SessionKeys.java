@@ -5,18 +5,18 @@ import io.farheap.store.format.RecordLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** The keys that a session is given in memory: what they may be, and room for a copy of the one that it is at. */
+/** Checks the keys that a session is given in memory, and holds a copy of the current operation's key. */
 public final class SessionKeys {
 
     private final OperationKey key;
     private final boolean words;
     private final int maxBytes;
-    /** Nobody frees it under an operation. */
+    /** Freed by the garbage collector, so never while an operation uses it. */
     private final Arena arena = Arena.ofAuto();
 
     private final long copy;
 
-    /** @param key which they become */
+    /** @param key which is set to each key */
     public SessionKeys(OperationKey key, RecordLayout layout, int maxBytes) {
         this.key = key;
         this.words = layout == RecordLayout.COMPACT;
@@ -24,7 +24,7 @@ public final class SessionKeys {
         this.copy = arena.allocate(room(), Long.BYTES).address();
     }
 
-    /** @throws IllegalArgumentException where the store has no keys of so many bytes */
+    /** @throws IllegalArgumentException if the store cannot have keys of that length */
     public void check(int bytes) {
         if (words && bytes != Long.BYTES) {
             throw new IllegalArgumentException("a key of " + bytes
@@ -41,7 +41,7 @@ public final class SessionKeys {
         return RecordLayout.padded(maxBytes);
     }
 
-    /** Makes one that passed the check the key of the operation. */
+    /** Makes a key that has passed {@link #check} the key of the operation. */
     public void use(MemorySegment given, long offset, int bytes) {
         key.use(given, offset, bytes, copy);
     }

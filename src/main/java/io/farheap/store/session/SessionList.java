@@ -9,7 +9,7 @@ import java.util.function.Function;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** A store's sessions, and how many operations those with names had done that are closed. Any thread. */
+/** A store's open sessions, and how many operations each closed session with a name had done. Any thread. */
 public final class SessionList {
 
     private static final StoreCounts NONE = new StoreCounts(0, 0, 0, 0, 0, 0);
@@ -19,15 +19,15 @@ public final class SessionList {
     private StoreCounts counted = NONE;
     private boolean ended;
 
-    /** @param closed serials of sessions that were recovered, by name */
+    /** @param closed serials of recovered sessions, by name */
     public SessionList(Map<String, Long> closed) {
         this.closed.putAll(closed);
     }
 
     /**
-     * @param name empty for one that nothing is remembered of
-     * @param make makes it, of the operations that it has done in earlier lives
-     * @param listed what is kept here of one that was made
+     * @param name empty for a session that checkpoints do not remember
+     * @param make makes the session, from the number of operations that it has done in earlier lives
+     * @param listed returns the entry for the session that was made
      */
     public synchronized <S> S open(String name, LongFunction<S> make, Function<S, ListedSession> listed) {
         if (ended) {
@@ -59,13 +59,13 @@ public final class SessionList {
         return all;
     }
 
-    /** Those that are open, and the serials of those that are closed, at one moment: that of {@code begin}. */
+    /** The open sessions, and the serials of closed ones, at the moment when {@code begin} ran. */
     public synchronized Snapshot when(Runnable begin) {
         begin.run();
         return new Snapshot(Set.copyOf(open), new TreeMap<>(closed));
     }
 
-    /** How many operations each session with a name has done. By who knows that they do no more. */
+    /** How many operations each session with a name has done. The caller knows that they do no more. */
     public synchronized Map<String, Long> serials() {
         Map<String, Long> all = new TreeMap<>(closed);
         for (ListedSession session : open) {
@@ -78,7 +78,7 @@ public final class SessionList {
 
     public record Snapshot(Set<ListedSession> open, Map<String, Long> closed) {}
 
-    /** Which code of the application's the calling thread runs inside one of them, or null. */
+    /** Names the application's code that the calling thread runs inside one of the sessions; null if it runs none. */
     public synchronized @Nullable String runHere() {
         long here = Thread.currentThread().threadId();
         for (ListedSession session : open) {
@@ -90,7 +90,7 @@ public final class SessionList {
         return null;
     }
 
-    /** None is opened any more. @return those that are open */
+    /** From now on no session is opened. @return the open ones */
     public synchronized Set<ListedSession> end() {
         ended = true;
         return Set.copyOf(open);

@@ -1,10 +1,13 @@
 package io.farheap.store.session;
 
 /**
- * @param pending operations of a session that wait for the device at a time
- * @param expectedRecordBytes what is read of a record at first
- * @param maxKeyBytes of a key that is no word
- * @param spare whether it is for a compaction, which has the last pages of a device with a capacity to itself
+ * How a session is made.
+ *
+ * @param pending how many operations of a session may wait for the device at a time
+ * @param expectedRecordBytes how many bytes of a record are read at first
+ * @param maxKeyBytes the longest key, in bytes, if keys do not have 8 bytes
+ * @param spare whether the session is for a compaction, to which the last pages of a device with a limited capacity are
+ *     left
  */
 public record SessionOptions(int pending, int expectedRecordBytes, int maxKeyBytes, boolean spare) {
 

@@ -8,24 +8,24 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * How many operations a session has accepted, of its earlier lives too; how many of them, the first so many, belong to
- * versions before its own; and how many are in a checkpoint that is durable. The session's thread counts and passes to
- * versions, both inside an epoch; who makes checkpoints asks and tells.
+ * A session's serials: how many operations it has accepted, in earlier lives too; how many of them belong to versions
+ * before its current one; and how many are in a durable checkpoint. The session's thread counts and passes to versions,
+ * both inside an epoch; the thread that makes checkpoints reads the counts and stores {@code durable}.
  */
 public final class SessionSerials {
 
     private static final long NAP_NANOS = 200_000;
 
     private final SessionVersion version;
-    /** Stored inside the epoch, read by who saw the session outside. */
+    /** Stored inside an epoch; another thread reads it after it has seen the session outside. */
     private long accepted;
-    /** How many there were when it last passed to another version, and which. */
+    /** The number of accepted operations when the session last passed to another version, and that version. */
     private long passed;
 
     private volatile long passedVersion;
     private volatile long durable;
 
-    /** @param accepted in earlier lives: all durable */
+    /** @param accepted in earlier lives; all of them are durable */
     public SessionSerials(SessionVersion version, long accepted) {
         this.version = version;
         this.accepted = accepted;
@@ -33,7 +33,7 @@ public final class SessionSerials {
         this.passedVersion = version.own();
     }
 
-    /** Passes to the store's version, if that is ahead: before anything is changed. */
+    /** Passes to the store's version if that is ahead, before the operation changes anything. */
     public void look() {
         if (version.look()) {
             passed = accepted;
@@ -46,24 +46,24 @@ public final class SessionSerials {
         accepted += operations;
     }
 
-    /** By the session's thread. */
+    /** How many operations were accepted. Called by the session's thread. */
     public long accepted() {
         return accepted;
     }
 
     /**
-     * How many operations belong to versions before that one, by another thread: {@code epochs.advance} was called
-     * behind the version's beginning.
+     * How many operations belong to versions before {@code version}. Called by the thread that makes the checkpoint,
+     * after it has begun that version and called {@code epochs.advance}.
      *
      * @param gate the session's
-     * @return negative where that is not known yet, as the session is inside an operation
+     * @return negative if that is not known yet, since the session is inside an operation
      */
     long before(long version, SessionGate gate) {
         if (passedVersion < version) {
             if (gate.inside()) {
                 return -1;
             }
-            // It is outside. If it has entered since, it has passed first.
+            // The session was outside. If it has entered since, it has passed to the version first.
             long now = accepted;
             if (passedVersion < version) {
                 return now;
@@ -72,12 +72,12 @@ public final class SessionSerials {
         return passed;
     }
 
-    /** A checkpoint is durable that has so many. */
+    /** Says that a durable checkpoint has the first {@code operations} operations. */
     void durable(long operations) {
         durable = operations;
     }
 
-    /** Any thread. */
+    /** How many operations are in a durable checkpoint. Any thread. */
     public long durable() {
         return durable;
     }

@@ -2,7 +2,7 @@ package io.farheap.store.session;
 
 import io.farheap.store.contract.StoreCounts;
 
-/** What a session has done, counted by its thread and read by any: a moment old. */
+/** Counts of a session's operations. The session's thread counts; any thread may read them, a moment old. */
 public final class StoreSessionCounts {
 
     /** Operations that were accepted. */
@@ -13,10 +13,10 @@ public final class StoreSessionCounts {
     public long deletes;
     /** Reads and updates whose record was on the device. */
     long onDevice;
-    /** Reads of the device: more than one where a chain or a record is long. */
+    /** Reads of the device: more than one for an operation if its chain or record is long. */
     public long deviceReads;
 
-    /** All that others have counted, and this. */
+    /** The sum of these counts and {@code all}. */
     StoreCounts addedTo(StoreCounts all) {
         return new StoreCounts(
                 all.reads() + reads,

@@ -1,7 +1,7 @@
 /**
  * The parts of one session, each of one thread: how it enters and leaves an operation, counts what it has accepted,
- * groups reads, and waits for records that are on the device. It stands on operations, which know of memory alone;
- * begin with {@link io.farheap.store.session.DeviceReads} and {@link io.farheap.store.session.SessionGate}.
+ * groups reads, and waits for records that are on the device. It stands on operations, which only access memory; begin
+ * with {@link io.farheap.store.session.DeviceReads} and {@link io.farheap.store.session.SessionGate}.
  */
 @NullMarked
 package io.farheap.store.session;

@@ -1,16 +1,19 @@
 package io.farheap.tier.device;
 
-/** Told of an append, first that it ended, then that its memory is free: in {@link DeviceHandle#poll}. */
+/** Called for an append in {@link DeviceHandle#poll}: first when it has ended, then when its memory is free. */
 public interface AppendCompletion {
 
     /**
-     * The part can be read from now on.
+     * The append has ended; if its status is OK, the part can be read from now on.
      *
-     * @param token as given with the request
-     * @param status of {@link IoStatus}
+     * @param token the one that the request was given
+     * @param status an {@link IoStatus}
      */
     void appended(long token, int status);
 
-    /** No device reads the memory any more. At once behind {@link #appended}, or when slower tiers have it too. */
+    /**
+     * No device reads the memory any more. Called right after {@link #appended}, or when slower tiers have the part,
+     * too.
+     */
     void released(long token);
 }

@@ -4,73 +4,74 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A log's address space on storage. Addresses are bytes from 0 to 2^48; a log is appended to at its end, read anywhere,
- * and given back from its beginning on, a segment at a time. Any thread may call; requests are made through
+ * A log's address space on storage. Addresses count bytes, from 0 to 2^48. A log is appended to at its end, read
+ * anywhere, and truncated at its beginning, by whole segments. Any thread may call; requests are made through
  * {@linkplain #open handles}.
  */
 public interface Device extends AutoCloseable {
 
-    /** Addresses are below it: records have 48 bits for one. */
+    /** All addresses are below this, since records have 48 bits for an address. */
     long MAX_ADDRESS = 1L << 48;
-    /** Bytes of a read that need no more than {@link #readAlignment}. */
+    /** The longest read, in bytes, for which {@link #readAlignment} is enough. */
     long MAX_FINE_READ = 16 * 1024;
 
-    /** What it is, as reports name it: {@code file, io_uring}. */
+    /** The kind of device, as reports name it, for example {@code file, io_uring}. */
     String name();
 
-    /** Bytes of a segment, a power of two: segments begin at multiples of it, and are given back as a whole. */
+    /** Bytes of a segment, a power of two. Segments begin at multiples of it, and are freed as a whole. */
     long segmentBytes();
 
-    /** Addresses, lengths and places in memory of all requests are multiples of it: a power of two, at most 4,096. */
+    /** The alignment of addresses, lengths and offsets in memory of all requests: a power of two, at most 4,096. */
     int alignment();
 
-    /** The same, of reads of up to {@link #MAX_FINE_READ} bytes, which may be finer; longer ones are as others. */
+    /** The alignment for reads of up to {@link #MAX_FINE_READ} bytes, which may be finer than {@link #alignment}. */
     int readAlignment();
 
     /**
-     * Bytes of log that it has at most: an append of what ends at {@code e} makes it give up what is below {@code e -
-     * capacity}. {@link #MAX_ADDRESS} where there is no such limit.
+     * The most bytes of log that the device holds: an append that ends at {@code e} makes it drop the log below {@code
+     * e - capacity}. {@link #MAX_ADDRESS} if there is no such limit.
      */
     long capacity();
 
-    /** Why its storage refused a request, the last time; null where it refused none, or nobody knows. */
+    /** The reason why the storage last refused a request; null if it refused none, or if the reason is not known. */
     default @Nullable String refusal() {
         return null;
     }
 
-    /** Whether what it has {@linkplain DeviceHandle#sync synced} survives the process, and a power cut. */
+    /** Whether the log that was {@linkplain DeviceHandle#sync synced} survives the process, and a power cut. */
     boolean durable();
 
     /**
-     * The lowest address that it still has. It grows only, by {@link #truncate}, or as a device of bounded size writes
-     * its oldest part over. A read below it ends with {@link IoStatus#GONE}, also one that was under way when it grew.
+     * The lowest address that the device still has. It only grows: by {@link #truncate}, or when a device of bounded
+     * size overwrites its oldest part. A read below it ends with {@link IoStatus#GONE}, also one that was under way
+     * when it grew.
      */
     long begin();
 
-    /** Nothing was appended at it or beyond; 0 where nothing was. What a device recovers begins with that. */
+    /**
+     * The end of the log: nothing was appended at this address or beyond; 0 if nothing was appended. A device that
+     * recovers a log begins with the log's end.
+     */
     long end();
 
-    /**
-     * The device has nothing below any more: what it has there can be used again, by whole segments. It may wait for
-     * storage.
-     */
+    /** Drops the log below an address, so that the device can use its whole segments again. It may block on storage. */
     void truncate(long below);
 
     /**
-     * Memory for requests, which whoever gives it also unmaps, after the returned is closed. Closing it while a request
-     * uses it is an error, and throws.
+     * Registers memory for requests. The caller unmaps it, after it has closed the returned object. Closing that while
+     * a request uses it throws.
      *
-     * @param memory native, begins and ends at multiples of 4,096
+     * @param memory native memory that begins and ends at multiples of 4,096
      */
     DeviceMemory register(MemorySegment memory);
 
-    /** For one thread at a time. */
+    /** Opens a handle, for one thread at a time. */
     DeviceHandle open();
 
     /**
-     * Ends it. What survives depends on the kind of device.
+     * Closes the device. What survives depends on the kind of device.
      *
-     * @throws IllegalStateException where handles or memory are open
+     * @throws IllegalStateException if handles or memory are open
      */
     @Override
     void close();

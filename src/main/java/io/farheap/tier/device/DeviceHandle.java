@@ -1,22 +1,22 @@
 package io.farheap.tier.device;
 
 /**
- * Requests of one thread to a {@link Device}. They return at once: {@code true}, or {@code false} where the handle is
- * full, in which case nothing has happened and a {@link #poll} makes room. They allocate nothing. Progress is made, and
- * callbacks run, in {@link #poll}, on its thread; a callback may make requests, but not poll or close. What it throws
- * comes out of that poll; other requests are not affected.
+ * Requests of one thread to a {@link Device}. A request returns at once: {@code true} if it was accepted, {@code false}
+ * if the handle is full; then nothing has happened, and a {@link #poll} makes room. Requests do not allocate. They make
+ * progress in {@link #poll}, which calls completions on its thread; a completion may make requests, but not poll or
+ * close. If a completion throws, {@code poll} throws that exception; other requests are not affected.
  *
- * <p>Wrong arguments, such as what is not a multiple of {@link Device#alignment}, throw
- * {@link IllegalArgumentException} or {@link IndexOutOfBoundsException}; a handle that is closed, or another thread's,
- * throws {@link IllegalStateException}.
+ * <p>Wrong arguments, such as a length that is not a multiple of {@link Device#alignment}, throw {@link
+ * IllegalArgumentException} or {@link IndexOutOfBoundsException}. A handle that is closed, or that belongs to another
+ * thread, throws {@link IllegalStateException}.
  *
- * <p>Until its callback runs (for an append: until it is released), a request's memory belongs to the request.
+ * <p>A request's memory belongs to the request until its completion is called; for an append, until it is released.
  */
 public interface DeviceHandle extends AutoCloseable {
 
     /**
-     * Writes a part of the log. Parts may be written in any order, by several handles; the last part that was written
-     * may be written again, longer, with what was there before unchanged.
+     * Writes a part of the log. Parts may be written in any order, by several handles. The last part may be written
+     * again, longer, if the bytes that it had are unchanged.
      *
      * @param address of its first byte; with {@code length}, in one segment
      * @param offset in {@code source}
@@ -26,7 +26,7 @@ public interface DeviceHandle extends AutoCloseable {
             long address, DeviceMemory source, long offset, long length, AppendCompletion completion, long token);
 
     /**
-     * Reads a part of the log that an append has been called back for. What nobody appended ends with any status.
+     * Reads a part of the log whose append has ended. A read of bytes that were never appended ends with any status.
      *
      * @param address of its first byte; with {@code length}, in one segment
      * @param offset in {@code destination}
@@ -35,30 +35,40 @@ public interface DeviceHandle extends AutoCloseable {
     boolean read(long address, DeviceMemory destination, long offset, long length, IoCompletion completion, long token);
 
     /**
-     * What was appended, by any handle, and called back before this call, survives from its callback on whatever the
-     * device survives: of a file, a power cut; far memory survives nothing, and calls back with {@link IoStatus#OK}.
+     * Makes appends durable, of any handle, that had ended before this call. From the completion on they survive
+     * whatever the device survives: on a file, a power cut. Far memory survives nothing, and completes a sync with
+     * {@link IoStatus#OK}.
      */
     boolean sync(IoCompletion completion, long token);
 
-    /** @return how many callbacks ran */
+    /** Makes progress and calls completions. @return how many were called */
     int poll();
 
     /**
-     * Waits until {@link #poll} may find something, or until the thread is unparked; returns at once where nothing is
-     * pending. It may return for no reason.
+     * Waits until {@link #poll} may make progress, or until the thread is unparked; returns at once if nothing is
+     * pending. It may return spuriously.
      */
     void awaitProgress();
 
-    /** Requests that have not been called back, or whose memory is not released. */
+    /** How many requests have not ended, or have not released their memory. */
     int pending();
 
-    /** Makes it the calling thread's, as each request does; throws where it is another's, and nothing has changed. */
+    /**
+     * Makes the calling thread the handle's owner, as each request does; throws, and changes nothing, if another thread
+     * owns it.
+     */
     void own();
 
-    /** Lets another thread use it from now on; the caller hands it over by whatever means threads have. */
+    /**
+     * Lets another thread use the handle from now on. The caller hands it over with a happens-before edge, as between
+     * any threads.
+     */
     void release();
 
-    /** Waits for what is pending, whose callbacks run; requests that they make are refused. */
+    /**
+     * Waits for pending requests, whose completions are called, and closes the handle. Requests that completions make
+     * are refused.
+     */
     @Override
     void close();
 }

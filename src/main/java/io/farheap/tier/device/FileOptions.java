@@ -3,29 +3,31 @@ package io.farheap.tier.device;
 /**
  * How a {@link io.farheap.tier.FileDevice} reads and writes.
  *
- * @param engine who does
- * @param threads of {@link Engine#THREADS}, from 1 to 64: as many requests are on their way to the disk at a time
- * @param requests that a handle has at a time
+ * @param engine which threads read and write
+ * @param threads how many threads {@link Engine#THREADS} has, from 1 to 64, and so how many requests are at the disk at
+ *     a time
+ * @param requests how many requests a handle may have at a time
  */
 public record FileOptions(Engine engine, int threads, int requests) {
 
-    /** io_uring where it opens, else threads. */
+    /** io_uring if the kernel allows it, otherwise threads. */
     public static final FileOptions DEFAULT = new FileOptions(Engine.FASTEST, 8, 128);
 
-    /** Most requests of a handle. */
+    /** The most requests that a handle may have. */
     static final int MAX_REQUESTS = 4096;
 
-    /** Who reads and writes. */
+    /** Which threads read and write. */
     public enum Engine {
         /**
-         * {@link #IO_URING} where the kernel allows it, which in containers it mostly does not; else {@link #THREADS}.
+         * {@link #IO_URING} if the kernel allows it, which it mostly does not in containers; otherwise {@link
+         * #THREADS}.
          */
         FASTEST,
-        /** The kernel, which is told of many requests with one call: from Linux 5.11 on. */
+        /** The kernel, which receives many requests by one system call; from Linux 5.11 on. */
         IO_URING,
         /** A few threads, each of which waits for the disk. */
         THREADS,
-        /** Whoever polls, who waits for the disk: one request after the other, in order. */
+        /** The polling thread itself, which waits for the disk: one request after the other, in order. */
         POLLER
     }
 
@@ -39,14 +41,17 @@ public record FileOptions(Engine engine, int threads, int requests) {
         }
     }
 
+    /** These options with another engine. */
     public FileOptions with(Engine which) {
         return new FileOptions(which, threads, requests);
     }
 
+    /** These options with another number of threads. */
     public FileOptions withThreads(int count) {
         return new FileOptions(engine, count, requests);
     }
 
+    /** These options with another number of requests. */
     public FileOptions withRequests(int count) {
         return new FileOptions(engine, threads, count);
     }

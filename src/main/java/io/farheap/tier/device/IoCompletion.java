@@ -1,12 +1,12 @@
 package io.farheap.tier.device;
 
-/** Told how a read or a sync ended: in {@link DeviceHandle#poll}. */
+/** Called in {@link DeviceHandle#poll} when a read or a sync has ended. */
 @FunctionalInterface
 public interface IoCompletion {
 
     /**
-     * @param token as given with the request
-     * @param status of {@link IoStatus}; where it is not OK, a read's memory has nothing of use
+     * @param token the one that the request was given
+     * @param status an {@link IoStatus}; if it is not OK, the content of a read's memory is undefined
      */
     void completed(long token, int status);
 }

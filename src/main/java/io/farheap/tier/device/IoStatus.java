@@ -1,26 +1,29 @@
 package io.farheap.tier.device;
 
-/** How a request to a {@link Device} ended. */
+/** The statuses with which a request to a {@link Device} ends. */
 public final class IoStatus {
 
     public static final int OK = 0;
-    /** A read below the device's beginning: it has written that over, or given it back. */
+    /** The request was below the device's beginning: the device has overwritten that part, or it was truncated. */
     public static final int GONE = 1;
-    /** What was there is lost: a memory server died. */
+    /** The part is lost, since a memory server died. */
     public static final int LOST = 2;
-    /** The storage refused: an I/O error, a full disk. An append that failed may be there in part. */
+    /**
+     * The storage refused the request: an I/O error, a full disk. Part of an append that failed may have been written.
+     */
     public static final int FAILED = 3;
     /** The handle was closed before the request was sent. */
     public static final int CLOSED = 4;
 
     private IoStatus() {}
 
-    /** As {@link #describe(int)}, and why the storage of a device refused, where that is known. */
+    /** As {@link #describe(int)}, with the reason why the device's storage refused, if it is known. */
     public static String describe(int status, Device device) {
         String refusal = status == FAILED ? device.refusal() : null;
         return describe(status) + (refusal == null ? "" : ": " + refusal);
     }
 
+    /** A status in words, for messages. */
     public static String describe(int status) {
         return switch (status) {
             case OK -> "ok";

@@ -4,38 +4,39 @@ import java.util.List;
 
 /**
  * The files of one directory, as {@link io.farheap.tier.FileDevice} needs them. {@link io.farheap.tier.DiskStorage} has
- * real ones; a test puts others in their place, that remember in which states a power cut could leave them. Names are
- * plain, without directories. Any thread; what fails throws {@link StorageException} in one sentence, but for requests
- * to files, which say so.
+ * real files; tests use others, which record the states in which a power cut could leave them. Names are plain, without
+ * directories. Any thread may call. A call that fails throws {@link StorageException}; reads, writes and syncs of files
+ * return an error number instead.
  */
 public interface Storage extends AutoCloseable {
 
-    /** For messages: the directory. */
+    /** The directory, for messages. */
     String name();
 
     /**
-     * Positions, lengths and places in memory of all reads and writes are multiples of it: a power of two, at most
-     * 4,096.
+     * The alignment of positions, lengths and memory addresses of all reads and writes: a power of two, at most 4,096.
      */
     int alignment();
 
-    /** What kinds of reads and writes these are, where they are not the usual: {@code buffered}; else empty. */
+    /** The kind of reads and writes, if it is not the usual one: {@code buffered}; otherwise empty. */
     String remark();
 
+    /** The names of all files. */
     List<String> list();
 
-    /** A new file, of length 0; where there is one of that name it fails. */
+    /** Creates a file of length 0; fails if there is one of that name. */
     StoredFile create(String name);
 
+    /** Opens an existing file. */
     StoredFile open(String name);
 
-    /** What was there under the new name is gone. */
+    /** Renames a file, and replaces one that has the new name. */
     void rename(String from, String to);
 
-    /** Those who have it open may go on. */
+    /** Deletes a file. Requests to it continue to work while it is open. */
     void delete(String name);
 
-    /** Which files there are, and their names, is durable: after some were created, renamed or deleted. */
+    /** Makes the directory durable, after files were created, renamed or deleted. */
     void sync();
 
     @Override

@@ -13,19 +13,19 @@ import io.farheap.tier.handle.SlotQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests of one thread to a {@link io.farheap.tier.FileDevice}, whoever reads and writes for it. Kinds of handles say
- * how requests get there; what is done with a request, by whatever thread, is here.
+ * Requests of one thread to a {@link io.farheap.tier.FileDevice}, for any engine. Subclasses bring requests to the
+ * thread that performs them; this class has the steps of a request, which any thread may perform.
  */
 public abstract class FileHandle extends BaseHandle {
 
     private final FileLog log;
     private final long offsetMask;
     private final int alignment;
-    /** Of each request; of a sync the one that is being synced, which it may have none of. */
+    /** The segment of each request; of a sync, the one that is being synced, or null. */
     final @Nullable FileSegment[] segments;
-    /** Bytes that are done of a read or a write; of a sync, what its segment had written. */
+    /** Bytes of a read or a write that are done; of a sync, what {@code written} of its segment was. */
     final long[] done;
-    /** What ended without help of the storage. */
+    /** Requests that have ended without the storage. */
     private final SlotQueue ended;
 
     FileHandle(Device device, Registry registry, FileLog log, int requests) {
@@ -120,7 +120,7 @@ public abstract class FileHandle extends BaseHandle {
         return false;
     }
 
-    /** @return whether there is one, which is the slot's now: to be synced, and handed to {@link #synced} */
+    /** @return whether there is a segment to sync, which then belongs to the slot and is passed to {@link #synced} */
     private boolean nextToSync(int slot, long from) {
         for (long number = log.nextDirty(from); number >= 0; number = log.nextDirty(number + 1)) {
             FileSegment segment = log.segment(number);
@@ -134,10 +134,10 @@ public abstract class FileHandle extends BaseHandle {
     }
 
     /**
-     * A sync's segment is synced, or could not be, or is to be synced again.
+     * Called when the sync of a segment has ended, failed, or is to be repeated.
      *
      * @param error the system's number, 0 for none
-     * @return whether another is to be synced, which is the slot's now; else the status is set
+     * @return whether another segment is to be synced, which then belongs to the slot; otherwise the status is set
      */
     final boolean synced(int slot, int error) {
         if (isToComeAgain(error)) {
@@ -157,10 +157,10 @@ public abstract class FileHandle extends BaseHandle {
     }
 
     /**
-     * Part of a read or write is done, or nothing of it for now.
+     * Called when a part of a read or write is done, or when nothing could be done for the moment.
      *
-     * @param bytes how many; negative where it failed, minus the system's error number
-     * @return whether it is to go on, at {@link #position}; else the status is set
+     * @param bytes how many bytes; if it failed, minus the system's error number
+     * @return whether to continue, at {@link #position}; otherwise the status is set
      */
     final boolean moved(int slot, long bytes) {
         if (isToComeAgain(-bytes)) {
@@ -174,11 +174,11 @@ public abstract class FileHandle extends BaseHandle {
             slots.status[slot] = IoStatus.FAILED;
             return false;
         }
-        // What goes on is as aligned as what began.
+        // Continue at an aligned position.
         long whole = done[slot] + bytes;
         long next = whole == slots.length[slot] ? whole : whole & -alignment;
         if (next == done[slot] && slots.kind[slot] != RequestSlots.APPEND) {
-            // The file ends within a block, which a power cut may leave: again it would be the same.
+            // The file ends within a block, as after a power cut: another read would return the same.
             FileSegment segment = segments[slot];
             if (segment != null) {
                 log.refused("read", segment, 0);
@@ -199,7 +199,7 @@ public abstract class FileHandle extends BaseHandle {
         return (slots.address[slot] & offsetMask) + done[slot];
     }
 
-    /** Does all of a request, by whatever thread. */
+    /** Performs a request, on any thread. */
     final void perform(int slot) {
         FileSegment segment = segments[slot];
         assert segment != null;
@@ -225,13 +225,13 @@ public abstract class FileHandle extends BaseHandle {
     }
 
     /**
-     * The storage gets it.
+     * Passes a request to the storage.
      *
-     * @return false where it is full
+     * @return false if it is full
      */
     abstract boolean submit(int slot);
 
-    /** The request has its status. On the handle's thread. */
+    /** Ends a request, whose status is set. Called on the handle's thread. */
     final void end(int slot) {
         if (slots.kind[slot] != RequestSlots.SYNC) {
             long address = slots.address[slot];
@@ -261,7 +261,7 @@ public abstract class FileHandle extends BaseHandle {
         return count + reap();
     }
 
-    /** Ends what the storage has done. */
+    /** Ends requests that the storage has done. @return how many */
     abstract int reap();
 
     @Override
@@ -271,6 +271,6 @@ public abstract class FileHandle extends BaseHandle {
         }
     }
 
-    /** Until there is something to reap, or for a while. */
+    /** Waits until there is a request to reap, or for a while. */
     abstract void await();
 }

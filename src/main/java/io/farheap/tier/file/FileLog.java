@@ -11,20 +11,20 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The segments of a {@link io.farheap.tier.FileDevice}, and from where to where its log goes. A segment's file, and
- * those between it and the last, are made when something is appended to it, and deleted when the log's beginning has
- * passed it; but the last file is kept, as it says where the log ends. Any thread.
+ * The segments of a {@link io.farheap.tier.FileDevice}, and the beginning and end of its log. A segment's file, and
+ * those between it and the last one, are created when it is first appended to. A file is deleted when the log's
+ * beginning has passed it, but the last file is kept, since it says where the log ends. Any thread.
  */
 public final class FileLog {
 
-    /** Files that one append makes: none is missing between two. */
+    /** The most files that one append creates, so that no file between two is missing. */
     private static final long MOST_BETWEEN = 1024;
 
     private final Storage storage;
     private final LogDirectory directory;
     private final long segmentBytes;
     private final SegmentTable<FileSegment> segments = new SegmentTable<>();
-    /** Held by who makes files, or deletes them. */
+    /** Guards the creation and deletion of files. */
     private final ReentrantLock changing = new ReentrantLock();
 
     private final HighWaterMark begin;
@@ -32,7 +32,7 @@ public final class FileLog {
     private final AtomicLong failures = new AtomicLong();
     private volatile @Nullable String refusal;
 
-    /** Opens the log that is there, or begins one. */
+    /** Opens the existing log, or begins one. */
     public FileLog(Storage storage, long segmentBytes) {
         this.storage = storage;
         this.segmentBytes = segmentBytes;
@@ -61,7 +61,7 @@ public final class FileLog {
         return failures.get();
     }
 
-    /** Why the storage refused a request, the last time; null where it refused none. */
+    /** The reason why the storage last refused a request; null if it refused none. */
     public @Nullable String refusal() {
         return refusal;
     }
@@ -78,13 +78,13 @@ public final class FileLog {
         refusal = why.getMessage();
     }
 
-    /** @param error the system's number; 0 where the file ends */
+    /** @param error the system's error number; 0 if the file ends */
     void refused(String what, FileSegment segment, int error) {
         String why = error == 0 ? "its file ends before that" : Errno.describe(error);
         refusal = "cannot " + what + " segment " + segment.number + " in " + storage.name() + ": " + why;
     }
 
-    /** A read of an address in no segment that is there is refused. */
+    /** Records that a read was refused since its segment does not exist. */
     void missing(long address) {
         refusal = "cannot read segment " + address / segmentBytes + " in " + storage.name() + ": it is not there";
     }
@@ -94,7 +94,7 @@ public final class FileLog {
         return segments.get(address / segmentBytes);
     }
 
-    /** The lowest segment from one on that has what is not durable; -1 where none has. */
+    /** The lowest segment, from a number on, with appends that are not durable; -1 if there is none. */
     long nextDirty(long from) {
         long last = (end.get() - 1) / segmentBytes;
         for (long number = Math.max(from, begin.get() / segmentBytes); number <= last; number++) {
@@ -111,7 +111,7 @@ public final class FileLog {
         return segments.get(number);
     }
 
-    /** @return null where it is below the beginning */
+    /** @return null if it is below the beginning */
     @Nullable
     FileSegment make(long address) {
         changing.lock();
@@ -136,7 +136,7 @@ public final class FileLog {
         }
     }
 
-    /** Where a log was begun in its middle, and nothing was given back. */
+    /** Creates segments before the first one, if a log was begun in its middle and nothing was truncated. */
     private @Nullable FileSegment makeBelow(long number, long first) {
         if (number < begin.get() / segmentBytes) {
             return null;
@@ -170,7 +170,7 @@ public final class FileLog {
         }
     }
 
-    /** Nobody uses them any more. */
+    /** Closes all segments, which no handle uses any more. */
     public void close() {
         segments.removeBelow(Long.MAX_VALUE).forEach(FileSegment::release);
     }

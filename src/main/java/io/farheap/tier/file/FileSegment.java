@@ -6,29 +6,29 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A segment's file, closed when the device has let go of it and the last request that uses it has ended: a descriptor
- * that is closed may be another file's the next moment. Any thread.
+ * A segment's file. It is closed when the device has released it and the last request that uses it has ended, since a
+ * closed file descriptor may be another file's the next moment. Any thread.
  */
 final class FileSegment {
 
     final long number;
     final StoredFile file;
-    /** Its requests, and one for the device; 0 once it is closed. */
+    /** How many requests use it, plus one for the device; 0 once it is closed. */
     private final AtomicInteger users = new AtomicInteger(1);
-    /** Appends that ended, and how many of them are durable. */
+    /** How many appends have ended, and how many of them are durable. */
     private final AtomicLong written;
 
     private final HighWaterMark synced = new HighWaterMark(0);
     private volatile boolean failed;
 
-    /** @param found and not made: a process before may have written what it did not sync */
+    /** @param found whether the file existed: an earlier process may have written bytes that it did not sync */
     FileSegment(long number, StoredFile file, boolean found) {
         this.number = number;
         this.file = file;
         this.written = new AtomicLong(found ? 1 : 0);
     }
 
-    /** @return false where it is closed */
+    /** @return false if it is closed */
     boolean acquire() {
         for (int now = users.get(); now > 0; now = users.get()) {
             if (users.compareAndSet(now, now + 1)) {
@@ -48,7 +48,7 @@ final class FileSegment {
         written.incrementAndGet();
     }
 
-    /** How much was written; to be handed to {@link #synced}. */
+    /** How many appends have ended; to be read before a sync and passed to {@link #synced}. */
     long written() {
         return written.get();
     }
@@ -58,11 +58,11 @@ final class FileSegment {
     }
 
     /**
-     * A sync has ended.
+     * Called when a sync has ended.
      *
      * @param upTo {@link #written}, before it
-     * @return whether it is durable: where a sync failed once, the kernel may have dropped what it could not write, so
-     *     no later one counts
+     * @return whether the appends are durable. After a sync has failed, the kernel may have dropped bytes that it could
+     *     not write, so no later sync counts
      */
     boolean synced(long upTo, boolean ok) {
         if (!ok) {

@@ -14,8 +14,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that wait for the disk. Handles put their requests into one queue; a thread that finds none marks itself
- * asleep, looks again, and parks, and who puts something there wakes one that is marked.
+ * Threads that read and write, and wait for the disk. Handles put their requests into one queue. A thread that finds
+ * the queue empty sets its bit in {@code asleep}, looks once more, and parks. A handle offers its request, executes a
+ * full fence and then reads {@code asleep}; it clears one bit and unparks that thread. So either the thread sees the
+ * request, or the handle sees the bit.
  */
 public final class FileThreads implements FileEngine {
 
@@ -129,7 +131,7 @@ public final class FileThreads implements FileEngine {
     private final class Handle extends FileHandle {
 
         private int number;
-        /** Slots that are done, from the threads. */
+        /** Slots whose requests the threads have performed. */
         private final ManyToManyLongQueue performed;
 
         private volatile @Nullable Thread sleeper;
@@ -148,7 +150,7 @@ public final class FileThreads implements FileEngine {
             return true;
         }
 
-        /** On a thread of the engine's. */
+        /** Called on a thread of the engine. */
         void performed(int slot) {
             boolean offered = performed.offer(slot);
             assert offered : "there is a place for each slot";

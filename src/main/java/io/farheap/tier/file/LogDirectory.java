@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * What is in a {@link io.farheap.tier.FileDevice}'s directory: a file {@code device}, which says in text what the log's
- * shape is, and a file {@code segment-NUMBER} for each segment, its number in 16 hexadecimal digits. There is no gap
- * between segments, also not after a power cut: they are made in order and deleted in order, and the directory is
+ * The format of a {@link io.farheap.tier.FileDevice}'s directory: a file {@code device}, a text with the size of the
+ * log's segments, and a file {@code segment-NUMBER} for each segment, with its number in 16 hexadecimal digits. There
+ * is never a gap between segments, even after a power cut: files are created and deleted in order, and the directory is
  * synced each time.
  */
 final class LogDirectory {
@@ -35,7 +35,7 @@ final class LogDirectory {
         this.storage = storage;
     }
 
-    /** Makes the directory a log's, or makes sure that it is one of this shape. */
+    /** Makes the directory that of a log, or checks that it has a log with such segments. */
     void claim(long segmentBytes) {
         List<String> names = storage.list();
         if (names.contains(NEW_DEVICE)) {
@@ -124,7 +124,7 @@ final class LogDirectory {
         }
     }
 
-    /** Opens the segments that are there, the lowest first. */
+    /** Opens the existing segments, the lowest first. */
     List<FileSegment> open(long segmentBytes) {
         List<FileSegment> opened = new ArrayList<>();
         try {

@@ -5,11 +5,13 @@ import java.lang.invoke.VarHandle;
 
 /**
  * A bounded queue of longs from many threads to many, without locks (D. Vyukov's bounded MPMC queue): each place has a
- * sequence number, which says whose turn it is. Nothing here allocates after construction.
+ * sequence number, which says whether a producer or a consumer may use it next. A thread claims a position by
+ * compare-and-set of the tail or head, then copies the value, and publishes the place by a release store of its
+ * sequence number, which pairs with the acquire load of the next user. Nothing allocates after construction.
  */
 final class ManyToManyLongQueue {
 
-    /** What {@link #poll} returns where there is none: no value may be it. */
+    /** Returned by {@link #poll} if the queue is empty; not allowed as a value. */
     static final long NONE = Long.MIN_VALUE;
 
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
@@ -22,7 +24,7 @@ final class ManyToManyLongQueue {
     private final long[] values;
     private final int mask;
 
-    /** @param least how many it has room for, at least */
+    /** @param least the least number of values that it has room for */
     ManyToManyLongQueue(int least) {
         int capacity = Math.max(2, Integer.highestOneBit(Math.max(1, least - 1)) << 1);
         sequences = new long[capacity];
@@ -33,7 +35,7 @@ final class ManyToManyLongQueue {
         }
     }
 
-    /** @return false where it is full */
+    /** @return false if the queue is full */
     boolean offer(long value) {
         while (true) {
             long tail = (long) ELEMENT.getOpaque(positions, TAIL);
@@ -50,7 +52,7 @@ final class ManyToManyLongQueue {
         }
     }
 
-    /** @return {@link #NONE} where it is empty */
+    /** @return a value, or {@link #NONE} if the queue is empty */
     long poll() {
         while (true) {
             long head = (long) ELEMENT.getOpaque(positions, HEAD);
@@ -67,7 +69,7 @@ final class ManyToManyLongQueue {
         }
     }
 
-    /** Whether {@link #poll} would find something now. */
+    /** Whether {@link #poll} would find a value now. */
     boolean hasNext() {
         long head = (long) ELEMENT.getOpaque(positions, HEAD);
         return (long) ELEMENT.getAcquire(sequences, (int) head & mask) - (head + 1) >= 0;

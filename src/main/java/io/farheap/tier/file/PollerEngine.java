@@ -4,7 +4,7 @@ import io.farheap.tier.device.Device;
 import io.farheap.tier.handle.BaseHandle;
 import io.farheap.tier.handle.SlotQueue;
 
-/** Whoever polls reads and writes, one request after the other, in order. */
+/** The polling thread reads and writes itself, one request after the other, in order. */
 public record PollerEngine(int requests) implements FileEngine {
 
     @Override
@@ -46,7 +46,7 @@ public record PollerEngine(int requests) implements FileEngine {
             return count;
         }
 
-        /** To poll is to make progress. */
+        /** Returns at once: a poll makes progress. */
         @Override
         void await() {}
     }

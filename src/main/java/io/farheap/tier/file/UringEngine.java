@@ -8,11 +8,11 @@ import io.farheap.tier.handle.BaseHandle;
 import io.farheap.tier.handle.RequestSlots;
 
 /**
- * The kernel reads and writes: each handle has an {@link IoUring} of its own, and what a poll finds goes out as one.
+ * The kernel reads and writes: each handle has an {@link IoUring} of its own, and submits prepared requests together.
  */
 public record UringEngine(int requests) implements FileEngine {
 
-    /** So many requests go out before the poll that follows them. */
+    /** So many prepared requests are submitted at once, without waiting for the next poll. */
     private static final int TOGETHER = 16;
 
     private static final long AWAIT_NANOS = 5_000_000;
@@ -51,7 +51,7 @@ public record UringEngine(int requests) implements FileEngine {
 
     private static final class Handle extends FileHandle {
 
-        /** The kernel takes no more in one read or write. */
+        /** The most bytes that one read or write is asked for. */
         private static final long MOST_BYTES = 1 << 30;
 
         private final IoUring ring;
@@ -70,7 +70,7 @@ public record UringEngine(int requests) implements FileEngine {
             return true;
         }
 
-        /** A slot is in the ring once at most, and the ring has a place for each. */
+        /** A slot is in the ring at most once, and the ring has a place for each slot. */
         private void prepare(int slot) {
             FileSegment segment = segments[slot];
             assert segment != null && ring.hasRoom();

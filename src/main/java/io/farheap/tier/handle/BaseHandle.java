@@ -8,19 +8,19 @@ import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.IoCompletion;
 import org.jspecify.annotations.Nullable;
 
-/** What handles have in common: whose they are, what they refuse, and how they call back. */
+/** The common part of all handles: it checks the owner and the arguments of requests, and calls completions. */
 public abstract class BaseHandle implements DeviceHandle {
 
-    /** Where it, and the memory of its requests, is registered. */
+    /** The device's list of its open handles and registered memory. */
     public interface Registry extends OwnedMemory.Registry {
 
-        /** It is closed: nobody need look at it. */
+        /** Removes a handle, which is closed. */
         void forget(BaseHandle handle);
     }
 
     public final RequestSlots slots;
     private final Registry registry;
-    // The device's, a step nearer.
+    // Copies of the device's values, which save a load.
     private final long segmentBytes;
     private final long segmentMask;
     private final int unaligned;
@@ -32,9 +32,9 @@ public abstract class BaseHandle implements DeviceHandle {
     private boolean closed;
 
     /**
-     * @param device whose handle it is, which says what requests may be
-     * @param registry the device's, which its memory is registered with too
-     * @param requests how many it has at a time
+     * @param device whose handle this is; its values limit requests
+     * @param registry the device's, with which its memory is registered, too
+     * @param requests how many requests the handle may have at a time
      */
     public BaseHandle(Device device, Registry registry, int requests) {
         if (requests < 1) {
@@ -122,7 +122,7 @@ public abstract class BaseHandle implements DeviceHandle {
         owner.disown();
     }
 
-    /** The owner lets go of it. */
+    /** Called when the owner releases the handle. */
     protected void released() {}
 
     @Override
@@ -140,7 +140,7 @@ public abstract class BaseHandle implements DeviceHandle {
                     sleep();
                 }
             } catch (Throwable e) {
-                // What is pending uses memory that is freed next.
+                // Pending requests use memory that is freed next, so continue.
                 first = first == null ? e : suppress(first, e);
             }
         }
@@ -165,18 +165,18 @@ public abstract class BaseHandle implements DeviceHandle {
         return first;
     }
 
-    /** It is being closed: what is pending is to end. */
+    /** Called as the handle begins to close, to make pending requests end. */
     protected void beginEnd() {}
 
-    /** Once, with nothing pending. */
+    /** Called once, when nothing is pending any more. */
     protected void end() {}
 
-    /** From whatever thread, as {@link RequestSlots#uses}. */
+    /** As {@link RequestSlots#uses}. Any thread. */
     final boolean uses(OwnedMemory memory) {
         return slots.uses(memory);
     }
 
-    /** Calls back, and makes room. */
+    /** Calls the completion of a request that has ended, and frees its slot. */
     public final void finish(int slot) {
         long token = slots.token[slot];
         int status = slots.status[slot];

@@ -6,15 +6,14 @@ import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.IoStatus;
 
 /**
- * Requests to a device by a thread that waits for each, whose handle it uses for nothing else. Each returns one of
- * {@link IoStatus}.
+ * Blocking requests to a device, by a thread that uses the handle for nothing else. Each returns an {@link IoStatus}.
  */
 public final class BlockingDeviceHandle implements AppendCompletion {
 
     private final DeviceHandle handle;
     private int ended;
 
-    /** @param handle stays the caller's, who closes it */
+    /** @param handle the caller closes it */
     public BlockingDeviceHandle(DeviceHandle handle) {
         this.handle = handle;
     }
@@ -50,7 +49,7 @@ public final class BlockingDeviceHandle implements AppendCompletion {
 
     @Override
     public void released(long token) {
-        // Waited for as what is pending.
+        // The append waits until the handle has nothing pending.
     }
 
     /** As {@link DeviceHandle#sync}. */

@@ -2,7 +2,7 @@ package io.farheap.tier.handle;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** An address that many threads raise, such as a device's beginning and its end. */
+/** An address that many threads raise and none lowers, such as a device's beginning and its end. */
 public final class HighWaterMark {
 
     private final AtomicLong value;
@@ -15,7 +15,7 @@ public final class HighWaterMark {
         return value.get();
     }
 
-    /** @return whether it was lower; when it returns, everybody sees it */
+    /** @return whether this call raised it; when it returns, all threads see the new value */
     public boolean raise(long to) {
         for (long now = value.get(); now < to; now = value.get()) {
             if (value.compareAndSet(now, to)) {

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 /** The handles and the memory of a device that are open, for as long as the device is. Any thread. */
 public final class OpenResources implements BaseHandle.Registry {
 
-    /** Guards what is open. */
+    /** Guards the lists and {@code closed}. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private final List<BaseHandle> handles = new ArrayList<>();
@@ -82,10 +82,10 @@ public final class OpenResources implements BaseHandle.Registry {
     }
 
     /**
-     * Nothing is opened any more.
+     * From now on nothing is opened.
      *
-     * @return false where that was so before
-     * @throws IllegalStateException where something is open
+     * @return false if that was so before
+     * @throws IllegalStateException if handles or memory are open
      */
     public boolean end() {
         lock.lock();

@@ -8,7 +8,7 @@ import java.lang.invoke.VarHandle;
 /** Memory that is registered with one device. */
 public class OwnedMemory implements DeviceMemory {
 
-    /** What registered memory begins and ends at. */
+    /** Registered memory begins and ends at multiples of this. */
     public static final long PAGE_BYTES = 4096;
 
     private static final VarHandle CLOSED;
@@ -21,20 +21,20 @@ public class OwnedMemory implements DeviceMemory {
         }
     }
 
-    /** Where it is registered: one for each device. */
+    /** The list in which memory is registered; each device has one. */
     public interface Registry {
 
         /**
-         * Frees it, unless it is freed.
+         * Frees memory, unless it is freed already.
          *
-         * @throws IllegalStateException where a request uses it
+         * @throws IllegalStateException if a request uses it
          */
         void free(OwnedMemory memory);
     }
 
     private final Registry registry;
     private final MemorySegment segment;
-    /** A step nearer: every request reads it. */
+    /** A copy of the segment's size, which saves every request a load. */
     private final long bytes;
 
     @SuppressWarnings("unused")
@@ -72,6 +72,6 @@ public class OwnedMemory implements DeviceMemory {
         registry.free(this);
     }
 
-    /** The device lets go of it; no request uses it. */
+    /** Called when the device releases the memory, which no request uses any more. */
     protected void free() {}
 }

@@ -5,17 +5,18 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
- * Where a handle's appends are that have not ended. Its thread adds and removes; any thread looks.
+ * The addresses of a handle's appends that have not ended. The handle's thread adds and removes; any thread reads.
  *
- * <p>Who appends adds first and then looks at the device's beginning; who writes a part over raises the beginning first
- * and then looks here. Both are sequentially consistent, so one of the two sees the other.
+ * <p>A thread that appends first adds its address here and then loads the device's beginning. A thread that overwrites
+ * a part of the log first raises the beginning and then reads the addresses here. Both are sequentially consistent, so
+ * at least one of the two sees the other.
  */
 public final class PendingAppends {
 
     private static final VarHandle ADDRESS = MethodHandles.arrayElementVarHandle(long[].class);
 
     private final long[] addresses;
-    /** Where they end, and which number they have; of whom that is of no interest, 0. */
+    /** The ends and numbers of appends; 0 for a device that does not need them. */
     private final long[] ends;
 
     private final long[] numbers;
@@ -41,7 +42,7 @@ public final class PendingAppends {
         ADDRESS.setRelease(addresses, slot, Long.MAX_VALUE);
     }
 
-    /** The lowest address of one; {@link Long#MAX_VALUE} where there is none. */
+    /** The lowest address of an append; {@link Long#MAX_VALUE} if there is none. */
     long lowest() {
         long lowest = Long.MAX_VALUE;
         for (int slot = 0; slot < addresses.length; slot++) {
@@ -50,7 +51,10 @@ public final class PendingAppends {
         return lowest;
     }
 
-    /** Whether one with a number below a given one is in a range; some that have ended meanwhile may count. */
+    /**
+     * Whether an append with a number below {@code below} overlaps a range. It may count some that have ended
+     * meanwhile.
+     */
     boolean overlaps(long from, long to, long below) {
         for (int slot = 0; slot < addresses.length; slot++) {
             long address = (long) ADDRESS.getVolatile(addresses, slot);

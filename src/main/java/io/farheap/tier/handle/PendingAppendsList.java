@@ -3,7 +3,7 @@ package io.farheap.tier.handle;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The pending appends of all handles: an array, as an iterator would be garbage. Any thread. */
+/** The pending appends of all handles of a device, in an array, since an iterator would be garbage. Any thread. */
 public final class PendingAppendsList {
 
     private volatile PendingAppends[] each = {};

@@ -9,8 +9,8 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a handle that have not ended, by number: allocated once, so that a request allocates nothing. The
- * handle's thread alone uses it, but for {@link #uses}.
+ * The requests of a handle that have not ended, one slot each. The slots are allocated once, so that a request does not
+ * allocate. Only the handle's thread uses them, except for {@link #uses}.
  */
 public final class RequestSlots {
 
@@ -61,13 +61,14 @@ public final class RequestSlots {
     }
 
     /**
-     * A free place, of which there must be one.
+     * Takes a free slot, of which there must be one.
      *
-     * @throws IllegalStateException where the memory is closed
+     * @throws IllegalStateException if the memory is closed
      */
     public int take(int what, long where, OwnedMemory used, long at, long bytes, long token) {
         int slot = free[freeCount - 1];
-        // Whoever closes memory marks it, executes the heavy fence and then looks here.
+        // A thread that closes memory marks it closed, executes the heavy fence and then reads the slots (uses): so
+        // either it sees this store, or the load below sees the mark.
         MEMORY.setOpaque(memory, slot, used);
         AsymmetricFence.light();
         if (used.closed()) {
@@ -77,7 +78,7 @@ public final class RequestSlots {
         return fill(slot, what, where, at, bytes, token);
     }
 
-    /** The same, of a request without memory. */
+    /** Takes a free slot for a request without memory. */
     public int take(int what, long token) {
         return fill(free[freeCount - 1], what, 0, 0, 0, token);
     }
@@ -106,7 +107,9 @@ public final class RequestSlots {
         free[freeCount++] = slot;
     }
 
-    /** From whatever thread: of memory that is marked closed, behind the heavy fence. */
+    /**
+     * Whether a request uses memory. Any thread; the caller has marked the memory closed and executed the heavy fence.
+     */
     boolean uses(OwnedMemory which) {
         for (int slot = 0; slot < memory.length; slot++) {
             if (MEMORY.getAcquire(memory, slot) == which) {

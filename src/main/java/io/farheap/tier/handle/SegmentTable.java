@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** What a device has of each segment, by its number. Reads take no lock and allocate nothing. Any thread. */
+/** A device's object for each segment, by the segment's number. Reads take no lock and do not allocate. Any thread. */
 public final class SegmentTable<T> {
 
-    /** Segments from {@code first} on; null where there is none. */
+    /** The objects of segments from {@code first} on; null for a segment without one. */
     private record Span(long first, @Nullable Object[] items) {}
 
     private volatile Span span = new Span(0, new Object[0]);
@@ -21,7 +21,7 @@ public final class SegmentTable<T> {
         return index < 0 || index >= now.items.length ? null : (T) now.items[(int) index];
     }
 
-    /** @param make called where there is none */
+    /** @param make called if the segment has no object */
     public synchronized T getOrAdd(long segment, LongFunction<T> make) {
         T present = get(segment);
         if (present != null) {
@@ -38,7 +38,7 @@ public final class SegmentTable<T> {
         return made;
     }
 
-    /** @return what was there, the lowest first */
+    /** @return the objects that were removed, the lowest segment first */
     public synchronized List<T> removeBelow(long segment) {
         Span now = span;
         int count = Math.clamp(segment - now.first, 0, now.items.length);
@@ -49,7 +49,7 @@ public final class SegmentTable<T> {
         return removed;
     }
 
-    /** The lowest first. */
+    /** All objects, the lowest segment first. */
     public List<T> all() {
         Span now = span;
         return list(now, now.items.length);

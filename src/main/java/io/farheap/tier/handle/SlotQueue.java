@@ -1,6 +1,6 @@
 package io.farheap.tier.handle;
 
-/** Numbers of requests in order, of one thread: as many as there are slots, so it is never full. */
+/** A queue of slot numbers, for one thread. It has room for all slots, so it is never full. */
 public final class SlotQueue {
 
     private final int[] slots;
@@ -24,7 +24,7 @@ public final class SlotQueue {
         slots[tail < slots.length ? tail : tail - slots.length] = slot;
     }
 
-    /** The oldest, of which there must be one. */
+    /** Removes the oldest number, of which there must be one. */
     public int remove() {
         int slot = slots[head];
         head = head + 1 == slots.length ? 0 : head + 1;

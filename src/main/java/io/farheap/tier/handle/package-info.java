@@ -1,6 +1,6 @@
 /**
- * What handles of all devices have in common: requests by number, registered memory, callbacks, what is open. Nothing
- * here allocates for a request. Begin with {@link io.farheap.tier.handle.BaseHandle}.
+ * The common parts of all devices' handles: request slots, registered memory, completions, and lists of open handles.
+ * Requests do not allocate. Begin with {@link io.farheap.tier.handle.BaseHandle}.
  */
 @NullMarked
 package io.farheap.tier.handle;

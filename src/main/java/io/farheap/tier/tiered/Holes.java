@@ -3,8 +3,8 @@ package io.farheap.tier.tiered;
 import java.util.Arrays;
 
 /**
- * What a tier has lost, or never got, in chunks of {@value #CHUNK_BYTES} bytes: a set of chunk numbers, open-addressed.
- * It is read without a lock and allocates nothing unless something is added. Any thread.
+ * The parts of the log that a tier has lost or never received, as an open-addressed set of numbers of chunks of {@value
+ * #CHUNK_BYTES} bytes. Reads take no lock; only additions allocate. Any thread.
  */
 final class Holes {
 
@@ -14,7 +14,9 @@ final class Holes {
     private static final long FREE = -1;
     private static final long[] NONE = {};
 
-    /** A power of two long, at least half of it free; its elements change from free to a number, once. */
+    /**
+     * Its length is a power of two, and at least half of it is free. An element changes once, from free to a number.
+     */
     private volatile long[] table = NONE;
 
     private int count;
@@ -23,7 +25,7 @@ final class Holes {
         return table == NONE;
     }
 
-    /** Whether one is in a range. */
+    /** Whether a hole overlaps a range. */
     boolean overlap(long address, long length) {
         long[] now = table;
         if (now == NONE) {
@@ -38,7 +40,7 @@ final class Holes {
         return false;
     }
 
-    /** @param begin what is below need not be known any more */
+    /** @param begin holes below this address may be forgotten */
     synchronized void add(long address, long length, long begin) {
         long last = address + length - 1 >>> SHIFT;
         for (long chunk = address >>> SHIFT; chunk <= last; chunk++) {
@@ -70,7 +72,7 @@ final class Holes {
         return to;
     }
 
-    /** Where a chunk is, or would be. */
+    /** The index at which a chunk's number is, or would be. */
     private static int place(long[] table, long chunk) {
         int mask = table.length - 1;
         int place = (int) (chunk * 0x9e3779b97f4a7c15L >>> 40) & mask;

@@ -15,10 +15,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Copies to the last of some devices what it lacks of their log. What was appended to it and not synced may be missing
- * anywhere, so all that the others have is compared. A piece is taken from the first of them that has it; the last
- * keeps blocks that the other has as zeros, or cannot read: these were not appended there. One thread; nobody else uses
- * the devices.
+ * Copies to the last of some devices the parts of their log that it lacks. Appends that the last device did not sync
+ * may be missing anywhere, so everything that the other devices have is compared. Each piece is taken from the first of
+ * them that has it. If that device has a block as zeros, or cannot read it, the block was not appended there, and the
+ * last device keeps its own. One thread; no other thread uses the devices.
  */
 public final class LastTierCopy implements AutoCloseable {
 
@@ -29,7 +29,7 @@ public final class LastTierCopy implements AutoCloseable {
     private final Device last;
     private final long alignment;
     private final CloseStack resources = new CloseStack();
-    /** What a source has, and behind it what the last has. */
+    /** A source's piece, and behind it the last device's. */
     private final MemorySegment memory;
 
     private final DeviceMemory ofLast;
@@ -88,7 +88,7 @@ public final class LastTierCopy implements AutoCloseable {
         }
     }
 
-    /** Up to where there is no gap. */
+    /** The address up to which the devices together have no gap. */
     private static long covered(List<? extends Device> devices, long from) {
         long covered = from;
         boolean more = true;
@@ -116,8 +116,8 @@ public final class LastTierCopy implements AutoCloseable {
         if (unread > 0) {
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "{0} bytes of a log, the first at {1}, could not be read where the last tier was completed from:"
-                            + " nobody appended them, or they are lost",
+                    "{0} bytes of a log, the first at {1}, could not be read when the last tier was completed:"
+                            + " they were never appended, or they are lost",
                     unread,
                     firstUnread);
         }
@@ -132,7 +132,7 @@ public final class LastTierCopy implements AutoCloseable {
     private long piece(long at, long length) {
         boolean there = at + length <= last.end() && lastCall.read(at, ofLast, PIECE_BYTES, length) == IoStatus.OK;
         if (!there) {
-            // It ends within the piece, perhaps.
+            // The last device may end within the piece.
             memory.asSlice(PIECE_BYTES, length).fill((byte) 0);
             for (long block = at; block < Math.min(at + length, last.end()); block += alignment) {
                 if (lastCall.read(block, ofLast, PIECE_BYTES + block - at, alignment) != IoStatus.OK) {
@@ -158,10 +158,10 @@ public final class LastTierCopy implements AutoCloseable {
     }
 
     /**
-     * Reads what the first source has that has a place, as much as can be read at once; else its first block is left as
-     * zeros.
+     * Reads from the first source that has the address, as much as can be read at once. If no source can be read, the
+     * first block stays zeros.
      *
-     * @return where to go on
+     * @return the address at which to continue
      */
     private long fromSources(long at, long from, long to) {
         for (Source source : sources) {

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A device in a {@link io.farheap.tier.TieredDevice}, and what it has of the log: all from {@link #low} on, but for
- * what it has given up, below its beginning, and its holes. Any thread.
+ * A device in a {@link io.farheap.tier.TieredDevice}, and the part of the log that it has: all from {@link #low} on,
+ * except for the part below its own beginning, which it has dropped, and its holes. Any thread.
  */
 public final class Tier {
 
@@ -16,35 +16,42 @@ public final class Tier {
     public static final int IDS = Byte.SIZE;
 
     public final Device device;
-    /** By which handles know it; another's once nobody uses it. */
+    /** The number by which handles know the tier; another tier may get it once no handle uses this one. */
     final int id;
 
     final Holes holes = new Holes();
-    /** Of each handle, the appends that it has not done. */
+    /** The appends of each handle that this tier has not ended. */
     final PendingAppendsList appends = new PendingAppendsList();
 
     public final AtomicLong reads = new AtomicLong();
     public final AtomicLong lost = new AtomicLong();
-    /** Ends of appends that it refused. */
+    /** The highest end of an append that failed here. */
     private final HighWaterMark failed = new HighWaterMark(0);
-    /** Held by who lowers {@code low}, and who appends below it. */
+    /** Guards {@code low} as it is lowered, and appends below it. */
     private final ReentrantLock filling = new ReentrantLock();
 
     private volatile long low;
-    /** Appends numbered below it may be pending though another tier was the commit point for them; 0 where none is. */
+    /**
+     * After a change of tiers: appends with lower numbers may be pending here although they have ended, since another
+     * tier was their commit point; 0 if there are none.
+     */
     private final AtomicLong unsettled = new AtomicLong();
-    /** A range that is copied to it now, and whether somebody has appended there meanwhile. */
+    /** The range that is being copied to this tier, and whether it was appended to meanwhile. */
     private long fillFrom;
 
     private long fillTo;
     private boolean overtaken;
 
-    /** Handles that have one of its device's open, under the log's lock; removed: no more will. */
+    /**
+     * How many handles have a handle of its device open, and whether the device is closed; guarded by the log's lock.
+     */
     int users;
 
     boolean removed;
 
-    /** Whether it has all that its device synced since the log was opened: it was there from then on. */
+    /**
+     * Whether the tier has been part of the log since that was opened, so that a sync of its device covers all appends.
+     */
     public final boolean original;
 
     Tier(Device device, int id, long low, boolean original) {
@@ -54,7 +61,7 @@ public final class Tier {
         this.low = low;
     }
 
-    /** What it has begins there. */
+    /** The lowest address that the tier has. */
     public long begin() {
         return Math.max(low, device.begin());
     }
@@ -64,9 +71,10 @@ public final class Tier {
     }
 
     /**
-     * It gets appends from now on, so it has all from where those are, at most, that went out before.
+     * Begins the tier's part of the log. The tier receives all appends from now on, so it has the log from the end of
+     * those that were issued before.
      *
-     * @param issued where the last one ends that went out; raised before its issuer asked {@link #takes}
+     * @param issued the highest end of an issued append, which is raised before the issuing thread calls {@link #takes}
      */
     void join(HighWaterMark issued) {
         filling.lock();
@@ -81,32 +89,33 @@ public final class Tier {
         return address >= low && address >= device.begin() && !holes.overlap(address, length);
     }
 
-    /** The lowest append that it has not done; {@link Long#MAX_VALUE} where there is none. */
+    /** The lowest address of an append that this tier has not ended; {@link Long#MAX_VALUE} if there is none. */
     long lowestPending() {
         return appends.lowest();
     }
 
-    /** Whether an append that it has not done, numbered below one, is in a range. */
+    /** Whether an append with a number below {@code below}, which this tier has not ended, overlaps a range. */
     boolean pends(long from, long to, long below) {
         return appends.overlap(from, to, below);
     }
 
     /**
-     * Whether tiers change: until it is told {@link #settles}, and those before that number have ended, what was called
-     * back may be pending here.
+     * Says that tiers are changing. Until {@link #settles} was called and the appends below its number have ended, an
+     * append that has ended for the application may still be pending here.
      */
     void unsettle() {
         unsettled.set(Long.MAX_VALUE);
     }
 
+    /** Says that the change of tiers is visible to all appends from number {@code below} on. */
     void settles(long below) {
         unsettled.set(below);
     }
 
     /**
-     * Whether what is in a range may be pending though it was called back.
+     * Whether an append in a range may be pending here although it has ended for the application.
      *
-     * @param committed whether appends are called back when this tier has ended them, as tiers are now
+     * @param committed whether, with the current tiers, an append ends only after this tier has ended it
      */
     boolean lacks(long from, long to, boolean committed) {
         if (!committed) {
@@ -123,26 +132,29 @@ public final class Tier {
         return pends(from, to, below);
     }
 
-    /** Whether appends up to an address leave it what another tier, the next, has not got. */
+    /**
+     * Whether this tier can take appends up to {@code end} without dropping a part of the log that the next tier does
+     * not have yet.
+     */
     boolean mayGoOnTo(long end, Tier next) {
         long first = end - device.capacity();
         return first <= 0 || next.lowestPending() >= first;
     }
 
-    /** It has not got an append. */
+    /** Records that an append failed here. */
     void failed(long address, long length) {
         failed.raise(address + length);
         holes.add(address, length, device.begin());
     }
 
-    /** Whether it has not got something that it should have. */
+    /** Whether the tier lacks an append that it should have. */
     boolean incomplete() {
         return failed.get() > device.begin();
     }
 
     /**
-     * Whether an append, which is among the pending ones already, is to go there: not where all of it is below what the
-     * tier has, since what is copied later has it then.
+     * Whether an append, which is listed as pending already, is to be sent to this tier. It is not if it lies entirely
+     * below the tier's part of the log: a later copy will include it.
      */
     boolean takes(long address, long length) {
         if (address >= low) {
@@ -158,8 +170,8 @@ public final class Tier {
     }
 
     /**
-     * A range below {@code low}, up to it, is about to be read from the next tier, and then written. What is appended
-     * to it from now on is noticed; what is pending in it is to end first.
+     * Begins to copy the range that ends at {@code low} from the next tiers. From now on, appends to the range are
+     * noticed; the caller then waits for the pending ones.
      */
     void beginFill(long from, long to) {
         filling.lock();
@@ -173,9 +185,9 @@ public final class Tier {
     }
 
     /**
-     * It is written.
+     * Ends the copy of a range: the tier has it from now on.
      *
-     * @return false where somebody has appended there meanwhile: do it again
+     * @return false if the range was appended to meanwhile: copy it again
      */
     boolean endFill() {
         filling.lock();

@@ -15,14 +15,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tier as one handle of a {@link io.farheap.tier.TieredDevice} has it: a handle of the tier's, and where its
- * callbacks go.
+ * The access of one handle of a {@link io.farheap.tier.TieredDevice} to one tier: a handle of the tier's device, whose
+ * completions it passes on.
  */
 final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(TierAccess.class.getName());
 
-    /** Whose requests these are. */
+    /** The handle that makes these requests. */
     interface TierListener {
 
         void ended(TierAccess from, int slot, int status);
@@ -33,22 +33,22 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
     }
 
     final Tier tier;
-    /** Of {@link Tier#id}. */
+    /** The bit of {@link Tier#id} in sets of tiers. */
     final int bit;
 
     final PendingAppends appends;
     private final TieredLog log;
     private final TierListener user;
-    /** Null where the tier's device could not open one: it is passed by. */
+    /** Null if the tier's device could not open a handle: requests pass the tier by. */
     private final @Nullable DeviceHandle handle;
-    // For reads that are finer than the tier's; null where it has none such.
+    // Bounce memory for reads with a finer alignment than the tier's; null if there are none.
     private final @Nullable Arena arena;
     private final @Nullable MemorySegment bounce;
     private final @Nullable DeviceMemory registered;
     private final int coarse;
     private long reads;
 
-    /** @param readAlignment of the user's requests, which may be finer than the tier's */
+    /** @param readAlignment the alignment of the handle's reads, which may be finer than the tier's */
     TierAccess(TieredLog log, Tier tier, TierListener user, int requests, int readAlignment) {
         this.log = log;
         this.tier = tier;
@@ -62,7 +62,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
         DeviceHandle opened = null;
         try {
             opened = log.use(tier, appends);
-            // What is in use is not closed, if it is removed meanwhile.
+            // From here on the tier is in use, and is not closed if it is removed.
             if (opened != null && coarse > readAlignment) {
                 memory = Arena.ofShared();
                 between = memory.allocate(requests * bounceBytes(), OwnedMemory.PAGE_BYTES);
@@ -137,7 +137,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
         return handle().read(from, Objects.requireNonNull(registered), slot * bounceBytes(), to - from, this, slot);
     }
 
-    /** Whether it needs no other memory in between. */
+    /** Whether a read has the tier's alignment, and so needs no bounce memory. */
     private boolean fits(RequestSlots slots, int slot) {
         return ((slots.address[slot] | slots.offset[slot] | slots.length[slot]) & coarse - 1) == 0;
     }
@@ -150,7 +150,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
         return part(slots, slot, tier.id);
     }
 
-    /** A read of this tier has ended well. */
+    /** Called when a read of this tier has succeeded. */
     void arrived(RequestSlots slots, int slot) {
         reads++;
         if (!fits(slots, slot)) {
@@ -179,7 +179,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
         user.released(this, (int) token);
     }
 
-    /** Nothing is pending. */
+    /** Closes the access; nothing is pending. */
     @Override
     public void close() {
         tier.reads.addAndGet(reads);

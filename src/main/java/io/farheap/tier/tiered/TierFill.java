@@ -17,9 +17,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies to a tier what the next ones have and it has room for, from what it has downwards, a piece at a time. Reads go
- * to the tier once a piece is there; what is appended to a piece while it is copied makes it start again with that. On
- * one thread.
+ * Fills a tier: copies to it, a piece at a time, the part of the log that the next tiers have and that it has room for.
+ * It starts below the part that the tier has and works downwards. Once a piece is copied, reads of it go to the tier.
+ * If a piece is appended to while it is copied, it is copied again. Runs on one thread.
  */
 public final class TierFill implements AutoCloseable {
 
@@ -55,7 +55,9 @@ public final class TierFill implements AutoCloseable {
             return call().read(address, Objects.requireNonNull(memory), 0, length);
         }
 
-        /** It may have to wait for another's, a lap before, that is on its way to that place. */
+        /**
+         * Writes a piece; it may wait for an older append, one lap before, that is still on its way to the same place.
+         */
         int write(long address, long length) {
             return call().append(address, Objects.requireNonNull(memory), 0, length);
         }
@@ -112,7 +114,7 @@ public final class TierFill implements AutoCloseable {
             }
             int status = copy(sources, from, to - from);
             if (status == IoStatus.GONE || from < tier.device.begin()) {
-                // The log has gone on so far.
+                // The log has grown so far that the tier has dropped this range.
                 return copied;
             }
             if (status != IoStatus.OK) {
@@ -126,7 +128,7 @@ public final class TierFill implements AutoCloseable {
         return copied;
     }
 
-    /** Where the piece begins that ends at an address; not below it where there is none. */
+    /** The beginning of the piece that ends at an address; not below that address if there is nothing left to copy. */
     private long from(long to) {
         long floor = Math.max(log.begin(), log.issuedEnd() - tier.device.capacity());
         floor = Math.max(floor, tier.device.begin());
@@ -148,7 +150,7 @@ public final class TierFill implements AutoCloseable {
         return status == IoStatus.GONE ? IoStatus.FAILED : status;
     }
 
-    /** @return false where it was interrupted: what is pending is not there yet, or there in part */
+    /** @return false if the thread was interrupted, while an append may be there in part */
     private boolean awaitAppends(List<Tier> sources, long from, long length) {
         for (Tier source : sources) {
             if (!awaitAppends(source, from, length)) {

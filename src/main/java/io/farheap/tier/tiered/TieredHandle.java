@@ -15,9 +15,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests of one thread to a {@link io.farheap.tier.TieredDevice}. What a tier does not take at once, or must not have
- * yet, waits in {@code waiting}, and is tried again with each poll. Tiers come and go: it looks which there are with
- * each call.
+ * Requests of one thread to a {@link io.farheap.tier.TieredDevice}. A request that a tier does not accept at once, or
+ * must not receive yet, waits in {@code waiting}, and each poll tries it again. Since tiers are added and removed, each
+ * call loads the current list of tiers.
  */
 public final class TieredHandle extends BaseHandle implements TierAccess.TierListener {
 
@@ -27,14 +27,15 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
     private final int requests;
     private final int readAlignment;
     private @Nullable Tiers seen;
-    /** In the order of the tiers, and by bit. */
+    /** This handle's access to each tier, in the order of the tiers. */
     private TierAccess[] accesses = {};
 
     private final List<TierAccess> leaving = new ArrayList<>();
     private final SlotQueue waiting;
     private final SlotQueue ended;
     /**
-     * Of a read: tiers that were asked. Of an append: tiers that have yet to take it, end it, release it; that have it.
+     * Sets of tiers, as bits ({@code TierAccess.bit}). Of a read: the tiers that were asked. Of an append: the tiers
+     * that have yet to accept it, to end it, to release it; and those that have it.
      */
     private final int[] asked;
 
@@ -44,9 +45,9 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
     private final int[] have;
     private final boolean[] told;
     private final boolean[] queued;
-    /** Of an append, its own; of a sync, that of the first that it is not for. */
+    /** An append's own number. For a sync, the number of the first append that it does not cover. */
     private final long[] number;
-    /** The tiers that there were when the append went out. */
+    /** The tiers at the time when the append was issued. */
     private final @Nullable Tiers[] tiers;
 
     private int calledBack;
@@ -70,7 +71,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         look();
     }
 
-    /** Which tiers there are. */
+    /** Loads the current tiers, and opens accesses for new ones. */
     private Tiers look() {
         Tiers now = log.tiers();
         if (now != seen) {
@@ -137,8 +138,8 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
     }
 
     /**
-     * Makes an append known as pending at each tier. Whoever fills one that comes meanwhile sees either that it is
-     * pending, or that it knows of the tier.
+     * Lists an append as pending at each tier. If a tier is added meanwhile, the thread that fills it sees the append
+     * as pending, or the append is also sent to that tier.
      */
     private Tiers announce(int slot) {
         while (true) {
@@ -157,7 +158,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         }
     }
 
-    /** @return whether all tiers have taken it */
+    /** @return whether all tiers have accepted it */
     private boolean postAppend(int slot) {
         long from = slots.address[slot];
         long to = from + slots.length[slot];
@@ -173,7 +174,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         return toPost[slot] == 0;
     }
 
-    /** Tiers that are gone, or cannot be used, do not get it. */
+    /** Gives up on tiers that were removed, or that cannot be used: they do not receive the append. */
     private void giveUp(int slot, int gone) {
         for (TierAccess access : accesses) {
             if ((gone & access.bit) != 0) {
@@ -203,8 +204,9 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
     }
 
     /**
-     * Calls back once the tiers up to the commit point have ended it and one from there on has it, or all failed: then
-     * with the first failure, also where a faster tier has it. That a tier has gone on is none while another's counts.
+     * Calls {@code appended} once the tiers up to the commit point have ended the append and one from the commit point
+     * on has it, or once all tiers have ended it and none from the commit point on has it. In the latter case the
+     * status is the first failure, even if a faster tier has the append; GONE is replaced by another tier's failure.
      */
     private void tell(int slot, int status) {
         Tiers at = tiers[slot];
@@ -270,9 +272,9 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
     }
 
     /**
-     * Asks the first tier that has it and was not asked.
+     * Reads from the first tier that has the range and was not asked.
      *
-     * @return false where that has no room
+     * @return false if that tier's handle is full
      */
     private boolean postRead(Tiers now, int slot) {
         long address = slots.address[slot];
@@ -295,7 +297,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         return endWith(slot, unfound(slot));
     }
 
-    /** No tier has it. */
+    /** The status of a read that no tier can answer. */
     private int unfound(int slot) {
         if (slots.address[slot] < log.begin()) {
             return IoStatus.GONE;
@@ -449,7 +451,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         if (busy == 1 && only != null && leaving.isEmpty()) {
             only.await();
         } else {
-            // No one event tells of several tiers.
+            // There is no single event to wait for if several tiers have requests.
             Uninterruptibles.parkNanos(this, NAP_NANOS);
         }
     }

@@ -15,27 +15,28 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The log of a {@link io.farheap.tier.TieredDevice}: which tiers have it, which handles and memory use each of them,
- * and how far it goes. Tiers come and go; one that was removed is closed once nobody uses it. Any thread.
+ * The log of a {@link io.farheap.tier.TieredDevice}: its tiers, the handles and memory that use each of them, and the
+ * log's end. Tiers are added and removed while the log is used; a removed tier is closed once no handle uses it. Any
+ * thread.
  */
 public final class TieredLog {
 
-    /** Held by who changes which tiers there are, or what has to do with each. */
+    /** Guards changes of the tiers, and of the handles and memory that use them. */
     private final ReentrantLock changing = new ReentrantLock();
 
     private final List<TieredMemory> memories = new ArrayList<>();
-    /** Removed, and used by a handle. */
+    /** Tiers that were removed and that a handle still uses. */
     private final List<Tier> leaving = new CopyOnWriteArrayList<>();
 
     private volatile Tiers tiers;
     private int usedIds;
-    /** Ends of appends that were issued; raised before the issuer looks which tiers there are. */
+    /** The highest end of appends that were issued; raised before the issuing thread loads the tiers. */
     private final HighWaterMark issued;
 
     private final HighWaterMark end;
     private final AtomicLong numbers = new AtomicLong();
 
-    /** @param end of what the devices have; one that ends before has nothing of use */
+    /** @param end the log's end; a device whose log ends before it is treated as empty */
     public TieredLog(List<? extends Device> devices, int commit, long end) {
         this.issued = new HighWaterMark(end);
         this.end = new HighWaterMark(end);
@@ -73,7 +74,7 @@ public final class TieredLog {
         end.raise(to);
     }
 
-    /** An append is about to go out. Its number, which is lower than those of later ones. */
+    /** Registers an append that is about to be issued. @return its number, which is lower than those of later ones */
     long issue(long to) {
         issued.raise(to);
         return numbers.incrementAndGet();
@@ -177,7 +178,7 @@ public final class TieredLog {
         }
     }
 
-    /** @return null where it was removed meanwhile */
+    /** @return null if it was removed meanwhile */
     @Nullable
     DeviceHandle use(Tier tier, PendingAppends appends) {
         changing.lock();
@@ -194,7 +195,7 @@ public final class TieredLog {
         }
     }
 
-    /** A handle has closed the tier's. */
+    /** Says that a handle has closed its handle of the tier's device. */
     void leave(Tier tier, PendingAppends appends) {
         changing.lock();
         try {
@@ -215,7 +216,7 @@ public final class TieredLog {
         }
     }
 
-    /** Memory that is registered with each tier, with those too that come. */
+    /** Registers memory with each tier, and with tiers that are added later. */
     public TieredMemory own(OwnedMemory.Registry registry, MemorySegment memory) {
         changing.lock();
         try {
@@ -233,7 +234,7 @@ public final class TieredLog {
         }
     }
 
-    /** As one step: a tier that was removed is closed by whoever is the last to use it, with none of it registered. */
+    /** Releases memory under the lock, so that a removed tier, which its last user closes, has no memory registered. */
     private void release(TieredMemory memory) {
         changing.lock();
         try {
@@ -244,7 +245,7 @@ public final class TieredLog {
         }
     }
 
-    /** With all its tiers: nobody uses them any more. */
+    /** Closes all tiers, which no handle uses any more. */
     public void close() {
         Closeables.all(tiers.all().stream().map(tier -> tier.device).toList());
     }

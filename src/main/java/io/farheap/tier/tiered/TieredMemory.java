@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 public final class TieredMemory extends OwnedMemory {
 
     private final Consumer<TieredMemory> release;
-    /** By the tier's id; one is written before a handle sees its tier. */
+    /** Indexed by the tier's id. An element is written before a handle sees its tier. */
     private final @Nullable DeviceMemory[] parts = new DeviceMemory[Tier.IDS];
 
-    /** @param release called when it is to be freed: calls {@link #removeAll} while no tier comes or goes */
+    /** @param release called when the memory is to be freed; it calls {@link #removeAll} while tiers cannot change */
     TieredMemory(Registry registry, MemorySegment memory, Consumer<TieredMemory> release) {
         super(registry, memory);
         this.release = release;

@@ -2,13 +2,13 @@ package io.farheap.tier.tiered;
 
 import java.util.List;
 
-/** Which tiers a log has, and which of them is the commit point: another object each time that changes. */
+/** The tiers of a log, and which of them is the commit point. Immutable: each change makes a new object. */
 public final class Tiers {
 
     private final List<Tier> all;
     private final int commit;
 
-    /** @param all the fastest first */
+    /** @param all the tiers, the fastest first */
     Tiers(List<Tier> all, int commit) {
         this.all = List.copyOf(all);
         this.commit = commit;
