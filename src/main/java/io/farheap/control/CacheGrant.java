@@ -4,14 +4,15 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 
 /**
- * What a cache manager allows a cache on a memory server. It is worth something as a {@link SignedGrant} alone.
+ * The permission of a cache manager for a cache to hold regions on a memory server. It is valid only as a {@link
+ * SignedGrant}.
  *
- * @param cacheId whose it is
- * @param serverId where: of one process of a server, as no other has that number
- * @param regions the most that the cache has there, of all of its leases together; at least 1
- * @param rights what it may do with them, {@link #READ} and {@link #WRITE}
- * @param untilMillis until when it may be shown, in milliseconds since 1970 by the manager's clock; leases opened with
- *     it live on
+ * @param cacheId of the cache
+ * @param serverId of one process of a server; no other process has that number
+ * @param regions the most regions that all leases of the cache may hold there together; at least 1
+ * @param rights {@link #READ} and {@link #WRITE}
+ * @param untilMillis until when it may be shown, in milliseconds since 1970 by the manager's clock; leases that were
+ *     opened with it continue
  * @param epoch of the manager that gave it
  * @param generation of the cache: of two grants of an epoch, the one of the later generation counts
  */
@@ -19,20 +20,22 @@ public record CacheGrant(
         long cacheId, long serverId, int regions, int rights, long untilMillis, long epoch, long generation) {
 
     /**
-     * The longest that a grant may be shown after it was given, in ms: a move that waits for others does not outlast
-     * it.
+     * How long a grant may be shown after it was given, at most, in ms: a move that waits for other moves does not take
+     * longer.
      */
     public static final long MOST_MILLIS = 300_000;
 
+    /** The right to read. */
     public static final int READ = 1;
+    /** The right to write. */
     public static final int WRITE = 2;
 
-    /** So that what is signed for something else is no grant. */
+    /** Marks the signed bytes as a grant, so that no other signed data can be taken for one. */
     private static final long MARK = 0x6661726865617031L;
 
     static final int BYTES = 6 * Long.BYTES + 2 * Integer.BYTES;
 
-    /** @throws IllegalArgumentException where a value is out of its range */
+    /** @throws IllegalArgumentException if a value is out of its range */
     public CacheGrant {
         if (regions < 1) {
             throw new IllegalArgumentException("a grant of " + regions + " regions; it is of 1 or more");
@@ -43,7 +46,7 @@ public record CacheGrant(
         }
     }
 
-    /** This one, of a manager's epoch, to be shown until a time. */
+    /** This grant with a manager's epoch, to be shown until a time. */
     public CacheGrant given(long byEpoch, long until) {
         return new CacheGrant(cacheId, serverId, regions, rights, until, byEpoch, generation);
     }
@@ -53,7 +56,7 @@ public record CacheGrant(
         return epoch == other.epoch ? generation > other.generation : epoch > other.epoch;
     }
 
-    /** What is signed: {@value #BYTES} bytes, big endian. */
+    /** The bytes that are signed: {@value #BYTES} bytes, big endian. */
     public byte[] encode() {
         return ByteBuffer.allocate(BYTES)
                 .putLong(MARK)
@@ -67,7 +70,11 @@ public record CacheGrant(
                 .array();
     }
 
-    /** @throws IllegalArgumentException it is none */
+    /**
+     * Reads a grant.
+     *
+     * @throws IllegalArgumentException if the bytes are not a grant
+     */
     static CacheGrant decode(byte[] bytes) {
         ByteBuffer in = ByteBuffer.wrap(bytes);
         try {

@@ -3,22 +3,25 @@ package io.farheap.control;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A call of the control plane failed; the code says what the caller can do about it. */
+/** A call of the control plane failed; the code tells the caller what it can do. */
 public final class ControlException extends RuntimeException {
 
-    /** What went wrong. */
+    /** The reason of a failure. */
     public enum Code {
         /** Client and server speak different versions of the protocol: update the older one. */
         PROTOCOL_MISMATCH,
-        /** The call makes no sense, such as a negative count or a malformed address. */
+        /** The call is not valid, such as a negative count or a malformed address. */
         INVALID_ARGUMENT,
-        /** The lease is unknown, closed or was not renewed in time: everything it held is gone; open another. */
+        /** The lease is unknown, closed or was not renewed in time: everything it held has been freed; open another. */
         LEASE_EXPIRED,
-        /** The lease does not hold what the call names. */
+        /** The lease does not hold the object that the call names. */
         NOT_FOUND,
         /** Fewer regions are free than were asked for. */
         OUT_OF_MEMORY,
-        /** The server does what a cache manager says, whose grant is missing, over, or for less: ask the manager. */
+        /**
+         * The server requires the grant of a cache manager, and the grant is missing, expired, or for fewer regions:
+         * ask the manager.
+         */
         GRANT_REFUSED,
         /** The ticket is unknown, used or too old. */
         TICKET_REFUSED,
@@ -28,11 +31,11 @@ public final class ControlException extends RuntimeException {
         UNAVAILABLE,
         /** The server has not answered in time. */
         DEADLINE_EXCEEDED,
-        /** The server, or the caller's part of it, has as much to do as it takes on: call again later. */
+        /** The server has as many calls as it accepts, in total or from this caller: call again later. */
         BUSY,
-        /** The server's answer makes no sense, and nothing of it was used. */
+        /** The server's answer is not valid, and nothing in it was used. */
         BAD_REPLY,
-        /** The calling thread was interrupted, or the client was closed, while the call was under way. */
+        /** The calling thread was interrupted, or the client was closed, during the call. */
         CANCELLED,
         /** Anything else: a defect. */
         INTERNAL
@@ -45,12 +48,13 @@ public final class ControlException extends RuntimeException {
         this.code = code;
     }
 
-    /** @param message null only where the cause has none either */
+    /** @param message null only if the cause has none either */
     public ControlException(Code code, @Nullable String message, Throwable cause) {
         super(message, cause);
         this.code = code;
     }
 
+    /** The reason of the failure. */
     public Code code() {
         return code;
     }

@@ -6,17 +6,19 @@ import java.security.PublicKey;
 import java.security.spec.X509EncodedKeySpec;
 
 /**
- * What a memory server learns from its manager: whose grants count, and since when.
+ * The key of a memory server's manager: grants that it has signed are valid, in its epoch.
  *
- * @param epoch of the manager; the highest counts
- * @param key its public half
+ * @param epoch of the manager; the highest epoch counts
+ * @param key the public key
  * @param millis the manager's clock now, in milliseconds since 1970
  */
 public record ManagerKey(long epoch, PublicKey key, long millis) {
 
     /**
-     * @param encoded the key, as X.509 has it
-     * @throws IllegalArgumentException it is no key
+     * Reads a key.
+     *
+     * @param encoded the key in X.509 encoding
+     * @throws IllegalArgumentException if it is not a key
      */
     public static ManagerKey of(long epoch, byte[] encoded, long millis) {
         try {

@@ -5,12 +5,12 @@ package io.farheap.control;
  *
  * @param serverId random, drawn when the server starts: a restarted server is another one
  * @param name for people
- * @param domain its failure domain: servers of one domain may fail together. At most
- *     {@code ControlPlane.MAX_NAME_LENGTH} printable characters; empty where it says none, and is one of its own
+ * @param domain its failure domain: servers of one domain may fail together. At most {@code
+ *     ControlPlane.MAX_NAME_LENGTH} printable characters; if empty, the server is a domain of its own
  * @param protocolVersion the server's {@code ControlPlane.PROTOCOL_VERSION}
  * @param regionBytes size of each of its regions
  * @param totalRegions regions that it donates
- * @param freeRegions those that nobody held when it answered
+ * @param freeRegions those that no lease held when it answered
  */
 public record ServerDescription(
         long serverId,

@@ -12,12 +12,13 @@ import org.jspecify.annotations.Nullable;
 /** A {@link CacheGrant} with its manager's Ed25519 signature, as clients carry it; or {@link #NONE}. Immutable. */
 public final class SignedGrant {
 
-    /** For servers that have no manager, and so ask for none. */
+    /** For servers that have no manager, and so require no grant. */
     public static final SignedGrant NONE = new SignedGrant(new byte[0]);
 
+    /** The signature's algorithm. */
     public static final String ALGORITHM = "Ed25519";
 
-    /** More than a grant has: more is not taken. */
+    /** Most bytes that are accepted; a grant has fewer. */
     public static final int MAX_BYTES = 256;
 
     private static final int SIGNATURE_BYTES = 64;
@@ -29,9 +30,9 @@ public final class SignedGrant {
     }
 
     /**
-     * As it came from a peer; nothing of it has been looked at.
+     * A signed grant as a peer sent it; nothing in it has been checked.
      *
-     * @throws IllegalArgumentException it is too long for one
+     * @throws IllegalArgumentException if it is too long
      */
     public static SignedGrant of(byte[] bytes) {
         if (bytes.length > MAX_BYTES) {
@@ -40,7 +41,7 @@ public final class SignedGrant {
         return bytes.length == 0 ? NONE : new SignedGrant(bytes.clone());
     }
 
-    /** As a manager has it until it is signed; no server takes it. */
+    /** A grant before the manager has signed it; no server accepts it. */
     public static SignedGrant unsigned(CacheGrant grant) {
         return join(new byte[SIGNATURE_BYTES], grant.encode());
     }
@@ -51,7 +52,11 @@ public final class SignedGrant {
         return new SignedGrant(bytes);
     }
 
-    /** @throws IllegalArgumentException the key is none for Ed25519 */
+    /**
+     * Signs a grant.
+     *
+     * @throws IllegalArgumentException if the key is not an Ed25519 key
+     */
     public static SignedGrant sign(CacheGrant grant, PrivateKey key) {
         return sign(grant, content -> {
             try {
@@ -65,7 +70,11 @@ public final class SignedGrant {
         });
     }
 
-    /** @param signer the Ed25519 signature of some bytes, which it leaves as they are */
+    /**
+     * Signs a grant.
+     *
+     * @param signer returns the Ed25519 signature of some bytes, which it does not change
+     */
     public static SignedGrant sign(CacheGrant grant, UnaryOperator<byte[]> signer) {
         byte[] content = grant.encode();
         byte[] signature = signer.apply(content);
@@ -76,9 +85,9 @@ public final class SignedGrant {
     }
 
     /**
-     * What is granted, as anybody may have written it: {@link #isSignedBy} says who has.
+     * The grant, whose bytes any process may have written: {@link #isSignedBy} checks the signature.
      *
-     * @throws IllegalArgumentException it is no grant
+     * @throws IllegalArgumentException if it is not a grant
      */
     public CacheGrant grant() {
         if (bytes.length < SIGNATURE_BYTES) {
@@ -87,6 +96,7 @@ public final class SignedGrant {
         return CacheGrant.decode(content());
     }
 
+    /** Whether this key's private half has signed the grant. */
     public boolean isSignedBy(PublicKey key) {
         if (bytes.length < SIGNATURE_BYTES) {
             return false;
@@ -105,11 +115,12 @@ public final class SignedGrant {
         return Arrays.copyOfRange(bytes, SIGNATURE_BYTES, bytes.length);
     }
 
+    /** Whether this is {@link #NONE}. */
     public boolean isNone() {
         return bytes.length == 0;
     }
 
-    /** For the wire; empty for {@link #NONE}. */
+    /** The bytes to send; empty for {@link #NONE}. */
     public byte[] bytes() {
         return bytes.clone();
     }

@@ -5,13 +5,15 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/** What opens a shared space: its name, which everybody may know, and its token, which is secret. Immutable. */
+/** The key of a shared space: its name, which is public, and its token, which is secret. Immutable. */
 public final class SpaceKey {
 
     /** The most characters of a name. */
     public static final int MAX_NAME_LENGTH = 128;
 
+    /** The least length of a token, in bytes. */
     public static final int MIN_TOKEN_BYTES = 8;
+    /** The greatest length of a token, in bytes. */
     public static final int MAX_TOKEN_BYTES = 64;
 
     private final String name;
@@ -19,9 +21,9 @@ public final class SpaceKey {
 
     /**
      * @param name 1 to {@value #MAX_NAME_LENGTH} printable characters
-     * @param token {@value #MIN_TOKEN_BYTES} to {@value #MAX_TOKEN_BYTES} bytes; random ones, as it is all that keeps
-     *     others out
-     * @throws IllegalArgumentException naming what is wrong, and its limit, but not the token
+     * @param token {@value #MIN_TOKEN_BYTES} to {@value #MAX_TOKEN_BYTES} bytes; random ones, since only the token
+     *     protects the space
+     * @throws IllegalArgumentException with the wrong value and its limit, but without the token
      */
     public SpaceKey(String name, byte[] token) {
         if (name.isEmpty()) {
@@ -36,11 +38,12 @@ public final class SpaceKey {
         this.token = token.clone();
     }
 
-    /** With a text for a token: its bytes in UTF-8. */
+    /** A key whose token is a text: its bytes in UTF-8. */
     public static SpaceKey of(String name, String token) {
         return new SpaceKey(name, token.getBytes(StandardCharsets.UTF_8));
     }
 
+    /** The space's name. */
     public String name() {
         return name;
     }
@@ -50,7 +53,7 @@ public final class SpaceKey {
         return token.clone();
     }
 
-    /** What a server keeps instead of the token. */
+    /** The hash that a server keeps instead of the token. */
     public byte[] tokenHash() {
         try {
             return MessageDigest.getInstance("SHA-256").digest(token);
@@ -59,7 +62,7 @@ public final class SpaceKey {
         }
     }
 
-    /** The name alone: this may come into a log. */
+    /** The name only, since this may be written to a log. */
     @Override
     public String toString() {
         return name;

@@ -3,16 +3,17 @@ package io.farheap.manager;
 import java.util.List;
 
 /**
- * What a cache has.
+ * The servers and the configuration of a cache.
  *
- * @param generation raised whenever the rest changes
+ * @param generation increased whenever another field changes
  * @param capacity bytes
- * @param regionBytes of its servers
- * @param candidate the configuration with which the cache meets its objective on these servers; while it becomes
- *     another, the one that it will have
- * @param shares each of another server
- * @param reserved for regions that are to come, each of another server; perhaps of one that has a share already
- * @param left servers that the cache leaves as it becomes another; what it has there goes where it is reserved
+ * @param regionBytes region size of its servers
+ * @param candidate the configuration with which the cache meets its objective on these servers; during a reallocation
+ *     the configuration that it will have
+ * @param shares its regions, one share for each server
+ * @param reserved room for regions that are to come, one share for each server; the cache may have regions there
+ *     already
+ * @param left servers that the cache leaves in a reallocation; its regions there move to the reserved room
  */
 public record Allocation(
         long cacheId,
@@ -24,7 +25,7 @@ public record Allocation(
         List<RegionShare> reserved,
         List<String> left) {
 
-    /** It leaves none of its servers. */
+    /** An allocation in which the cache leaves no server. */
     public Allocation(
             long cacheId,
             long generation,

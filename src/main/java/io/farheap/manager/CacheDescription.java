@@ -3,8 +3,8 @@ package io.farheap.manager;
 /**
  * A cache, as the manager knows it.
  *
- * @param leftMillis of its lifetime; 0 where it is for ever
- * @param tenant to whom it belongs, as {@link Tenant#name(String)} has it
+ * @param leftMillis what is left of its lifetime; 0 for ever
+ * @param tenant its owner, as {@link Tenant#name(String)} returns it
  */
 public record CacheDescription(Allocation allocation, String name, long leftMillis, String tenant) {
 

@@ -6,13 +6,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a cache manager does (Redy, sections 3.2 and 6): it finds servers for caches, knows who holds what, and tells
- * clients when a server is about to leave. It is not on the data path: a cache reads, writes and moves with every
- * manager dead; only what is new waits.
+ * The interface of a cache manager (Redy, sections 3.2 and 6): it finds servers for caches, knows which cache holds
+ * regions on which server, and notifies clients when a server is about to leave. It is not on the data path: a cache
+ * reads, writes and moves even if every manager is down; only new allocations wait.
  *
- * <p>A manager implements it, and {@code ManagerClient} does over gRPC. Thread-safe. Every method throws
- * {@link ControlException}; after UNAVAILABLE and DEADLINE_EXCEEDED a call may or may not have taken effect, and may be
- * repeated: each says why that does no harm.
+ * <p>A manager implements it, and {@code ManagerClient} does over gRPC. Thread-safe. Every method throws {@link
+ * ControlException}; after UNAVAILABLE and DEADLINE_EXCEEDED a call may or may not have taken effect, and may be
+ * repeated: each method states why that is harmless.
  */
 public interface CacheManager {
 
@@ -44,63 +44,63 @@ public interface CacheManager {
     long hello(int protocolVersion);
 
     /**
-     * Finds servers for a cache, all or nothing, and remembers that it has them. Repeated with the same
-     * {@linkplain CacheRequest#cacheId id}, it returns what the cache has.
+     * Finds servers for a cache, all or nothing, and records that it has them. Repeated with the same {@linkplain
+     * CacheRequest#cacheId id}, it returns the cache's allocation.
      *
-     * @throws ControlException OUT_OF_MEMORY, saying what could be had, or that it is more than the tenant's
-     *     {@link Quota}; INVALID_ARGUMENT; BUSY while servers are being started for it, or caches whose time is over
-     *     give up their room: repeated, it waits on for them, until it has them or OUT_OF_MEMORY
+     * @throws ControlException OUT_OF_MEMORY, with the amount that is available, or that it exceeds the tenant's {@link
+     *     Quota}; INVALID_ARGUMENT; BUSY while servers are being started for it, or expired caches give up their room:
+     *     a repeated call waits further, until it has servers or throws OUT_OF_MEMORY
      */
     Allocation allocate(CacheRequest request);
 
     /**
-     * Finds what a cache needs that is to have other bytes or another objective (Redy, sections 3.2 and 6.2):
-     * {@link Allocation#candidate} with which configuration, {@link Allocation#reserved} where there is room for what
-     * is new and for what moves, {@link Allocation#left} off which servers. The cache stays where its servers can serve
-     * it, but for those from which a move to a cheaper one pays for itself. The client does all that and says so by
-     * {@link #moved}, which makes capacity and configuration the cache's. What nobody has said so of within
-     * {@value #GROWTH_MILLIS} ms, or ten minutes where a server is left, is given up. Repeated with the same values, it
-     * returns the same. Another capacity alone that the regions have room for needs no call of this: nothing is
-     * reserved then.
+     * Finds servers for a cache that is to have another capacity or another objective (Redy, sections 3.2 and 6.2). In
+     * the result, {@link Allocation#candidate} is the configuration, {@link Allocation#reserved} the room for new
+     * regions and for those that move, {@link Allocation#left} the servers that the cache leaves. The cache stays where
+     * its servers can serve it, except if the move to a cheaper server pays for itself. The client carries this out and
+     * confirms it by {@link #moved}, which makes capacity and configuration the cache's. A reallocation that is not
+     * confirmed within {@value #GROWTH_MILLIS} ms, or ten minutes if a server is left, is given up. Repeated with the
+     * same values, it returns the same. A capacity that fits into the cache's regions needs no call of this method:
+     * nothing is reserved then.
      *
      * @param capacity the cache's own, or another
-     * @param candidates the configurations that meet its objective from now on; empty where it stays as it is
-     * @throws ControlException NOT_FOUND; OUT_OF_MEMORY, saying what could be had, or that it is more than the tenant's
-     *     {@link Quota}; INVALID_ARGUMENT; BUSY while a server leaves that the cache is on, it becomes another already,
-     *     or servers are being started for it: repeated, it waits on for those
+     * @param candidates the configurations that meet its objective from now on; empty to keep the current one
+     * @throws ControlException NOT_FOUND; OUT_OF_MEMORY, with the amount that is available, or that it exceeds the
+     *     tenant's {@link Quota}; INVALID_ARGUMENT; BUSY while one of the cache's servers leaves, another reallocation
+     *     is in progress, or servers are being started for it: a repeated call waits further for those
      */
     Allocation reallocate(long cacheId, long capacity, List<AllocationCandidate> candidates);
 
-    /** As {@link #reallocate(long, long, List)}, with the objective that the cache has. */
+    /** As {@link #reallocate(long, long, List)}, with the cache's current objective. */
     default Allocation reallocate(long cacheId, long capacity) {
         return reallocate(cacheId, capacity, List.of());
     }
 
     /**
-     * Reserves room on one server for regions that the application wants there. The client moves them and says so by
-     * {@link #moved}; what nobody has said so of within {@value #GROWTH_MILLIS} ms is given up.
+     * Reserves room on one server for regions that the application wants there. The client moves them and confirms it
+     * by {@link #moved}; a reservation that is not confirmed within {@value #GROWTH_MILLIS} ms is given up.
      *
      * @param server HOST:PORT of one that reports
      * @param regions at least 1
-     * @throws ControlException NOT_FOUND where there is no such cache or server; OUT_OF_MEMORY; INVALID_ARGUMENT; BUSY
+     * @throws ControlException NOT_FOUND if there is no such cache or server; OUT_OF_MEMORY; INVALID_ARGUMENT; BUSY
      *     while the cache leaves a server or grows
      */
     Allocation reserve(long cacheId, String server, int regions);
 
     /**
-     * A client tells what its cache is now: after a {@link Reclaim}, where it has moved; after {@link #reallocate},
-     * what it has become, or that it stays what it was; or that it has become smaller. What was reserved and is not
-     * among the shares is given up. Repeated with the same values, it changes nothing.
+     * A client reports the state of its cache: after a {@link Reclaim}, to which servers it has moved; after {@link
+     * #reallocate}, its new state, or that it stays as it was; or that it has become smaller. Room that was reserved
+     * and is not among the shares is given up. Repeated with the same values, it changes nothing.
      *
-     * @param generation of the reclaim, of the reallocation, or, for a cache that has become smaller, the last that the
-     *     client knows
-     * @param capacity the cache's own, what was asked of {@link #reallocate}, or less
+     * @param generation of the reclaim or of the reallocation; for a cache that has become smaller, the last one that
+     *     the client knows
+     * @param capacity the cache's own, the capacity of the {@link #reallocate}, or less
      * @param candidate its configuration: its own, or that of the reallocation; null for its own
-     * @param shares where all of its regions are
-     * @throws ControlException NOT_FOUND where there is no such cache; INVALID_ARGUMENT where the shares are not all of
-     *     its regions, or on servers that it was not told of; BUSY where the generation is over: an alert with another
-     *     is on its way, and the client says this again after it; OUT_OF_MEMORY where the capacity is larger, was not
-     *     reserved, and is more than the tenant's {@link Quota}
+     * @param shares the servers of all its regions
+     * @throws ControlException NOT_FOUND if there is no such cache; INVALID_ARGUMENT if the shares are not all of its
+     *     regions, or are on servers that it was not given; BUSY if the generation is not the current one: an alert
+     *     with a newer one will arrive, and the client repeats the call after it; OUT_OF_MEMORY if the capacity is
+     *     larger, was not reserved, and exceeds the tenant's {@link Quota}
      */
     Allocation moved(
             long cacheId,
@@ -109,16 +109,16 @@ public interface CacheManager {
             @Nullable AllocationCandidate candidate,
             List<RegionShare> shares);
 
-    /** As {@link #moved(long, long, long, Candidate, List)}, with the configuration that the cache has. */
+    /** As {@link #moved(long, long, long, Candidate, List)}, with the cache's current configuration. */
     default Allocation moved(long cacheId, long generation, long capacity, List<RegionShare> shares) {
         return moved(cacheId, generation, capacity, null, shares);
     }
 
     /**
-     * A cache is needed for longer than it was said. Repeated, it counts from then.
+     * Extends the lifetime of a cache. Repeated, it counts from the repetition.
      *
      * @param lifetimeMillis from now; 0 for ever
-     * @return how long it has
+     * @return the cache with its new lifetime
      * @throws ControlException NOT_FOUND; INVALID_ARGUMENT
      */
     CacheDescription extend(long cacheId, long lifetimeMillis);
@@ -138,12 +138,11 @@ public interface CacheManager {
     List<CacheDescription> list(long after, int most);
 
     /**
-     * Keeps a performance model, in place of the one of the same device, hardware, distance and load where there is
-     * one. Repeated, it changes nothing.
+     * Stores a performance model, and replaces the one of the same device, hardware, distance and load if there is one.
+     * Repeated, it changes nothing.
      *
      * @param text of a complete model's file, of at most {@value #MAX_MODEL_BYTES} bytes
-     * @throws ControlException INVALID_ARGUMENT, saying what is wrong with it; OUT_OF_MEMORY where there are
-     *     {@value #MAX_MODELS} others
+     * @throws ControlException INVALID_ARGUMENT with the reason; OUT_OF_MEMORY if there are {@value #MAX_MODELS} others
      */
     void putModel(String text);
 
@@ -163,12 +162,12 @@ public interface CacheManager {
     List<StoredModel> models(String after);
 
     /**
-     * Says what a tenant may have from now on. It takes nothing away: where the tenant has more, it gets nothing new
-     * until it has less. Repeated, it changes nothing.
+     * Sets the quota of a tenant. It takes nothing away: a tenant that has more gets nothing new until it has less.
+     * Repeated, it changes nothing.
      *
      * @param tenant as {@link Tenant#name(String)}
      * @param quota {@link Quota#NONE} for no limit
-     * @return what it has
+     * @return the tenant
      * @throws ControlException INVALID_ARGUMENT
      */
     Tenant setQuota(String tenant, Quota quota);
@@ -185,18 +184,18 @@ public interface CacheManager {
     List<ServerReport> servers();
 
     /**
-     * A client process is there, and hears of what concerns its caches until it closes what is returned. A process that
-     * is silent for the manager's time limit has lost its caches, once no server says that it holds a lease.
+     * Announces a client process; it receives messages about its caches until it closes the attendance. If a process is
+     * silent for the manager's time limit, its caches are deallocated as soon as no server reports a lease of theirs.
      *
      * @param clientId random, of the process
-     * @param listener told on a thread that it must not hold
+     * @param listener called on a thread that it must not block
      */
     Attendance attend(long clientId, Listener listener);
 
     /**
      * Tells a server to leave within its notice, as SIGTERM does: it gets no more caches from now on, its caches move,
-     * and its process ends. It hears so with the answer to its next report, also from another manager that leads by
-     * then. Idempotent.
+     * and its process ends. The server receives this with the answer to its next report, even if another manager leads
+     * by then. Idempotent.
      *
      * @param address HOST:PORT of one that reports
      * @throws ControlException NOT_FOUND
@@ -204,17 +203,18 @@ public interface CacheManager {
     void drain(String address);
 
     /**
-     * A server says what it has. Every second; a server that is silent for three gets no more caches.
+     * Receives a server's report. A server sends one every second; a server that is silent for three seconds gets no
+     * more caches.
      *
-     * @return what it is to do
+     * @return the manager's orders
      */
     ReportReply report(ServerReport report);
 
-    /** A client process's line to the manager. */
+    /** A client process's connection to the manager. */
     interface Attendance extends AutoCloseable {
 
         /**
-         * The process is there.
+         * Confirms that the process is alive.
          *
          * @param cacheIds all of its caches
          */
@@ -224,36 +224,37 @@ public interface CacheManager {
         void close();
     }
 
-    /** What a client process hears. */
+    /** Receives the manager's messages to a client process. */
     interface Listener {
 
-        /** Of one of its caches; may come more than once. */
+        /** One of its caches is to leave a server; may be called more than once. */
         void reclaim(Reclaim alert);
 
         /**
-         * The time of one of its caches is nearly over, or is over. It goes on until others need its room.
+         * The lifetime of one of its caches is nearly over or has ended. The cache continues until other caches need
+         * its room.
          *
          * @param leftMillis 0 or more
          */
         void expiring(long cacheId, long leftMillis);
 
         /**
-         * A server of one of its caches has not reported for a while, or was started anew. Advice: the client's lease
-         * decides. Said once for each loss and line.
+         * A server of one of its caches has not reported for a while, or was restarted. Advice: the client's lease
+         * decides. Called once for each loss and connection.
          *
          * @param server HOST:PORT
          */
         void lost(long cacheId, String server);
 
         /**
-         * The time of one of its caches was over, and others needed its room: its servers take back what it has. Said
-         * over each line until they have.
+         * The lifetime of one of its caches had ended, and other caches needed its room: its servers take its regions
+         * back. Sent over each connection until they have.
          *
          * @param why a sentence
          */
         void ended(long cacheId, String why);
 
-        /** Nothing will be heard any more: attend anew. Not where {@link Attendance#close} was called. */
+        /** The connection has ended: the process must attend again. Not called after {@link Attendance#close}. */
         void ended(ControlException why);
     }
 }

@@ -8,17 +8,17 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a cache is to have.
+ * A request for a cache.
  *
- * @param cacheId random, not 0; the same where the call is repeated
+ * @param cacheId random, not 0; the same one if the call is repeated
  * @param clientId of the process
  * @param name for people; printable
  * @param capacity bytes
  * @param lifetimeMillis how long it is needed; 0 for ever
- * @param place of the client, as a server's: DC/CLUSTER/RACK; empty where nobody said
- * @param candidates the configurations that meet its objective, of which the manager chooses one;
- *     {@link AllocationCandidate#ANY} for a cache without an objective
- * @param tenant to whom it belongs, as {@link Tenant#name(String)} has it
+ * @param place of the client, in the form of a server's: DC/CLUSTER/RACK; empty if unknown
+ * @param candidates the configurations that meet its objective, of which the manager chooses one; {@link
+ *     AllocationCandidate#ANY} for a cache without an objective
+ * @param tenant its owner, as {@link Tenant#name(String)} returns it
  */
 public record CacheRequest(
         long cacheId,
@@ -30,13 +30,13 @@ public record CacheRequest(
         List<AllocationCandidate> candidates,
         String tenant) {
 
-    /** As many as there are distances times a thousand threads; more are not sensible. */
+    /** A thousand thread counts for each distance; more are not sensible. */
     public static final int MAX_CANDIDATES = 3_000;
 
     /** A hundred years. */
     private static final long MAX_LIFETIME_MILLIS = 100L * 366 * 86_400_000;
 
-    /** Of the default tenant. */
+    /** A request of the default tenant. */
     public CacheRequest(
             long cacheId,
             long clientId,
@@ -68,11 +68,11 @@ public record CacheRequest(
     }
 
     /**
-     * A lifetime as a number of ms.
+     * A lifetime in ms.
      *
-     * @param likely null, or longer than a number can say, for ever
+     * @param likely null, or longer than a long can represent, for ever
      * @return 0 for ever
-     * @throws IllegalArgumentException where it is less than 1 ms
+     * @throws IllegalArgumentException if it is less than 1 ms
      */
     public static long millis(@Nullable Duration likely) {
         if (likely == null) {
@@ -86,7 +86,11 @@ public record CacheRequest(
         return millis == Long.MAX_VALUE ? 0 : millis;
     }
 
-    /** @throws IllegalArgumentException where it is less than 0, or more than anybody needs */
+    /**
+     * Checks a lifetime.
+     *
+     * @throws IllegalArgumentException if it is less than 0, or more than a hundred years
+     */
     public static void requireLifetime(long millis) {
         if (millis < 0 || millis > MAX_LIFETIME_MILLIS) {
             throw new IllegalArgumentException(

@@ -1,16 +1,17 @@
 package io.farheap.manager;
 
 /**
- * What a tenant may have at most.
+ * The limits of a tenant.
  *
- * @param bytes of all of its caches' capacities, together; {@link #UNLIMITED} for no limit
+ * @param bytes capacity of all its caches together; {@link #UNLIMITED} for no limit
  * @param caches how many; {@link #UNLIMITED} for no limit
  */
 public record Quota(long bytes, long caches) {
 
+    /** A value for no limit. */
     public static final long UNLIMITED = Long.MAX_VALUE;
 
-    /** Of a tenant for which nobody has set one. */
+    /** No limits: the quota of a tenant for which none has been set. */
     public static final Quota NONE = new Quota(UNLIMITED, UNLIMITED);
 
     public Quota {

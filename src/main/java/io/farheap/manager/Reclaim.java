@@ -3,25 +3,25 @@ package io.farheap.manager;
 import java.util.List;
 
 /**
- * A cache is to leave a server: what it has there is to move to where room has been reserved for it, and the client
- * then {@linkplain CacheManager#moved says} so. Where the server {@linkplain Reason#LEAVES leaves}, what is left when
- * the time is over is lost.
+ * Tells a client that its cache is to leave a server: the cache moves its regions there to the reserved targets, and
+ * the client then confirms by {@link CacheManager#moved}. If the server {@linkplain Reason#LEAVES leaves}, regions that
+ * are still there when the time has passed are lost.
  *
  * @param generation of the cache
- * @param server the address of the one that leaves
- * @param withinMillis until the server leaves, where it does
+ * @param server address of the server to leave
+ * @param withinMillis time until the server leaves, if it does
  * @param targets for as many regions as the cache has there
  */
 public record Reclaim(
         long cacheId, long generation, Reason reason, String server, long withinMillis, List<RegionShare> targets) {
 
-    /** Why. */
+    /** The reason why a cache leaves a server. */
     public enum Reason {
-        /** The server has been told to. */
+        /** The server was told to leave. */
         LEAVES,
-        /** Servers like it do not live much longer: nothing is lost if the cache stays for now. */
+        /** Such servers do not live much longer: nothing is lost if the cache stays for now. */
         ENDS_SOON,
-        /** It costs less elsewhere: nothing is lost if the cache stays. */
+        /** Another server costs less: nothing is lost if the cache stays. */
         CHEAPER
     }
 

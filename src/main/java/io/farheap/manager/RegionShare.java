@@ -4,15 +4,15 @@ import io.farheap.control.SignedGrant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Regions on one server.
+ * Regions of a cache on one server.
  *
  * @param address HOST:PORT of its control plane
  * @param regions at least 1
- * @param grant what the manager allows the cache there, where it says so; else {@link SignedGrant#NONE}
+ * @param grant of the manager for the cache there; {@link SignedGrant#NONE} if there is none
  */
 public record RegionShare(String address, int regions, SignedGrant grant) {
 
-    /** Without a grant, as a client tells its manager what it has. */
+    /** A share without a grant, as a client reports it to its manager. */
     public RegionShare(String address, int regions) {
         this(address, regions, SignedGrant.NONE);
     }
@@ -25,7 +25,7 @@ public record RegionShare(String address, int regions, SignedGrant grant) {
         }
     }
 
-    /** Whether they are for as many regions on one server; what they are granted by is no part of it. */
+    /** Whether both are of the same server and number of regions; the grant is not compared. */
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof RegionShare share && address.equals(share.address) && regions == share.regions;

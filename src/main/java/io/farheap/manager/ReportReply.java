@@ -3,13 +3,14 @@ package io.farheap.manager;
 import java.util.Set;
 
 /**
- * What a manager answers to a server's report.
+ * The manager's answer to a server's report.
  *
- * @param leave it was told to leave and does not say that it does
- * @param ended caches that it is to end: their leases, and what they could show for others
+ * @param leave whether it was told to leave and does not report that it is leaving
+ * @param ended caches that it is to end: it ends their leases, and their grants open no new ones
  */
 public record ReportReply(boolean leave, Set<Long> ended) {
 
+    /** No orders. */
     public static final ReportReply NONE = new ReportReply(false, Set.of());
 
     public ReportReply {

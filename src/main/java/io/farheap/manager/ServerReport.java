@@ -4,19 +4,19 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a memory server has. What it says that it holds is the truth.
+ * A memory server's report to its manager. For the regions that a server holds, its report is authoritative.
  *
- * @param serverId random, of the process: a server that starts anew is another
- * @param address HOST:PORT of its control plane, where clients reach it
+ * @param serverId random, drawn by the process: a restarted server has another one
+ * @param address HOST:PORT of its control plane, at which clients reach it
  * @param type of the machine, as in the manager's menu
- * @param spot whether it may be told to leave at any time, and so costs less
- * @param place data center, cluster and rack, with slashes between them
- * @param domain its failure domain: servers of one domain may fail together; its address where it is one of its own
+ * @param spot whether the machine may be reclaimed at any time, and so costs less
+ * @param place data center, cluster and rack, separated by slashes
+ * @param domain its failure domain: servers of one domain may fail together; its address if it is a domain of its own
  * @param noticeMillis how long it stays after it was told to leave
- * @param leaving it takes no more caches
- * @param leavesWithinMillis how long it stays, where it is leaving
- * @param held the regions of each cache that has a lease there, by its id, perhaps 0
- * @param ended caches that it was told to end, once nothing that they had there is taken any more
+ * @param leaving whether it is leaving, and so takes no more caches
+ * @param leavesWithinMillis how long it stays, if it is leaving
+ * @param held how many regions each cache that has a lease there holds, by its id; may be 0
+ * @param ended caches that the manager has ended and that hold nothing there any more
  */
 public record ServerReport(
         long serverId,
@@ -58,7 +58,7 @@ public record ServerReport(
         ended = Set.copyOf(ended);
     }
 
-    /** Of a server that is a failure domain of its own, and was told to end none. */
+    /** The report of a server that is a failure domain of its own and has ended no caches. */
     public ServerReport(
             long serverId,
             String address,
@@ -89,7 +89,7 @@ public record ServerReport(
                 Set.of());
     }
 
-    /** The same of one that leaves. */
+    /** The same report for a server that leaves. */
     public ServerReport leavingWithin(long millis) {
         return new ServerReport(
                 serverId,

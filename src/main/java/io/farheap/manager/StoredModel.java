@@ -20,7 +20,11 @@ public record StoredModel(String key, String text) {
 
     private static final int KEY_DIGITS = 32;
 
-    /** @throws IllegalArgumentException where the key is none, or the text is too long to be kept */
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException if the key is not valid, or the text is too long to be stored
+     */
     public StoredModel {
         requireSize(text.getBytes(StandardCharsets.UTF_8).length);
         if (!key.matches("[0-9a-f]{" + KEY_DIGITS + "}")) {
@@ -30,21 +34,27 @@ public record StoredModel(String key, String text) {
     }
 
     /**
+     * A model with its key.
+     *
      * @param text of a complete model's file
-     * @throws IllegalArgumentException where it is too long, or no complete model, saying what is wrong with it
+     * @throws IllegalArgumentException if it is too long, or not a complete model, with the reason
      */
     public static StoredModel of(String text) {
         return new StoredModel(key(parse(text).subject()), text);
     }
 
-    /** @throws IllegalArgumentException where the text is no complete model */
+    /**
+     * The parsed model.
+     *
+     * @throws IllegalArgumentException if the text is not a complete model
+     */
     public PerformanceModel model() {
         return parse(text);
     }
 
     private static PerformanceModel parse(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        // Before anybody reads it.
+        // Checked before the text is parsed.
         requireSize(bytes.length);
         try {
             return ModelFile.parse("the performance model", bytes);

@@ -3,16 +3,16 @@ package io.farheap.manager;
 import java.util.regex.Pattern;
 
 /**
- * To whom caches belong. Whoever asks for a cache says whose it is, and is believed.
+ * The owner of caches. A client names the tenant when it asks for a cache; the manager does not verify it.
  *
- * @param name as {@link #name(String)} has it
- * @param quota what it may have
- * @param bytes of its caches' capacities, and of what they grow to
- * @param caches that it has
+ * @param name as {@link #name(String)} returns it
+ * @param quota the limits of the tenant
+ * @param bytes capacity of its caches, including what they are growing to
+ * @param caches how many it has
  */
 public record Tenant(String name, Quota quota, long bytes, long caches) {
 
-    /** Whose caches are that belong to nobody else. */
+    /** The owner of caches for which no tenant was named. */
     public static final String DEFAULT = "default";
 
     private static final int MAX_NAME = 64;
@@ -26,9 +26,11 @@ public record Tenant(String name, Quota quota, long bytes, long caches) {
     }
 
     /**
+     * The name of a tenant.
+     *
      * @param name empty for the {@linkplain #DEFAULT default tenant}
      * @return never empty
-     * @throws IllegalArgumentException where it is no name
+     * @throws IllegalArgumentException if it is not a valid name
      */
     public static String name(String name) {
         if (name.isEmpty()) {

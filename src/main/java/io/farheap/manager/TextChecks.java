@@ -2,12 +2,17 @@ package io.farheap.manager;
 
 import io.farheap.control.text.PrintableText;
 
-/** Texts that another process chose. */
+/** Checks of texts that another process chose. */
 final class TextChecks {
 
     private TextChecks() {}
 
-    /** @throws IllegalArgumentException where it is empty, too long, or a log would obey some of it */
+    /**
+     * Returns the text.
+     *
+     * @throws IllegalArgumentException if it is empty, too long, or contains characters that would act on a log or
+     *     terminal
+     */
     static String require(String what, String text, int most) {
         if (text.isEmpty()) {
             throw new IllegalArgumentException(what + " is missing");

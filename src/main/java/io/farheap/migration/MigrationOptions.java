@@ -4,10 +4,11 @@ package io.farheap.migration;
  * How regions move.
  *
  * @param pause what writes wait for
- * @param unpausedReads whether reads go on from the old copy; where not, they wait where writes do
- * @param chunkBytes what is copied at a time, a power of two; reads and writes switch to the new copy chunk by chunk
- *     where {@code pause} is {@link PauseScope#CHUNK}
- * @param windowBytes how far ahead of the copy writes are held then, at most: it is as little as keeps the copier busy
+ * @param unpausedReads whether reads continue on the old copy; if not, they wait as writes do
+ * @param chunkBytes bytes that are copied at a time, a power of two; reads and writes switch to the new copy chunk by
+ *     chunk if {@code pause} is {@link PauseScope#CHUNK}
+ * @param windowBytes how far ahead of the copy writes are held in that case, at most: the window is as small as keeps
+ *     the copier busy
  */
 public record MigrationOptions(PauseScope pause, boolean unpausedReads, int chunkBytes, long windowBytes) {
 
@@ -16,6 +17,7 @@ public record MigrationOptions(PauseScope pause, boolean unpausedReads, int chun
     private static final int DEFAULT_CHUNK_BYTES = 256 << 10;
     private static final long DEFAULT_WINDOW_BYTES = 8 << 20;
 
+    /** The options of a migration for which none were chosen. */
     public static final MigrationOptions DEFAULT =
             new MigrationOptions(PauseScope.CHUNK, true, DEFAULT_CHUNK_BYTES, DEFAULT_WINDOW_BYTES);
 
@@ -30,18 +32,22 @@ public record MigrationOptions(PauseScope pause, boolean unpausedReads, int chun
         }
     }
 
+    /** A copy with another scope of pauses. */
     public MigrationOptions pause(PauseScope pause) {
         return new MigrationOptions(pause, unpausedReads, chunkBytes, windowBytes);
     }
 
+    /** A copy in which reads continue on the old copy, or wait. */
     public MigrationOptions unpausedReads(boolean unpaused) {
         return new MigrationOptions(pause, unpaused, chunkBytes, windowBytes);
     }
 
+    /** A copy with another size of chunks. */
     public MigrationOptions chunkBytes(int bytes) {
         return new MigrationOptions(pause, unpausedReads, bytes, Math.max(bytes, windowBytes));
     }
 
+    /** A copy with another size of the window. */
     public MigrationOptions windowBytes(long bytes) {
         return new MigrationOptions(pause, unpausedReads, chunkBytes, bytes);
     }

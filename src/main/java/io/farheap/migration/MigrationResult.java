@@ -1,19 +1,20 @@
 package io.farheap.migration;
 
 /**
- * What moving regions took.
+ * The cost of moving regions.
  *
  * @param regions how many moved
  * @param bytes copied
- * @param copyNanos from the first hold of writes until all was in the new copy
- * @param totalNanos with what was prepared before and freed afterwards
+ * @param copyNanos from the first hold of writes until the new copy was complete
+ * @param totalNanos with the preparation before and the freeing afterwards
  * @param longestPauseNanos the longest time that writes to one place were held
  */
 public record MigrationResult(int regions, long bytes, long copyNanos, long totalNanos, long longestPauseNanos) {
 
+    /** The result if nothing moved. */
     public static final MigrationResult NONE = new MigrationResult(0, 0, 0, 0, 0);
 
-    /** One migration after another. */
+    /** The sum of this migration and one that follows it. */
     public MigrationResult plus(MigrationResult next) {
         return new MigrationResult(
                 regions + next.regions,
@@ -23,7 +24,7 @@ public record MigrationResult(int regions, long bytes, long copyNanos, long tota
                 Math.max(longestPauseNanos, next.longestPauseNanos));
     }
 
-    /** The same, with writes to all of it held at least that long. */
+    /** The same result, with writes to all regions held for at least that time. */
     public MigrationResult paused(long nanos) {
         return new MigrationResult(regions, bytes, copyNanos, totalNanos, Math.max(longestPauseNanos, nanos));
     }

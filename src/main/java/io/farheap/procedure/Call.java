@@ -1,21 +1,21 @@
 package io.farheap.procedure;
 
 /**
- * All that a stored procedure sees: its arguments, a result, scratch memory, and the cache by cache addresses. There is
- * no clock, thread, object or I/O.
+ * The interface of a stored procedure to everything outside it: its arguments, a result, scratch memory, and the cache
+ * by cache addresses. There is no clock, thread, object or I/O.
  *
- * <p>A procedure is a class with {@code public static int run(Call)}, whose value goes back to the caller. It is
- * written in a subset of Java (docs/guide/procedures.md): static methods, primitives, this interface and pure methods
- * of {@code Math}, {@code Integer}, {@code Long}, {@code Float} and {@code Double}.
+ * <p>A procedure is a class with {@code public static int run(Call)}, whose value is returned to the caller. It is
+ * written in a subset of Java (docs/guide/procedures.md): static methods, primitives, this interface and pure methods of
+ * {@code Math}, {@code Integer}, {@code Long}, {@code Float} and {@code Double}.
  *
- * <p>Values are little-endian and need no alignment, but for atomics. An access that is not allowed ends the call, with
- * a status of {@link CallStatus}; what it stored before stays. An access that crosses from one region of the cache into
- * the next ends it with {@link CallStatus#SPLIT}.
+ * <p>Values are little-endian and need no alignment, except for atomics. An access that is not allowed ends the call
+ * with a status of {@link CallStatus}; values that it stored before stay. An access that crosses from one region of the
+ * cache into the next ends it with {@link CallStatus#SPLIT}.
  *
- * <p><b>What is atomic.</b> Loads and stores of aligned words (8 bytes) are whole. {@link #compareAndSet},
- * {@link #getAndAdd} and {@link #compareAndSetAll} are atomic among all procedures, and with whole words that others
- * read and write one-sided; they are not with the atomics of a NIC. Loads, stores and READs may see some words of a
- * {@link #compareAndSetAll} before and some after.
+ * <p><b>Atomicity.</b> Loads and stores of aligned words (8 bytes) are atomic. {@link #compareAndSet}, {@link
+ * #getAndAdd} and {@link #compareAndSetAll} are atomic among all procedures, and with one-sided READs and WRITEs of
+ * whole words; they are not atomic with the atomics of a NIC. Loads, stores and READs may see some words of a {@link
+ * #compareAndSetAll} before it and some after it.
  */
 public interface Call {
 
@@ -27,13 +27,16 @@ public interface Call {
     int SCRATCH_BYTES = 4096;
     /** The most words of one {@link #compareAndSetAll}. */
     int MOST_WORDS_SET = 8;
-    /** What one word of {@link #compareAndSetAll} takes in scratch memory. */
+    /** Bytes of scratch memory for each word of {@link #compareAndSetAll}. */
     int WORD_SET_BYTES = 24;
 
     /** How many bytes of arguments the caller gave. */
     int argumentBytes();
 
-    /** The 8 bytes of the arguments at this place. {@link CallStatus#OUT_OF_RANGE} where they are not all given. */
+    /**
+     * The 8 bytes of the arguments at this offset. {@link CallStatus#OUT_OF_RANGE} if the caller did not give all of
+     * them.
+     */
     long argument(int at);
 
     /** 4 bytes; see {@link #argument}. */
@@ -46,9 +49,9 @@ public interface Call {
     int resultCapacity();
 
     /**
-     * Stores 8 bytes at this place of the result, which is as long as its furthest byte that was stored; bytes between
-     * are what they were in the buffer of an earlier call of the same lease. {@link CallStatus#RESULT_FULL} where the
-     * caller has no room for them.
+     * Stores 8 bytes at this offset of the result. The result is as long as its furthest byte that was stored; bytes
+     * between that were not stored have values from an earlier call of the same lease. {@link CallStatus#RESULT_FULL}
+     * if the caller has no room for them.
      */
     void result(int at, long value);
 
@@ -61,7 +64,9 @@ public interface Call {
     /** Copies bytes of scratch memory into the result. */
     void resultFromScratch(int scratchAt, int resultAt, int bytes);
 
-    /** 8 bytes of scratch memory. What was not stored by this call is what an earlier call of the same lease left. */
+    /**
+     * 8 bytes of scratch memory. Bytes that this call did not store have values from an earlier call of the same lease.
+     */
     long scratch(int at);
 
     /** 4 bytes of scratch memory. */
@@ -104,19 +109,20 @@ public interface Call {
     void putLong(long address, long value);
 
     /**
-     * Sets a word of the cache if it has the expected value; whether it did. {@link CallStatus#NOT_ALIGNED} where the
-     * address is not a multiple of 8.
+     * Sets a word of the cache if it has the expected value; returns whether it did. {@link CallStatus#NOT_ALIGNED} if
+     * the address is not a multiple of 8.
      */
     boolean compareAndSet(long address, long expected, long value);
 
-    /** Adds to a word of the cache; what it was before. See {@link #compareAndSet}. */
+    /** Adds to a word of the cache; returns its value before. See {@link #compareAndSet}. */
     long getAndAdd(long address, long delta);
 
     /**
-     * Sets up to 8 words of one region if all of them have their expected values; whether it did. They stand in scratch
-     * memory from {@code scratchAt} on, three words each: address, expected value, value. An address given twice is
-     * compared twice and set to its last value. {@link CallStatus#SPLIT} where they are in more regions than one,
-     * {@link CallStatus#OUT_OF_RANGE} where {@code words} is below 0 or above 8; with 0 words it is true.
+     * Sets up to 8 words of one region if all of them have their expected values; returns whether it did. The words are
+     * described in scratch memory from {@code scratchAt} on, with three words each: address, expected value, value. An
+     * address that is given twice is compared twice and set to its last value. {@link CallStatus#SPLIT} if they are in
+     * more than one region, {@link CallStatus#OUT_OF_RANGE} if {@code words} is below 0 or above 8; with 0 words it
+     * returns true.
      */
     boolean compareAndSetAll(int scratchAt, int words);
 

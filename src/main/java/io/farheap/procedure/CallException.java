@@ -2,7 +2,7 @@ package io.farheap.procedure;
 
 import java.io.Serial;
 
-/** What ends a {@link LocalCall} where the access would end a call on a server. */
+/** Thrown by a {@link LocalCall} if the access would end a call on a server. */
 public final class CallException extends RuntimeException {
 
     @Serial
@@ -17,12 +17,12 @@ public final class CallException extends RuntimeException {
         this.address = address;
     }
 
-    /** Of {@link CallStatus}. */
+    /** One of {@link CallStatus}. */
     public int status() {
         return status;
     }
 
-    /** The cache address, or the place in arguments, result or scratch memory, of the access. */
+    /** The cache address of the access, or its offset in arguments, result or scratch memory. */
     public long address() {
         return address;
     }

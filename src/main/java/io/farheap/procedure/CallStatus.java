@@ -3,31 +3,32 @@ package io.farheap.procedure;
 /** How a call ended. */
 public final class CallStatus {
 
-    /** The procedure returned; its code and result are there. */
+    /** The procedure returned; its code and result are available. */
     public static final int DONE = 0;
-    /** An address outside the cache or the footprint, or a place outside arguments or scratch memory. */
+    /** An address outside the cache or the footprint, or an offset outside arguments or scratch memory. */
     public static final int OUT_OF_RANGE = 1;
-    /** One access, or the words of one set, are in two regions. */
+    /** The bytes of one access, or the words of one set, are in two regions. */
     public static final int SPLIT = 2;
-    /** The caller has no room for so long a result. */
+    /** The caller has no room for a result of this length. */
     public static final int RESULT_FULL = 3;
-    /** It took more fuel than a call may. */
+    /** The call used more fuel than a call may. */
     public static final int OUT_OF_FUEL = 4;
     /** A division by zero; the line is known. */
     public static final int FAULT = 5;
     /** An atomic on an address that is not a multiple of 8. */
     public static final int NOT_ALIGNED = 6;
     /**
-     * The server does not have the procedure, or has too many calls, or no server runs it and this process has no
-     * memory for it: it has not run. Or it runs in its session, and has met an atomic that cannot be made from there:
-     * what it stored before stays.
+     * The call was refused and has not run: the server does not have the procedure or has too many calls, or no server
+     * runs the procedure and this process has no memory for it. Or the procedure runs in its session and reached an
+     * atomic that cannot be executed from there; values that it stored before stay.
      */
     public static final int REFUSED = 7;
     /**
-     * What became of it is unknown: it ran once, in part, or not at all. Nothing of it takes effect after this is said.
+     * The outcome is unknown: the call ran once, in part, or not at all. Nothing of it takes effect after this status
+     * is returned.
      */
     public static final int LOST = 8;
-    /** It met an address that its server does not have, and was not to go on elsewhere. */
+    /** The call needs an address that its server does not have, and was not allowed to continue on another server. */
     public static final int STOPPED = 9;
 
     private static final String[] TEXTS = {
@@ -43,12 +44,12 @@ public final class CallStatus {
         "stopped at an address that is on another server"
     };
 
-    /** How many there are, from 0 on. */
+    /** Number of statuses, which begin at 0. */
     public static final int STATUSES = 10;
 
     private CallStatus() {}
 
-    /** In words; any int. */
+    /** The status in words; any int is allowed. */
     public static String describe(int status) {
         return status >= 0 && status < TEXTS.length ? TEXTS[status] : "status " + status;
     }

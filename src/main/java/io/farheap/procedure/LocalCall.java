@@ -49,7 +49,12 @@ public final class LocalCall implements Call {
         this(memory, Long.highestOneBit(Math.max(memory.byteSize(), 1)) << 1);
     }
 
-    /** @param regionBytes of each region of the cache, a power of two: no access crosses a multiple of it */
+    /**
+     * A cache of several regions.
+     *
+     * @param memory its bytes; cache address 0 is the first
+     * @param regionBytes of each region of the cache, a power of two: no access may cross a multiple of it
+     */
     public LocalCall(MemorySegment memory, long regionBytes) {
         if (regionBytes <= 0 || Long.bitCount(regionBytes) != 1) {
             throw new IllegalArgumentException("regions of " + regionBytes + " bytes; they must be a power of two");
@@ -70,21 +75,21 @@ public final class LocalCall implements Call {
         return this;
     }
 
-    /** Stores 8 bytes of the arguments, which are as long as the furthest. */
+    /** Stores 8 bytes of the arguments; they are as long as the furthest byte that was stored. */
     public LocalCall withArgument(int at, long value) {
         arguments.set(LONG, at, value);
         argumentBytes = Math.max(argumentBytes, at + 8);
         return this;
     }
 
-    /** These are the arguments. */
+    /** Sets all arguments. */
     public LocalCall withArguments(MemorySegment bytes) {
         MemorySegment.copy(bytes, 0, arguments, 0, bytes.byteSize());
         argumentBytes = (int) bytes.byteSize();
         return this;
     }
 
-    /** The caller has room for so many bytes of a result; 4096 unless this was called. */
+    /** Sets how many bytes of a result the caller has room for; 4096 unless this is called. */
     public LocalCall withResultCapacity(int bytes) {
         if (bytes < 0 || bytes > RESULT_BYTES) {
             throw new IllegalArgumentException("a result of " + bytes + " bytes; it has 0 to " + RESULT_BYTES);
@@ -93,7 +98,7 @@ public final class LocalCall implements Call {
         return this;
     }
 
-    /** As after construction, but for the bytes of scratch memory and result. */
+    /** Restores the state after construction, except for the bytes of scratch memory and result. */
     public void clear() {
         argumentBytes = 0;
         resultBytes = 0;
@@ -102,12 +107,12 @@ public final class LocalCall implements Call {
         span = memory.byteSize();
     }
 
-    /** As long as its furthest byte that was stored. */
+    /** The result, as long as its furthest byte that was stored. */
     public MemorySegment results() {
         return results.asSlice(0, resultBytes);
     }
 
-    /** All of it. */
+    /** All of scratch memory. */
     public MemorySegment scratchMemory() {
         return scratch;
     }

@@ -1,7 +1,8 @@
 /**
- * Stored procedures: code that runs where the data is. {@link io.farheap.procedure.Call} is all that a procedure sees;
- * {@link io.farheap.procedure.LocalCall} is one over memory of this process, for tests and debuggers. What a server
- * makes of a class is in {@code translate}; what it does with it, and how it is called, is elsewhere.
+ * Stored procedures: code that runs where the data is. {@link io.farheap.procedure.Call} is a procedure's only
+ * interface to its surroundings; {@link io.farheap.procedure.LocalCall} implements it over memory of this process, for
+ * tests and debuggers. {@code translate} makes a class executable on a server, {@code service} runs its calls there;
+ * clients call procedures through a package above.
  */
 @NullMarked
 package io.farheap.procedure;

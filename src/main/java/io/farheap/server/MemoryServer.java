@@ -26,10 +26,12 @@ import org.jspecify.annotations.Nullable;
 public final class MemoryServer implements AutoCloseable {
 
     /**
-     * Counters of softverbs where it has a model: operations that it timed in this process, and those that were late.
+     * Counters of softverbs if it simulates a device model: operations that it timed in this process, and those that
+     * were late.
      */
     public static final String MODEL_OPERATIONS = ServerPlane.MODEL_OPERATIONS;
 
+    /** Name of the counter of operations that were late; see {@link #MODEL_OPERATIONS}. */
     public static final String MODEL_LATE = ServerPlane.MODEL_LATE;
 
     private final ServerPlane plane;
@@ -41,10 +43,10 @@ public final class MemoryServer implements AutoCloseable {
     }
 
     /**
-     * Opens the device and takes the memory. Clients cannot reach it yet.
+     * Opens the device, allocates the memory and registers it. Clients cannot reach the server yet.
      *
-     * @throws IllegalArgumentException where the machine has not that much memory available
-     * @throws VerbsException where there is no such device, it has no active port, or it cannot register that much
+     * @throws IllegalArgumentException if the machine has less memory available
+     * @throws VerbsException if there is no such device, it has no active port, or it cannot register that much
      */
     public static MemoryServer open(ServerOptions options) {
         return new MemoryServer(ServerPlane.open(options));
@@ -67,11 +69,11 @@ public final class MemoryServer implements AutoCloseable {
     }
 
     /**
-     * Lets clients reach it. Once.
+     * Lets clients reach the server. May be called once.
      *
      * @param listen HOST:PORT; port 0 takes a free one
      * @return HOST:PORT, with the port that was bound
-     * @throws ControlException INVALID_ARGUMENT where that is no address, UNAVAILABLE where it cannot be bound
+     * @throws ControlException INVALID_ARGUMENT if that is not an address, UNAVAILABLE if it cannot be bound
      */
     public synchronized String serve(String listen) {
         if (closed || control != null) {
@@ -82,9 +84,9 @@ public final class MemoryServer implements AutoCloseable {
     }
 
     /**
-     * Where clients reach it: HOST:PORT.
+     * The address at which clients reach the server: HOST:PORT.
      *
-     * @throws IllegalStateException where it is not served
+     * @throws IllegalStateException if it is not served
      */
     public synchronized String address() {
         if (control == null) {
@@ -94,28 +96,28 @@ public final class MemoryServer implements AutoCloseable {
     }
 
     /**
-     * Lets clients call an operation, from now on. Its handler runs on the threads that serve message rings, of which
-     * there are {@link ServerOptions#threads} at most.
+     * Lets clients call an operation from now on. Its handler runs on the threads that serve message rings, at most
+     * {@link ServerOptions#threads} at a time.
      *
      * @param operation 0 to {@link RpcHandlers#MOST} - 1
-     * @throws IllegalArgumentException where the number is out of bounds or taken
+     * @throws IllegalArgumentException if the number is out of bounds or taken
      */
     public void register(int operation, RpcHandler handler) {
         plane.register(operation, handler);
     }
 
     /**
-     * Calls of an operation are refused from now on; when this returns, none is being executed. Not from a handler: it
-     * would wait for itself.
+     * Refuses calls of an operation from now on; when this returns, none is being executed. A handler must not call it,
+     * since it would wait for itself.
      */
     public void unregister(int operation) {
         plane.unregister(operation);
     }
 
     /**
-     * From now on leases are opened with the grant of a cache manager alone. Before clients are served.
+     * From now on a lease needs the grant of a cache manager. To be called before clients are served.
      *
-     * @return told of each manager that introduces itself
+     * @return receives each manager that introduces itself
      */
     public Consumer<ManagerKey> requireGrants() {
         return plane.requireGrants();
@@ -127,65 +129,65 @@ public final class MemoryServer implements AutoCloseable {
     }
 
     /**
-     * What the server's services have counted since it began, by name, such as {@code procedures.calls.done}, and what
-     * softverbs' model has timed in this process. Any thread; the numbers are of about one moment.
+     * The counts of the server's services since it began, by name, such as {@code procedures.calls.done}, and those of
+     * softverbs' model in this process. Any thread; the numbers are of about one moment.
      */
     public Map<String, Long> counters() {
         return plane.counters();
     }
 
-    /** Of the device in use, such as {@code mlx5_0} or {@code soft0}. */
+    /** Name of the device in use, such as {@code mlx5_0} or {@code soft0}. */
     public String deviceName() {
         return plane.deviceName();
     }
 
-    /** What it has. */
+    /** The server's identity and memory. */
     public ServerDescription description() {
         return plane.hello(ControlPlane.PROTOCOL_VERSION);
     }
 
-    /** What it has, and who has it. */
+    /** The server's identity and memory, and the leases that hold it. */
     public ServerStatus describe() {
         return plane.describe();
     }
 
     /**
-     * The server is about to end: clients that give regions back do not wait until these are zero, which they are
-     * before anybody gets them all the same.
+     * To be called when the server is about to end. Clients that give regions back then do not wait until these are
+     * zeroed; regions are still zeroed before another client gets them.
      */
     public void leave() {
         plane.leave();
     }
 
-    /** How many regions the caches of managers hold, each by its id; 0 for one that has a lease alone. */
+    /** How many regions the caches of managers hold, by the cache's id; 0 for a cache that has only a lease. */
     public Map<Long, Integer> regionsByCache() {
         return plane.regionsByCache();
     }
 
     /**
-     * Ends caches of managers: their leases are fenced, what they had is zeroed and free, and no grant opens another.
-     * Returns before all that is done; idempotent.
+     * Ends caches of managers: their leases are fenced, their regions are zeroed and become free, and no grant opens
+     * another lease. Returns before all that is done; idempotent.
      */
     public void endCaches(Set<Long> caches) {
         plane.endCaches(caches);
     }
 
     /**
-     * Of the caches that were ended a while ago at most, those that have nothing here any more, if no region is still
+     * Of the caches that were ended recently: those that hold nothing on this server any more, if no region still has
      * to be zeroed.
      */
     public Set<Long> endedCaches() {
         return plane.endedCaches();
     }
 
-    /** For tests that put something before it. */
+    /** For tests that wrap it. */
     ControlPlane plane() {
         return plane;
     }
 
     /**
-     * Takes no calls any more, ends all leases and gives the memory back to the machine. Bounded: where a client is
-     * stopped in the middle of an operation, the memory stays as long as this process. Idempotent.
+     * Stops serving, ends all leases and gives the memory back to the machine. Takes bounded time: if a client is
+     * stopped in the middle of an operation, the memory stays until this process ends. Idempotent.
      */
     @Override
     public void close() {

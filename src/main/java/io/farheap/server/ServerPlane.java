@@ -66,10 +66,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A memory server's control plane, and all that is behind it. Each lease registers the regions that it is granted once
- * more, in a protection domain of its own. Regions are zeroed before they are granted again.
+ * A memory server's implementation of the control plane, with all of the server's parts. Each lease registers the
+ * regions that it is granted once more, in a protection domain of its own. Regions are zeroed before they are granted
+ * again.
  *
- * <p>Thread-safe. No call may be under way in {@link #close}.
+ * <p>Thread-safe. No call may be in progress in {@link #close}.
  */
 final class ServerPlane implements ControlPlane, AutoCloseable {
 
@@ -84,7 +85,10 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     private final long id = random.nextLong();
     private final ServerOptions options;
     private final Context context;
-    /** What is being read by other servers; entries of grants that are over go with the next one. */
+    /**
+     * Regions that other servers are reading, by pull id; entries whose grants have ended are removed when the next one
+     * is added.
+     */
     private final Map<Long, RegionExport> pulls = new ConcurrentHashMap<>();
 
     private final ExportTickets<RegionExport> tickets;
@@ -101,7 +105,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     private Spaces spaces;
     private IncomingPulls incoming;
     private ResourceMonitor monitor;
-    /** Null where there is no manager. */
+    /** Null if there is no manager. */
     private volatile @Nullable GrantBook grants;
 
     private boolean closed;
@@ -139,10 +143,10 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     }
 
     /**
-     * Opens the device and takes the memory.
+     * Opens the device, allocates the memory and registers it.
      *
-     * @throws IllegalArgumentException where the machine has not that much memory available
-     * @throws VerbsException where there is no such device, it has no active port, or it cannot register that much
+     * @throws IllegalArgumentException if the machine has less memory available
+     * @throws VerbsException if there is no such device, it has no active port, or it cannot register that much
      */
     static ServerPlane open(ServerOptions options) {
         return open(options, TICKET_NANOS);
@@ -159,19 +163,19 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     }
 
     /**
-     * Lets clients call an operation, from now on. Its handler runs on the threads that serve message rings, of which
-     * there are {@link ServerOptions#threads} at most.
+     * Lets clients call an operation from now on. Its handler runs on the threads that serve message rings, at most
+     * {@link ServerOptions#threads} at a time.
      *
      * @param operation 0 to {@link RpcHandlers#MOST} - 1
-     * @throws IllegalArgumentException where the number is out of bounds or taken
+     * @throws IllegalArgumentException if the number is out of bounds or taken
      */
     void register(int operation, RpcHandler handler) {
         handlers.register(operation, handler);
     }
 
     /**
-     * Calls of an operation are refused from now on; when this returns, none is being executed. Not from a handler: it
-     * would wait for itself.
+     * Refuses calls of an operation from now on; when this returns, none is being executed. A handler must not call it,
+     * since it would wait for itself.
      */
     void unregister(int operation) {
         handlers.unregister(operation);
@@ -179,7 +183,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     }
 
     /**
-     * From now on leases are opened with the grant of a cache manager alone. Before clients are served.
+     * From now on a lease needs the grant of a cache manager. To be called before clients are served.
      *
      * @return called with each manager that introduces itself
      */
@@ -195,14 +199,14 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
         return spaces;
     }
 
-    /** The same, for services in this process, such as the handlers of calls. */
+    /** The memory that leases share, for services in this process, such as the handlers of calls. */
     ServedSpaces servedSpaces() {
         return spaces;
     }
 
     /**
-     * What the server's services have counted since it began, by name, such as {@code procedures.calls.done}, and what
-     * softverbs' model has timed in this process. Any thread; the numbers are of about one moment.
+     * The counts of the server's services since it began, by name, such as {@code procedures.calls.done}, and those of
+     * softverbs' model in this process. Any thread; the numbers are of about one moment.
      */
     Map<String, Long> counters() {
         Map<String, Long> all = new TreeMap<>();
@@ -241,7 +245,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
         return budgets;
     }
 
-    /** Of the device in use, such as {@code mlx5_0} or {@code soft0}. */
+    /** Name of the device in use, such as {@code mlx5_0} or {@code soft0}. */
     String deviceName() {
         return context.device().name();
     }
@@ -309,19 +313,19 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     }
 
     /**
-     * The server is about to end: clients that give regions back do not wait until these are zero, which they are
-     * before anybody gets them all the same.
+     * To be called when the server is about to end. Clients that give regions back then do not wait until these are
+     * zeroed; regions are still zeroed before another client gets them.
      */
     void leave() {
         pool.zeroLater();
     }
 
-    /** How many regions the caches of managers hold, each by its id; 0 for one that has a lease alone. */
+    /** How many regions the caches of managers hold, by the cache's id; 0 for a cache that has only a lease. */
     Map<Long, Integer> regionsByCache() {
         return leases.regionsByCache();
     }
 
-    /** Its cache may have been ended between its grant and its lease. */
+    /** Ends the lease again if its cache was ended between the check of the grant and the opening of the lease. */
     private void endWhereOver(GrantBook book, ClientLease lease) {
         try {
             book.requireNotEnded(lease.cacheId());
@@ -332,8 +336,8 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     }
 
     /**
-     * Ends caches of managers: their leases are fenced, what they had is zeroed and free, and no grant opens another.
-     * Returns before all that is done; idempotent.
+     * Ends caches of managers: their leases are fenced, their regions are zeroed and become free, and no grant opens
+     * another lease. Returns before all that is done; idempotent.
      */
     void endCaches(Set<Long> caches) {
         GrantBook book = grants;
@@ -344,7 +348,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     }
 
     /**
-     * Of the caches that were ended a while ago at most, those that have nothing here any more, if no region is still
+     * Of the caches that were ended recently: those that hold nothing on this server any more, if no region still has
      * to be zeroed.
      */
     Set<Long> endedCaches() {
@@ -467,8 +471,8 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     }
 
     /**
-     * Ends all leases and gives the memory back to the machine. Bounded: where a client is stopped in the middle of an
-     * operation, the memory stays as long as this process. Idempotent.
+     * Ends all leases and gives the memory back to the machine. Takes bounded time: if a client is stopped in the
+     * middle of an operation, the memory stays until this process ends. Idempotent.
      */
     @Override
     public void close() {
@@ -480,7 +484,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     }
 
     private void closeLeases() {
-        // Both, whatever the first says.
+        // Stop both, whatever the first returns.
         boolean unused = spaces == null || spaces.stop();
         if (leases == null || leases.stop() && unused) {
             Closeables.all(retired, threads, completions, pool, context);

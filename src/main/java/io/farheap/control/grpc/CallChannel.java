@@ -20,12 +20,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client's calls of one process, whose failures are {@link ControlException}s. The gRPC channel below it, with its
- * I/O thread, is its own or shared with other clients of this process: then each ends its own calls alone. Thread-safe.
+ * One client's calls of one process; they fail with {@link ControlException}s. The gRPC channel below, with its I/O
+ * thread, belongs to this client or is shared with other clients of this process, and each client ends only its own
+ * calls. Thread-safe.
  *
- * <p>Calls carry a context of the client's own, so that they can be ended together and no other with them. It is not
- * derived from the calling thread's: where an application calls within a call that it serves, the end of that does not
- * end this.
+ * <p>Calls carry a gRPC context of the client's own, so that they can be ended together, and no other calls with them.
+ * The context is not derived from the calling thread's context: if an application calls while it serves a call, the end
+ * of that call does not end this one.
  */
 public final class CallChannel implements AutoCloseable {
 
@@ -47,12 +48,12 @@ public final class CallChannel implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
-     * With a connection of its own, which is made when it is first called.
+     * A channel with a connection of its own, which is made at the first call.
      *
-     * @param what the peer is, for messages, such as "memory server"
-     * @param threadName the I/O thread's
-     * @param maxReplyBytes of one message from the peer
-     * @throws ControlException UNAVAILABLE where the host has no address, or none of several can be connected to
+     * @param what names the peer in messages, such as "memory server"
+     * @param threadName of the I/O thread
+     * @param maxReplyBytes most bytes of one message from the peer
+     * @throws ControlException UNAVAILABLE if the host has no address, or none of several can be connected to
      */
     public CallChannel(String what, HostPort address, String threadName, int maxReplyBytes) {
         ProtobufRuntime.require();
@@ -63,7 +64,11 @@ public final class CallChannel implements AutoCloseable {
         shared = null;
     }
 
-    /** @param shared whose user this is until it is closed */
+    /**
+     * A channel over a shared connection.
+     *
+     * @param shared the connection; this is its user until it is closed
+     */
     CallChannel(String what, HostPort address, SharedServerChannel shared) {
         this.what = what;
         this.address = address;
@@ -72,7 +77,7 @@ public final class CallChannel implements AutoCloseable {
         this.shared = shared;
     }
 
-    /** What it is and where, for messages. */
+    /** Name and address of the peer, for messages. */
     public String peer() {
         return peer;
     }
@@ -87,19 +92,19 @@ public final class CallChannel implements AutoCloseable {
         channel.connectAnew();
     }
 
-    /** What it shares with others, or null. */
+    /** The connection that it shares with other clients, or null. */
     @Nullable
     SharedServerChannel shared() {
         return shared;
     }
 
-    /** A call's time limit: so many ms on a machine that is not emulated, in ns. */
+    /** A call's time limit in ns, for a limit in ms on a machine that is not emulated. */
     static long nanos(long millis) {
         return TimeLimit.of(TimeUnit.MILLISECONDS.toNanos(millis));
     }
 
     /**
-     * Blocks the calling thread, and can be interrupted.
+     * Makes a call; blocks the calling thread, and can be interrupted.
      *
      * @param millis after which a call ends with DEADLINE_EXCEEDED, more on an emulated machine
      * @throws ControlException with the peer's code; UNAVAILABLE, DEADLINE_EXCEEDED or CANCELLED
@@ -123,11 +128,11 @@ public final class CallChannel implements AutoCloseable {
     }
 
     /**
-     * Begins a call, and does not wait for its answer.
+     * Begins a call, and does not wait for its reply.
      *
-     * @param call gets a stub and where the answer is to go
-     * @param ended told once how it ended, null for well: on gRPC's I/O thread, on the calling one, or on one that
-     *     {@linkplain #abandon abandons} it; it must not wait for anything
+     * @param call receives a stub, and the observer of the reply
+     * @param ended called once with the failure, or null for success: on gRPC's I/O thread, on the calling thread, or
+     *     on a thread that {@linkplain #abandon abandons} it; it must not wait
      */
     <S extends AbstractStub<S>, R> void begin(
             S stub, long nanos, BiConsumer<S, StreamObserver<R>> call, Consumer<@Nullable ControlException> ended) {
@@ -147,7 +152,7 @@ public final class CallChannel implements AutoCloseable {
         }
     }
 
-    /** Why a stream has ended that the peer or the network ended. */
+    /** The failure of a stream that the peer or the network ended. */
     public ControlException failure(Throwable e) {
         return failure(Status.fromThrowable(e).asRuntimeException(), 0, System.nanoTime());
     }
@@ -201,14 +206,14 @@ public final class CallChannel implements AutoCloseable {
         return root == e || root.getMessage() == null ? otherwise : root.getMessage();
     }
 
-    /** Calls under way end with code CANCELLED, and so does every later one, at once. */
+    /** Ends calls in progress with code CANCELLED; every later call fails in the same way, at once. */
     public void abandon() {
         calls.cancel(null);
     }
 
     /**
-     * As {@link #abandon}. Where the channel is its own, streams end too, and so does the thread; where it is shared,
-     * the last who closes ends it. Idempotent.
+     * As {@link #abandon}. If the channel is not shared, streams and the I/O thread end too; if it is shared, its last
+     * user ends it. Idempotent.
      */
     @Override
     public void close() {

@@ -14,14 +14,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call on its way through a server. A client that stops waiting for something that it asked for does not get it: it
- * is not begun, or it is taken back.
+ * One call on its way through a server. If the client stops waiting, it does not get what it asked for: the call is not
+ * begun, or its result is taken back.
  *
- * <p>Two threads meet in {@code state}, which begins as OPEN. A call thread sets it to the result and then answers,
- * unless it finds ABANDONED: then it takes the result back. The I/O thread sets it to ABANDONED when the client is
- * gone, or the answer has not reached it, and where it finds a result there has that taken back. So either of the two
- * does it, and once. gRPC does not say that a client is gone after it has sent all of an answer; whether that was read
- * the server cannot know.
+ * <p><b>Between threads.</b> Two threads change {@code state}, which begins as OPEN. The call thread sets it to the
+ * result and then answers, unless it finds ABANDONED: then it takes the result back. The I/O thread sets it to
+ * ABANDONED when the client is gone, or has not received the answer; if it finds a result there, it has that taken
+ * back. So one of the two takes the result back, and only once. gRPC does not report that a client is gone after all of
+ * an answer was sent; whether the client has read it the server cannot know.
  *
  * @param <R> what the plane returns
  * @param <T> the message for it
@@ -45,8 +45,8 @@ final class CancellableCall<R, T> implements Runnable {
     private final AtomicReference<Object> state = new AtomicReference<>(OPEN);
 
     /**
-     * @param lease for which it is; null for none
-     * @param takeBack undoes the call; null where there is nothing to undo
+     * @param lease for which the call is; null for none
+     * @param takeBack undoes the call; null if there is nothing to undo
      */
     CancellableCall(
             CallThreads threads,
@@ -65,7 +65,7 @@ final class CancellableCall<R, T> implements Runnable {
         this.takeBack = takeBack;
     }
 
-    /** On the I/O thread, as the call's message is delivered. */
+    /** Begins the call; on the I/O thread, as the call's message is delivered. */
     void begin() {
         reply.setOnCancelHandler(this::abandoned);
         String refusal = threads.submit(kind, caller, lease, this);
@@ -131,7 +131,7 @@ final class CancellableCall<R, T> implements Runnable {
         try {
             takeBack.accept(result);
         } catch (ControlException e) {
-            // It has ended with its lease.
+            // The result has ended with its lease.
         } catch (Throwable e) {
             LOG.log(System.Logger.Level.ERROR, "what a client asked for and did not wait for cannot be taken back", e);
         }

@@ -52,18 +52,18 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A memory server's {@link ControlPlane} at the client's end of a connection.
+ * The client's end of a connection to a memory server's {@link ControlPlane}.
  *
- * <p>Every call has a deadline: {@value #CALL_MILLIS} ms, for {@link #renewLease} at most {@value #RENEW_MILLIS} ms
- * because it is repeated anyway, for {@link #preparePull} and {@link #prepareRebuild} {@value #PREPARE_MILLIS} ms, for
- * {@link #pull} {@value #PULL_MILLIS} ms, and for {@link #allocate} more the more memory is asked for. {@link #abandon}
- * ends all of them. A server that cannot be reached ends in a {@link ControlException} with code UNAVAILABLE at once,
- * and each such call makes the client try to connect again. {@link ReplyReader} says which answers make sense; any
- * other ends in code BAD_REPLY.
+ * <p>Every call has a deadline: {@value #CALL_MILLIS} ms; for {@link #renewLease} at most {@value #RENEW_MILLIS} ms,
+ * because it is repeated anyway; for {@link #preparePull} and {@link #prepareRebuild} {@value #PREPARE_MILLIS} ms; for
+ * {@link #pull} {@value #PULL_MILLIS} ms; and for {@link #allocate} more if more memory is asked for. {@link #abandon}
+ * ends all of them. If the server cannot be reached, a call ends at once in a {@link ControlException} with code
+ * UNAVAILABLE, and makes the client try to connect again. {@link ReplyReader} defines which replies are valid; any
+ * other reply ends in code BAD_REPLY.
  *
  * <p>Thread-safe. It has a connection and one I/O thread of its own ({@link #connect(String)}), or shares both with the
- * process's other clients of that server ({@link #share}), of which each has its own calls all the same: their
- * deadlines, and their end. Calls block the calling thread and can be interrupted.
+ * process's other clients of that server ({@link #share}); each client's calls, with their deadlines and their end, are
+ * still its own. Calls block the calling thread and can be interrupted.
  */
 public final class ControlClient implements ControlPlane, AutoCloseable {
 
@@ -71,12 +71,12 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     private static final long RENEW_MILLIS = 1_000;
     private static final long PREPARE_MILLIS = 20_000;
     private static final long PULL_MILLIS = 120_000;
-    /** For the registration of what an allocation is granted: many times what it takes. */
+    /** Time to register an allocated region: many times what it takes. */
     private static final long MILLIS_PER_REGION = 1;
 
     private static final long BYTES_PER_MILLI = 1 << 20;
     private static final long MAX_ALLOCATE_MILLIS = 3_600_000;
-    /** The grants of as many regions as a server may have. */
+    /** Room for the grants of as many regions as a server may have. */
     private static final int MAX_REPLY_BYTES = 40 << 20;
 
     private static final String WHAT = "memory server";
@@ -109,7 +109,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
      * Connects and says hello.
      *
      * @param address HOST:PORT
-     * @throws ControlException INVALID_ARGUMENT where that is no address; UNAVAILABLE; DEADLINE_EXCEEDED;
+     * @throws ControlException INVALID_ARGUMENT if that is not an address; UNAVAILABLE; DEADLINE_EXCEEDED;
      *     PROTOCOL_MISMATCH
      */
     public static ControlClient connect(String address) {
@@ -118,8 +118,8 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     }
 
     /**
-     * As {@link #connect(String)}, over the connection of the process's other such clients of that server: the first of
-     * them makes it and the last that is closed ends it.
+     * As {@link #connect(String)}, over a connection that the process's clients of that server share: the first of them
+     * makes it, and the last one that is closed ends it.
      */
     public static ControlClient share(String address) {
         HostPort server = HostPort.parse(address);
@@ -178,8 +178,8 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     }
 
     /**
-     * Keeps a lease alive. All that are kept through clients that {@linkplain #share share} a connection have one
-     * thread, and none of them waits for another's renewal; each must be closed before its client.
+     * Keeps a lease alive. All leases that are kept through clients that {@linkplain #share share} a connection have
+     * one thread, and none of them waits for another's renewal; each keeper must be closed before its client.
      *
      * @param lease just opened here
      */
@@ -345,7 +345,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
                 reply -> ReplyReader.status(reply, PROTOCOL_VERSION));
     }
 
-    /** Calls of the same connection, which end as this client's other ones. */
+    /** The shared spaces; their calls use the same connection and end as this client's other calls do. */
     @Override
     public SpacePlane spaces() {
         return spaces;
@@ -360,14 +360,14 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
                 .build();
     }
 
-    /** This client's calls under way end with code CANCELLED, and so does every later one, at once. */
+    /** Ends this client's calls in progress with code CANCELLED; every later call fails in the same way, at once. */
     public void abandon() {
         channel.abandon();
     }
 
     /**
-     * This client's calls under way end with code CANCELLED. The lease is not closed: who opened it closes it, before
-     * this. Idempotent.
+     * Ends this client's calls in progress with code CANCELLED. It does not close leases: the thread that opened a
+     * lease closes it, before this. Idempotent.
      */
     @Override
     public void close() {

@@ -13,7 +13,7 @@ import io.farheap.control.wire.Region;
 import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.SoftverbsPlace;
 
-/** Values as messages and back, for both sides. */
+/** Converts values to messages and back, for both sides. */
 final class ControlMessages {
 
     private ControlMessages() {}
@@ -32,7 +32,7 @@ final class ControlMessages {
                 .build();
     }
 
-    /** @throws IllegalArgumentException where the message is no endpoint */
+    /** @throws IllegalArgumentException if the message is not an endpoint */
     static Endpoint read(QueuePairEndpoint message) {
         return new Endpoint(
                 message.getQueuePairNumber(),
@@ -45,7 +45,7 @@ final class ControlMessages {
                 new SoftverbsPlace(message.getSoftverbsUser(), message.getSoftverbsHost()));
     }
 
-    /** @throws ControlException INVALID_ARGUMENT where the message is no endpoint */
+    /** @throws ControlException INVALID_ARGUMENT if the message is not an endpoint */
     static Endpoint endpoint(QueuePairEndpoint message) {
         try {
             return read(message);
@@ -71,7 +71,7 @@ final class ControlMessages {
                 .build();
     }
 
-    /** @throws ControlException INVALID_ARGUMENT where the message has no endpoint */
+    /** @throws ControlException INVALID_ARGUMENT if the message has no valid endpoint */
     static WatermarkEndpoint mark(io.farheap.control.wire.Mark message) {
         return new WatermarkEndpoint(endpoint(message.getEndpoint()), message.getRemoteAddress(), message.getRkey());
     }
@@ -97,7 +97,7 @@ final class ControlMessages {
                 .build();
     }
 
-    /** @throws ControlException INVALID_ARGUMENT where the message is no key */
+    /** @throws ControlException INVALID_ARGUMENT if the message is not a key */
     static SpaceKey key(io.farheap.control.wire.SpaceKey message) {
         try {
             return new SpaceKey(message.getName(), message.getToken().toByteArray());

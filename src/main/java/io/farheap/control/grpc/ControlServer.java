@@ -15,17 +15,20 @@ import java.util.concurrent.TimeUnit;
 /**
  * Serves a {@link ControlPlane} over gRPC.
  *
- * <p>One I/O thread, and {@linkplain CallKind call threads}: a pull or the zeroing of a region takes long, and must not
- * hold up the renewals of others. How many calls may be under way and wait is limited, in all, for each host,
- * connection and lease, and so is the size of a message.
+ * <p>It has one I/O thread, and {@linkplain CallKind call threads}: a pull or the zeroing of a region takes long, and
+ * must not delay the renewals of other leases. The number of calls in progress and waiting is limited, in total and for
+ * each host, connection and lease, and so is the size of a message.
  *
- * <p>Thread-safe. It does not own the plane: its maker closes that, after this.
+ * <p>Thread-safe. It does not own the plane: the plane's creator closes it, after this.
  */
 public final class ControlServer implements AutoCloseable {
 
-    /** More than may be under way and wait: a client hears of that limit, and its renewals do not wait for this one. */
+    /**
+     * More calls than may be in progress and waiting: so a client receives BUSY from those limits, and its renewals do
+     * not wait for this limit of gRPC.
+     */
     public static final int MAX_CALLS_PER_CONNECTION = 4096;
-    /** Twice what the longest name, and the longest address of another server, need. */
+    /** Twice the space that the longest name and the longest address of another server need. */
     private static final int MAX_MESSAGE_BYTES = 4 * 1024;
 
     private static final int MAX_HEADER_BYTES = 8 * 1024;
@@ -60,7 +63,7 @@ public final class ControlServer implements AutoCloseable {
      * Binds and serves.
      *
      * @param address HOST:PORT; port 0 takes a free one
-     * @throws ControlException INVALID_ARGUMENT where that is no address, UNAVAILABLE where it cannot be bound
+     * @throws ControlException INVALID_ARGUMENT if that is not an address, UNAVAILABLE if it cannot be bound
      */
     public static ControlServer start(String address, ControlPlane plane) {
         ProtobufRuntime.require();
@@ -80,7 +83,7 @@ public final class ControlServer implements AutoCloseable {
     }
 
     /**
-     * Refuses new calls, gives those under way {@value #STOP_MILLIS} ms, interrupts the rest, and ends its threads.
+     * Refuses new calls, gives those in progress {@value #STOP_MILLIS} ms, interrupts the rest, and ends its threads.
      * Idempotent.
      */
     @Override
@@ -97,7 +100,7 @@ public final class ControlServer implements AutoCloseable {
         }
     }
 
-    /** False where the calling thread was interrupted. */
+    /** Returns false if the calling thread was interrupted. */
     private static boolean await(Termination termination) {
         try {
             termination.await(STOP_MILLIS, TimeUnit.MILLISECONDS);

@@ -49,7 +49,10 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Messages in, on the I/O thread; calls of a {@link ControlPlane}, on call threads; messages out. */
+/**
+ * Receives messages on the I/O thread, calls the {@link ControlPlane} on call threads, and sends its results as
+ * messages.
+ */
 final class ControlService extends ControlGrpc.ControlImplBase {
 
     private static final Empty DONE = Empty.getDefaultInstance();
@@ -287,7 +290,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                 null);
     }
 
-    /** It is for logs: so it may not be what a log or a terminal would obey. */
+    /** The name is written to logs: so it must not contain characters that act on a log or a terminal. */
     private static SignedGrant grant(ByteString bytes) {
         try {
             return SignedGrant.of(bytes.toByteArray());
@@ -341,8 +344,8 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     }
 
     /**
-     * @param lease for which it is; null for none
-     * @param takeBack undoes a call whose answer nobody waits for; null where there is nothing to undo
+     * @param lease for which the call is; null for none
+     * @param takeBack undoes a call whose client does not wait for the answer; null if there is nothing to undo
      */
     private <R, T> void answer(
             CallKind kind,

@@ -10,8 +10,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The one I/O thread of a client or server, and how a server begins to listen. gRPC's own event loops are shared by the
- * process and outlive their users, so each side brings its own and ends it.
+ * The one I/O thread of a client or server, and the code by which a server begins to listen. gRPC's own event loops are
+ * shared by the process and outlive their users, so each side creates its own and ends it.
  */
 public final class EventLoop {
 
@@ -30,7 +30,7 @@ public final class EventLoop {
      * Binds a server and serves.
      *
      * @param address as it was given, for messages
-     * @throws ControlException UNAVAILABLE where it cannot be bound
+     * @throws ControlException UNAVAILABLE if it cannot be bound
      */
     public static void listen(Server server, String address) {
         try {
@@ -45,7 +45,7 @@ public final class EventLoop {
         }
     }
 
-    /** Ends the thread, and returns when it has ended or has refused to for {@value #STOP_MILLIS} ms. */
+    /** Ends the thread; returns when it has ended, or after {@value #STOP_MILLIS} ms. */
     public static void stop(EventLoopGroup group) {
         group.shutdownGracefully(0, STOP_MILLIS, TimeUnit.MILLISECONDS).awaitUninterruptibly(STOP_MILLIS);
     }

@@ -9,7 +9,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
 /**
- * gRPC's channel to one address, with an I/O thread of its own. It connects when it is first called, and anew after its
+ * gRPC's channel to one address, with an I/O thread of its own. It connects at the first call, and again after its
  * connection has ended. One {@link CallChannel} owns it, or several share it ({@link SharedServerChannel}).
  * Thread-safe.
  */
@@ -20,9 +20,9 @@ final class GrpcChannel implements AutoCloseable {
     private final EventLoopGroup ioThread;
     private final ManagedChannel calls;
     /**
-     * {@code nanoTime} when the peer last answered a call. This and {@code silent} are two words, and an answer may
-     * come between a look at the one and a store to the other: then a channel is taken for silent until its next
-     * answer, which costs a client that comes meanwhile a connection of its own.
+     * {@code nanoTime} when the peer last answered a call. This and {@code silent} are two fields, and an answer may
+     * arrive between the load of one and the store to the other: then the channel counts as silent until the next
+     * answer, which costs a client that connects meanwhile a connection of its own.
      */
     private volatile long heardAt = System.nanoTime();
 
@@ -47,14 +47,14 @@ final class GrpcChannel implements AutoCloseable {
         return calls;
     }
 
-    /** The next call tries to connect, and does not wait until it is time to. */
+    /** Makes the next call try to connect without waiting for gRPC's backoff. */
     void tryAgain() {
         calls.resetConnectBackoff();
     }
 
     /**
-     * The next call learns whether the peer is there now: without this it fails at once, as the last attempt to connect
-     * did, however long ago that was. A connection that there is stays.
+     * Makes the next call find out whether the peer is there now: otherwise it fails at once, as the last attempt to
+     * connect did, however long ago that was. An existing connection stays.
      */
     void connectAnew() {
         if (calls.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
@@ -76,14 +76,15 @@ final class GrpcChannel implements AutoCloseable {
     }
 
     /**
-     * Whether a call has passed its deadline and nothing at all has been heard since it was sent: the process at the
-     * other end is stopped, or its machine is gone without a word, of which TCP may not learn for minutes.
+     * Whether a call has passed its deadline and nothing at all has been received since it was sent: the process at the
+     * other end is stopped, or its machine is gone without closing the connection, which TCP may not notice for
+     * minutes.
      */
     boolean silent() {
         return silent;
     }
 
-    /** Calls under way end, and so does every later one, at once. */
+    /** Ends calls in progress; every later call fails in the same way, at once. */
     void shutdown() {
         calls.shutdownNow();
     }

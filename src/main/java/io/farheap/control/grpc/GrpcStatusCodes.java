@@ -9,7 +9,7 @@ public final class GrpcStatusCodes {
 
     private GrpcStatusCodes() {}
 
-    /** What ends a call that is refused. */
+    /** The exception that ends a refused call. */
     public static StatusRuntimeException refusal(Code code, String why) {
         return status(code).toStatus().withDescription(why).asRuntimeException();
     }

@@ -12,12 +12,12 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.Objects;
 
-/** Names the caller of each call that a server takes. */
+/** Determines the caller of each call that a server receives. */
 final class IncomingCalls implements ServerInterceptor {
 
     private static final Context.Key<Caller> KEY = Context.key("farheap-caller");
 
-    /** Of the call that gRPC hands over on this thread. */
+    /** The caller of the call that gRPC delivers on this thread. */
     static Caller caller() {
         return Objects.requireNonNull(KEY.get(), "the call has no caller");
     }

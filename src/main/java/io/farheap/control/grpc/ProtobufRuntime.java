@@ -4,8 +4,8 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 
 /**
- * Whether protobuf works in this JVM. It needs {@code sun.misc.Unsafe}'s memory access, which a JVM may deny; gRPC
- * would then swallow the error and leave the call hanging for ever.
+ * Checks whether protobuf works in this JVM. It needs {@code sun.misc.Unsafe}'s memory access, which a JVM may deny;
+ * gRPC would then swallow the error and the call would never end.
  */
 public final class ProtobufRuntime {
 
@@ -13,7 +13,7 @@ public final class ProtobufRuntime {
 
     private ProtobufRuntime() {}
 
-    /** @throws ControlException INTERNAL, naming the JVM's flag that is missing */
+    /** @throws ControlException INTERNAL, with the JVM's flag that is missing */
     public static void require() {
         try {
             Class.forName(NEEDS_UNSAFE);

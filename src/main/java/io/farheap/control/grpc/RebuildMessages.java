@@ -6,7 +6,7 @@ import io.farheap.control.plane.RebuildPlan;
 import io.farheap.control.wire.PrepareRebuildRequest;
 import io.farheap.control.wire.SplitSource;
 
-/** Rebuilds as messages and back. */
+/** Converts rebuild plans to messages and back. */
 final class RebuildMessages {
 
     private RebuildMessages() {}

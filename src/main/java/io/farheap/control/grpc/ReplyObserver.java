@@ -5,13 +5,13 @@ import io.grpc.stub.StreamObserver;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** How a call ends that has one reply, whose content says nothing. gRPC calls it, from one thread at a time. */
+/** Receives the end of a call whose one reply has no content. gRPC calls it, from one thread at a time. */
 final class ReplyObserver<R> implements StreamObserver<R> {
 
     private final Consumer<@Nullable Throwable> ended;
     private boolean replied;
 
-    /** @param ended told once: null, or why there is no reply */
+    /** @param ended called once: with null, or the reason why there is no reply */
     ReplyObserver(Consumer<@Nullable Throwable> ended) {
         this.ended = ended;
     }
@@ -26,7 +26,7 @@ final class ReplyObserver<R> implements StreamObserver<R> {
         ended.accept(failure);
     }
 
-    /** A peer may say that all is well and send nothing: gRPC's blocking calls take that for a defect as well. */
+    /** A peer may end a call with success and send no reply: gRPC's blocking calls treat that as a failure as well. */
     @Override
     public void onCompleted() {
         ended.accept(

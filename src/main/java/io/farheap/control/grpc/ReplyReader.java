@@ -40,9 +40,9 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * What a server answers, as values that make sense: everything behind {@link ControlClient} relies on that. Every
- * method throws {@link IllegalArgumentException}, with what is wrong, where an answer does not. Addresses are unsigned;
- * memory may end where they do.
+ * Reads a server's replies into values, and refuses those that are not valid: all users of {@link ControlClient} rely
+ * on that. Every method throws {@link IllegalArgumentException} with the reason if a reply is not valid. Addresses are
+ * unsigned; memory may end at the end of the address space.
  */
 final class ReplyReader {
 
@@ -75,7 +75,7 @@ final class ReplyReader {
             throw wrong(free + " free regions of " + total);
         }
         String name = PrintableText.escaped(reply.getName(), ControlPlane.MAX_NAME_LENGTH);
-        // Refused, not escaped and cut as the name is: two domains must not become one by that.
+        // An invalid domain is refused, not escaped and cut as the name is: that could make one domain of two.
         String domain = PrintableText.require("a failure domain", reply.getDomain(), ControlPlane.MAX_NAME_LENGTH);
         return new ServerDescription(reply.getServerId(), name, domain, asked, bytes, total, free);
     }
@@ -244,10 +244,10 @@ final class ReplyReader {
     }
 
     /**
-     * Throws what it means for a caller that an answer makes no sense.
+     * Checks a reply, and throws BAD_REPLY if it is not valid.
      *
-     * @param peer who answers
-     * @param check of this class, or one like these
+     * @param peer that sent the reply
+     * @param check a method of this class, or of one like it
      */
     static <R, T> T checked(String peer, R reply, Function<R, T> check) {
         try {

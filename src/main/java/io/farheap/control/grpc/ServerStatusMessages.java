@@ -9,7 +9,7 @@ import io.farheap.control.wire.DescribedLease;
 import io.farheap.control.wire.Headroom;
 import io.farheap.control.wire.HelloReply;
 
-/** What a server says of itself, as messages. {@link ReplyReader} reads them. */
+/** Converts a server's status to messages. {@link ReplyReader} reads them. */
 final class ServerStatusMessages {
 
     private ServerStatusMessages() {}

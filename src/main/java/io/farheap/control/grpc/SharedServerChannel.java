@@ -12,15 +12,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the clients of one memory server have in common within a process: a {@link GrpcChannel} and the thread that
- * renews their leases. It is made for the first of them and closed by the last. Thread-safe.
+ * The connection that the clients of one memory server share within a process: a {@link GrpcChannel} and the thread
+ * that renews their leases. It is made for the first client and closed by the last. Thread-safe.
  *
- * <p>Servers are told apart by the address that their name has when a client comes: where a name has moved to another
- * machine, whoever comes now reaches that one, and who is at the old one stays there.
+ * <p>Servers are distinguished by the address to which their name resolves when a client connects: if a name has moved
+ * to another machine, new clients reach that machine, and clients of the old address stay there.
  */
 final class SharedServerChannel {
 
-    /** By address, the oldest first. Its lock guards users and keepers too, and nobody waits for anything with it. */
+    /**
+     * By address, the oldest first. Its lock also guards users and keepers, and no thread waits for anything while it
+     * holds the lock.
+     */
     private static final Map<InetSocketAddress, List<SharedServerChannel>> LINKS = new HashMap<>();
 
     private final InetSocketAddress address;
@@ -34,14 +37,14 @@ final class SharedServerChannel {
     }
 
     /**
-     * Becomes a user, who must {@link #release} it once.
+     * Makes the caller a user, which must {@link #release} it once.
      *
-     * <p>A link that is {@linkplain GrpcChannel#silent silent} is left to those that it has: its machine may be gone
-     * without a word, and the server be back on a connection that TCP has not given up yet. A new client connects anew
-     * and so learns what is there now.
+     * <p>A {@linkplain GrpcChannel#silent silent} channel gets no new users: its machine may be gone without closing
+     * the connection, and the server may be back while TCP has not given the old connection up yet. A new client
+     * connects again and so reaches the server that is there now.
      *
-     * @param what the server is, for messages
-     * @throws ControlException UNAVAILABLE where the host has no address, or none of several can be connected to
+     * @param what names the server in messages
+     * @throws ControlException UNAVAILABLE if the host has no address, or none of several can be connected to
      */
     static SharedServerChannel join(String what, HostPort server, String threadName, int maxReplyBytes) {
         InetSocketAddress address = server.reach(what);
@@ -63,7 +66,7 @@ final class SharedServerChannel {
         return channel;
     }
 
-    /** The thread that renews the leases of all users. Of a user. */
+    /** The thread that renews the leases of all users. To be called by a user. */
     LeaseRenewalThread keeper() {
         synchronized (LINKS) {
             if (keeper == null) {
@@ -73,7 +76,7 @@ final class SharedServerChannel {
         }
     }
 
-    /** The last user's call ends the threads and the connection, and waits for that. */
+    /** Ends the caller's use. The last user's call ends the threads and the connection, and waits for that. */
     void release() {
         LeaseRenewalThread ended;
         synchronized (LINKS) {
@@ -81,7 +84,8 @@ final class SharedServerChannel {
                 return;
             }
             ended = keeper;
-            // Nobody joins it from here on: who comes now gets another, and does not wait for this one's end.
+            // No client joins it from here on: a new client gets another one, and does not wait for the end of this
+            // one.
             LINKS.computeIfPresent(address, (_, links) -> links.remove(this) && links.isEmpty() ? null : links);
         }
         Closeables.all(ended, channel);

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntToLongFunction;
 
-/** A memory server's {@link SpacePlane} at the client's end of a connection. Thread-safe. */
+/** The client's end of a connection to a memory server's {@link SpacePlane}. Thread-safe. */
 final class SpaceClient implements SpacePlane {
 
     private final CallChannel channel;
@@ -31,7 +31,7 @@ final class SpaceClient implements SpacePlane {
     private final ServerDescription server;
     private final IntToLongFunction allocateMillis;
 
-    /** @param allocateMillis how long so many regions may take to be granted */
+    /** @param allocateMillis time limit of granting so many regions */
     SpaceClient(CallChannel channel, ServerDescription server, IntToLongFunction allocateMillis) {
         this.channel = channel;
         this.stub = SpacesGrpc.newBlockingStub(channel.channel());
@@ -72,7 +72,7 @@ final class SpaceClient implements SpacePlane {
                 .setRegions(regions)
                 .setGrowthId(growthId)
                 .build();
-        // It registers what others have grown it by, too.
+        // It also registers the regions by which other leases have grown the space.
         return call(
                 server.totalRegions(),
                 within -> within.grow(request),
@@ -115,7 +115,7 @@ final class SpaceClient implements SpacePlane {
         return call(0, within -> within.list(request), reply -> SpaceReplyReader.list(reply, server));
     }
 
-    /** @param regions how many the server may have to register for it */
+    /** @param regions how many regions the server may have to register in the call */
     private <R, T> T call(int regions, Function<SpacesBlockingStub, R> call, Function<R, T> check) {
         R reply;
         try {

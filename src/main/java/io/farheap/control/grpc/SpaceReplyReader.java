@@ -14,12 +14,12 @@ import io.farheap.control.wire.SpaceReply;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a server answers about shared spaces, as values that make sense; see {@link ReplyReader}. */
+/** Reads a server's replies about shared spaces, and refuses those that are not valid; see {@link ReplyReader}. */
 final class SpaceReplyReader {
 
     private SpaceReplyReader() {}
 
-    /** @param asked how many regions were; 0 for as many as there are */
+    /** @param asked how many regions were asked for; 0 for any number */
     static SpaceGrant space(SpaceReply reply, int asked, ServerDescription server) {
         if (reply.getSpaceId() == SpacePlane.ANY_SPACE) {
             throw ReplyReader.wrong("a space with id 0");
@@ -41,7 +41,7 @@ final class SpaceReplyReader {
                 ReplyReader.grants(reply.getRegionsList(), regions, server));
     }
 
-    /** @param asked how many regions were */
+    /** @param asked how many regions were asked for */
     static SpaceGrowth growth(GrowSpaceReply reply, int asked, ServerDescription server) {
         int first = reply.getFirst();
         if (first < 1 || first > server.totalRegions() - asked) {

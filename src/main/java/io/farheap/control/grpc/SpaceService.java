@@ -25,8 +25,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Messages in, on the I/O thread; calls of a {@link SpacePlane}, on call threads; messages out. Nothing is taken back
- * from a client that stops waiting: it may repeat the call, and the two would meet.
+ * Receives messages on the I/O thread, calls the {@link SpacePlane} on call threads, and sends its results as messages.
+ * If a client stops waiting, nothing is taken back: the client may repeat the call, and the two would conflict.
  */
 final class SpaceService extends SpacesGrpc.SpacesImplBase {
 

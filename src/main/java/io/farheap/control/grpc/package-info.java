@@ -1,4 +1,4 @@
-/** The control plane over gRPC: the client, the server, and what their messages are made of. */
+/** The control plane over gRPC: client, server, and the conversion of their messages. */
 @NullMarked
 package io.farheap.control.grpc;
 

@@ -5,13 +5,14 @@ import io.farheap.control.plane.Lease;
 import io.farheap.control.plane.LeaseListener;
 
 /**
- * Keeps a lease alive: a daemon thread renews it every third of its duration, and a listener is told when it is lost. A
- * renewal that fails is repeated, for as long as the lease lasts; it waits for no longer than that. The thread is the
- * lease's own, or renews all leases that a process has on one server ({@code ControlClient.keep}).
+ * Keeps a lease alive: a daemon thread renews it every third of its duration, and notifies a listener when it is lost.
+ * A renewal that fails is repeated for as long as the lease lasts, and none waits for longer than that. The thread
+ * belongs to this lease, or renews all leases that a process has on one server ({@code ControlClient.keep}).
  *
- * <p>The lease is lost when the server says so, or when no renewal has succeeded for the lease's duration, counted from
- * the moment the last good one was sent: then the server has taken everything back, or will have by the time it can be
- * reached again. It is also lost when renewing fails otherwise, since nobody renews it then.
+ * <p>The lease is lost if the server refuses to renew it, or if no renewal has succeeded for the lease's duration,
+ * counted from the moment at which the last successful one was sent: then the server has taken everything back, or will
+ * have by the time it can be reached again. It is also lost if renewing fails for another reason, since no thread
+ * renews it then.
  *
  * <p>Thread-safe. The listener is called on threads of its own, never on the keeper's.
  */
@@ -33,7 +34,7 @@ public final class LeaseKeeper implements AutoCloseable {
         this(new LeaseRenewalThread(), true, new RenewedLease(LeaseRenewer.blocking(plane), lease, listener, LOG));
     }
 
-    /** Starts renewing, on a thread that may have other leases: so {@code renewals} must not wait for anything. */
+    /** Starts renewing, on a thread that may renew other leases: so {@code renewals} must not wait. */
     public LeaseKeeper(LeaseRenewalThread thread, LeaseRenewer renewals, Lease lease, LeaseListener listener) {
         this(thread, false, new RenewedLease(renewals, lease, listener, LOG));
     }
@@ -45,19 +46,19 @@ public final class LeaseKeeper implements AutoCloseable {
         thread.add(kept);
     }
 
-    /** The listener is to be told once the lease is renewed the next time. Does not wait. */
+    /** Requests a call of the listener when the lease is renewed the next time. Does not wait. */
     public void tellNextRenewal() {
         kept.tellNextRenewal();
     }
 
-    /** The lease is to be renewed now: somebody says that it may be lost. Does not wait. */
+    /** Requests a renewal now, because there is a sign that the lease may be lost. Does not wait. */
     public void renewNow() {
         thread.hasten(kept);
     }
 
     /**
-     * Stops renewing, and does not close the lease. When it returns, the listener will not be called any more, unless
-     * it is in a call and stays there for {@value #STOP_MILLIS} ms. Idempotent.
+     * Stops renewing, and does not close the lease. When it returns, the listener is not called any more, unless it is
+     * in a call and stays there for {@value #STOP_MILLIS} ms. Idempotent.
      */
     @Override
     public void close() {

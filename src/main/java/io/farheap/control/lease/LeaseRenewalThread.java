@@ -12,21 +12,20 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread that renews leases, each when it is due. It waits for none: a renewal is begun here, and how it ended
- * comes back through {@code inbox}, on whatever thread. So one that is slow, refused or unanswered delays no other.
+ * The thread that renews leases, each when it is due. It waits for no renewal: it begins one, and the result comes back
+ * through {@code inbox}, from any thread. So a renewal that is slow, refused or unanswered delays no other.
  *
- * <p>A platform thread: a virtual one would have to wait for a carrier, and all of those may be busy for longer than a
- * lease lasts.
+ * <p>It is a platform thread: a virtual thread would have to wait for a carrier, and all carriers may be busy for
+ * longer than a lease lasts.
  *
- * <p>Between threads: everything that a lease's renewal goes by ({@link RenewalSchedule}, and what is kept here) is
- * this thread's alone. Others put what they want into {@code inbox} and then unpark it. Where the thread is about to
- * park, it has found the inbox empty before; an unpark in between makes that park return at once, so nothing stays
- * there.
+ * <p><b>Between threads.</b> All state of a lease's renewal ({@link RenewalSchedule}, and the collections here) belongs
+ * to this thread alone. Other threads add requests to {@code inbox} and then unpark it. Before the thread parks, it has
+ * found the inbox empty; an unpark in between makes that park return at once, so no request stays there.
  */
 public final class LeaseRenewalThread implements AutoCloseable {
 
     private static final long STOP_MILLIS = 2_000;
-    /** Until a thread that could not be had is asked for again. */
+    /** Time until a thread that could not be created is asked for again. */
     private static final long RETRY_NANOS = 100_000_000L;
 
     /** nanoTime may overflow, so times are compared by their difference. */
@@ -38,11 +37,14 @@ public final class LeaseRenewalThread implements AutoCloseable {
             Thread.ofPlatform().daemon().name("farheap-lease-keeper").unstarted(this::run);
     private volatile boolean stopped;
 
-    /** Kept, or lost and untold. Others add to it too, so that none is forgotten by an error on its way here. */
+    /**
+     * The leases that are kept, and lost ones whose listener has not been notified. Other threads add to it too, so
+     * that an error on the way through the inbox loses no lease.
+     */
     private final Set<RenewedLease> all = ConcurrentHashMap.newKeySet();
-    /** Those that are kept, by when to look at them. */
+    /** Leases that are kept, in the order in which they are due. */
     private final PriorityQueue<RenewedLease> waiting = new PriorityQueue<>(BY_TIME);
-    /** Those whose listener is to be told of the loss. */
+    /** Lost leases whose listener has not been notified yet. */
     private final Set<RenewedLease> untold = new HashSet<>();
 
     public LeaseRenewalThread() {
@@ -60,7 +62,7 @@ public final class LeaseRenewalThread implements AutoCloseable {
         send(() -> forget(lease));
     }
 
-    /** Renews a lease now, where it is kept. Any thread. */
+    /** Renews a lease now, if it is kept. Any thread. */
     void hasten(RenewedLease lease) {
         send(() -> {
             if (waiting.remove(lease)) {
@@ -81,9 +83,9 @@ public final class LeaseRenewalThread implements AutoCloseable {
         untold.remove(lease);
     }
 
-    /** A renewal has ended: well, where {@code failed} is null. */
+    /** A renewal has ended, with success if {@code failed} is null. */
     private void ended(RenewedLease lease, @Nullable ControlException failed) {
-        // It may have been closed, or lost by an error, while its renewal was under way.
+        // The lease may have been closed, or lost by an error, during its renewal.
         if (!all.contains(lease) || lease.times().lost() != null) {
             return;
         }
@@ -155,7 +157,11 @@ public final class LeaseRenewalThread implements AutoCloseable {
         }
     }
 
-    /** @return whether none is left, for want of a thread */
+    /**
+     * Notifies the listeners of lost leases.
+     *
+     * @return false if one is left because no thread could be created
+     */
     private boolean tellLosses() {
         for (RenewedLease lease : Set.copyOf(untold)) {
             if (lease.tellLost()) {
@@ -166,8 +172,8 @@ public final class LeaseRenewalThread implements AutoCloseable {
     }
 
     /**
-     * What this thread knows may be wrong after an error in its own work: whoever holds a lease is to know. Where this
-     * throws, it is done again before anything else.
+     * Loses all leases after an error in this thread's own work: its state may be wrong, and the holders must be
+     * notified. If this throws, it is repeated before anything else.
      */
     private void loseAll(Throwable e) {
         for (RenewedLease lease : all) {
@@ -177,7 +183,7 @@ public final class LeaseRenewalThread implements AutoCloseable {
         waiting.clear();
     }
 
-    /** Ends the thread; what is still kept is not renewed any more. Idempotent. */
+    /** Ends the thread; leases that are still kept are not renewed any more. Idempotent. */
     @Override
     public void close() {
         stopped = true;

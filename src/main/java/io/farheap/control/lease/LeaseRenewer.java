@@ -5,18 +5,18 @@ import io.farheap.control.plane.ControlPlane;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** How a lease is renewed. */
+/** Sends the renewals of leases. */
 public interface LeaseRenewer {
 
     /**
      * Begins a renewal.
      *
      * @param withinNanos how long it may take, more than 0
-     * @param ended told once how it ended, null for well: on any thread, before or after this returns
+     * @param ended called once with the failure, or null for success: on any thread, before or after this returns
      */
     void begin(long leaseId, long withinNanos, Consumer<@Nullable ControlException> ended);
 
-    /** Those of a plane whose calls block: for a thread that has one lease to renew. */
+    /** A renewer over a plane whose calls block: for a thread that renews one lease. */
     static LeaseRenewer blocking(ControlPlane plane) {
         return (leaseId, withinNanos, ended) -> {
             ControlException failed = null;

@@ -6,9 +6,9 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client owes a server: regions and allocations to give back, of which the server has not said that it has them.
- * They are offered again after each renewal of the lease, one after the other, until the server takes them or the lease
- * is gone, which takes them too.
+ * The regions and allocations that a client still has to give back to a server, because the server has not confirmed
+ * it. They are offered again after each renewal of the lease, one after the other, until the server confirms or the
+ * lease has ended, which gives them back too.
  *
  * <p>Thread-safe. At most one virtual thread at a time offers them.
  */
@@ -25,12 +25,12 @@ public final class PendingReleases implements AutoCloseable {
     private final ArrayDeque<Debt> owed = new ArrayDeque<>();
     private boolean paying;
     private boolean closed;
-    /** The server let the latest call pass its deadline. */
+    /** The latest call passed its deadline. */
     private volatile boolean silent;
 
     /**
-     * @param owing told when something is owed that has not been offered or has been in vain: {@link #offer} is to be
-     *     called after the next renewal. It must not wait for anything
+     * @param owing called when there is something to give back that has not been offered, or has been offered in vain:
+     *     {@link #offer} must be called after the next renewal. It must not wait
      */
     public PendingReleases(ControlPlane plane, long leaseId, Runnable owing) {
         this.plane = plane;
@@ -38,7 +38,7 @@ public final class PendingReleases implements AutoCloseable {
         this.owing = owing;
     }
 
-    /** Gives a region back: now, or later where that fails, or where the server has just not answered another call. */
+    /** Gives a region back: now, or later if that fails or if the server has just not answered another call. */
     public void release(int regionId, long allocationId) {
         Debt debt = new Debt(allocationId, regionId);
         if (silent || !settled(debt)) {
@@ -46,7 +46,7 @@ public final class PendingReleases implements AutoCloseable {
         }
     }
 
-    /** Gives back what an allocation was granted, or will be. Does not wait for it. */
+    /** Gives back all regions that an allocation was granted, or will be. Does not wait for it. */
     public void abandon(long allocationId) {
         owe(new Debt(allocationId, ALL_REGIONS));
         offer();
@@ -59,7 +59,7 @@ public final class PendingReleases implements AutoCloseable {
         }
     }
 
-    /** The server can be reached: offers what is owed. Does not wait for it. */
+    /** Called when the server can be reached: offers everything that is owed. Does not wait for it. */
     public synchronized void offer() {
         if (paying || closed || owed.isEmpty()) {
             return;
@@ -86,7 +86,7 @@ public final class PendingReleases implements AutoCloseable {
         }
     }
 
-    /** @param paid goes, if it is not null; what is left stays in its order */
+    /** @param paid is removed, if it is not null; the rest keeps its order */
     private synchronized @Nullable Debt next(@Nullable Debt paid) {
         if (paid != null) {
             owed.remove(paid);
@@ -101,7 +101,7 @@ public final class PendingReleases implements AutoCloseable {
         }
     }
 
-    /** Whether the server has it: it says so, or that there is no such thing any more. */
+    /** Whether it is settled: the server confirms it, or does not know it any more. */
     private boolean settled(Debt debt) {
         try {
             if (debt.regionId == ALL_REGIONS) {
@@ -120,7 +120,7 @@ public final class PendingReleases implements AutoCloseable {
         }
     }
 
-    /** Forgets what is owed: the lease is gone, or about to be. Idempotent. */
+    /** Forgets all that is owed: the lease has ended, or is about to. Idempotent. */
     @Override
     public synchronized void close() {
         closed = true;

@@ -5,15 +5,15 @@ import io.farheap.control.ControlException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a lease is to be renewed, and when it is lost: the contract of {@link LeaseKeeper} without threads and without a
- * clock. All times are in ns, those called {@code now} as {@link System#nanoTime}'s. Of one thread.
+ * Decides when to renew a lease, and when it is lost: the contract of {@link LeaseKeeper} without threads and without a
+ * clock. All times are in ns; those named {@code now} are {@link System#nanoTime}. Used by one thread.
  */
 final class RenewalSchedule {
 
-    /** At least between the beginnings of two renewals of which the first failed. */
+    /** Least time between the beginnings of two renewals if the first failed. */
     static final long RETRY_NANOS = 100_000_000L;
 
-    /** After its time limit a renewal that has not ended is taken for one that never will. */
+    /** A renewal that has not ended this long after its time limit is assumed never to end. */
     static final long UNENDED_NANOS = 10_000_000_000L;
 
     private static final long LATE_NANOS = 1_000_000_000L;
@@ -33,7 +33,7 @@ final class RenewalSchedule {
         dueAt = now + duration / 3;
     }
 
-    /** When {@link #begin} is to be called next. */
+    /** The time at which to call {@link #begin} next. */
     long dueAt() {
         return dueAt;
     }
@@ -45,10 +45,10 @@ final class RenewalSchedule {
     }
 
     /**
-     * It is time for a renewal, which then ends in {@link #succeeded} or {@link #failed}; or the lease is
-     * {@linkplain #lost lost} now; or there is nothing to do yet.
+     * Called when the time has come. Either a renewal begins, which then ends in {@link #succeeded} or {@link #failed};
+     * or the lease is {@linkplain #lost lost} now; or there is nothing to do yet.
      *
-     * @return how long the renewal may wait for an answer; 0 for none
+     * @return how long the renewal may wait for an answer; 0 for no renewal
      */
     long begin(long now) {
         if (asking) {
@@ -60,7 +60,7 @@ final class RenewalSchedule {
             lost = failed;
             return 0;
         }
-        // A keeper that has slept through the lease asks all the same: so may the server have done.
+        // A keeper that was stopped past the lease's end still asks: the server may have been stopped as well.
         long within = left > 0 ? left : duration / 3;
         sentAt = now;
         asking = true;
@@ -69,8 +69,8 @@ final class RenewalSchedule {
     }
 
     /**
-     * A renewal has its time limit from whoever carries it, and so it ends by itself, but for an error there. Where
-     * this thread is late too, the process was stopped: then the end may be on its way.
+     * A renewal has a time limit from its carrier, and so it ends by itself, unless there is an error in the carrier.
+     * If this thread is late too, the process was stopped: then the renewal's end may still arrive.
      */
     private void unended(long now) {
         if (now - dueAt > LATE_NANOS) {
@@ -80,7 +80,7 @@ final class RenewalSchedule {
         }
     }
 
-    /** It is to be renewed before its time, unless that is under way. */
+    /** Requests a renewal before its time, unless one is in progress. */
     void hasten(long now) {
         if (!asking) {
             dueAt = now;
@@ -89,7 +89,7 @@ final class RenewalSchedule {
 
     void succeeded(long now) {
         asking = false;
-        // Not now: the server's time has begun some time between the two.
+        // Not {@code now}: the server's duration began some time between the two.
         renewedAt = sentAt;
         failed = null;
         dueAt = now + duration / 3;
@@ -103,12 +103,12 @@ final class RenewalSchedule {
             return;
         }
         failed = e;
-        // One that has waited for an answer is repeated at once, one that failed at once not in a loop.
+        // A renewal that timed out is repeated at once; one that failed at once waits first, to avoid a busy loop.
         long pause = Math.min(RETRY_NANOS, duration / 3) - (now - sentAt);
         dueAt = now + Math.clamp(pause, 0, left);
     }
 
-    /** Nobody can renew it any more. */
+    /** The lease cannot be renewed any more. */
     void lose(ControlException cause) {
         lost = cause;
     }

@@ -11,12 +11,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease that a {@link LeaseRenewalThread} renews, and whoever is told of it.
+ * A lease that a {@link LeaseRenewalThread} renews, with its listener.
  *
- * <p>Between threads: {@code times}, and what is done with it, is the keeper's thread's alone. The listener is called
- * on a thread that is there for that call, under {@code telling}: so of one lease never two calls at a time, and who
- * has set {@code closed} and then had the lock knows that no call is under way or will come. The listener itself may
- * close its lease: it has the lock already.
+ * <p><b>Between threads.</b> Only the keeper's thread uses {@code times}. The listener is called on a thread that
+ * exists for that call, with the lock {@code telling}: so there are never two calls at a time for one lease, and a
+ * thread that has set {@code closed} and then held the lock knows that no call is in progress or will follow. The
+ * listener itself may close its lease: it has the lock already.
  */
 final class RenewedLease {
 
@@ -37,15 +37,15 @@ final class RenewedLease {
         times = new RenewalSchedule(lease.durationNanos(), System.nanoTime());
     }
 
-    /** On the keeper's thread, as all below that say nothing else. */
+    /** On the keeper's thread, as all methods below unless they state otherwise. */
     RenewalSchedule times() {
         return times;
     }
 
     /**
-     * When it is due. An error loses the lease.
+     * Renews the lease when it is due. An error loses the lease.
      *
-     * @param ended as for {@link LeaseRenewer#begin}, where one is begun
+     * @param ended as for {@link LeaseRenewer#begin}, if a renewal is begun
      */
     void renew(long now, Consumer<@Nullable ControlException> ended) {
         try {
@@ -72,7 +72,7 @@ final class RenewedLease {
 
     void tellRenewed() {
         if (tellRenewal) {
-            // First: who asks while the listener is told is told again.
+            // Cleared first: a request during the listener's call leads to another call.
             tellRenewal = false;
             if (!tell(() -> listener.renewed(lease))) {
                 tellRenewal = true;
@@ -80,7 +80,7 @@ final class RenewedLease {
         }
     }
 
-    /** @return false where no thread can be had for it: it is to be tried again */
+    /** @return false if no thread could be created for it: the caller tries again */
     boolean tellLost() {
         ControlException cause = times.lost();
         return cause == null || tell(() -> listener.leaseLost(lease, cause));
@@ -115,7 +115,9 @@ final class RenewedLease {
         }
     }
 
-    /** The listener is not called any more once this returns, unless a call takes longer. Any thread. */
+    /**
+     * When this returns, the listener is not called any more, unless a call takes longer than this time. Any thread.
+     */
     void close(long withinMillis) {
         closed = true;
         try {

@@ -1,4 +1,4 @@
-/** How a client keeps its leases, and gives back what it owes. */
+/** Keeps a client's leases alive, and gives back the regions that it owes. */
 @NullMarked
 package io.farheap.control.lease;
 

@@ -7,7 +7,7 @@ import io.farheap.verbs.Endpoint;
  *
  * @param connectionId names it in {@link ControlPlane#disconnect}
  * @param server the server's queue pair
- * @param ringAddress where the server's ring, for requests, begins
+ * @param ringAddress remote address of the server's ring, for requests
  * @param ringKey its rkey
  */
 public record ConnectedRing(long connectionId, Endpoint server, long ringAddress, int ringKey) {}

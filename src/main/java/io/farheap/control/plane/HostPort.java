@@ -20,10 +20,10 @@ import java.util.List;
  */
 public record HostPort(String host, int port) {
 
-    /** Of one address of several: the others are to have their turn within the time that a call waits. */
+    /** Time limit for one address of several, so that the others are tried within the time that a call waits. */
     private static final int CONNECT_MILLIS = 2_000;
 
-    /** @throws ControlException INVALID_ARGUMENT where {@code text} is not an address */
+    /** @throws ControlException INVALID_ARGUMENT if {@code text} is not an address */
     public static HostPort parse(String text) {
         int colon = text.lastIndexOf(':');
         String host = colon < 0 ? "" : text.substring(0, colon);
@@ -52,21 +52,21 @@ public record HostPort(String host, int port) {
     }
 
     /**
-     * To listen on.
+     * Resolves the address to listen on.
      *
      * @return the first of the host's addresses
-     * @throws ControlException UNAVAILABLE where the host has no address
+     * @throws ControlException UNAVAILABLE if the host has no address
      */
     public InetSocketAddress resolve() {
         return new InetSocketAddress(addresses().getFirst(), port);
     }
 
     /**
-     * To connect to. Of several addresses of the host it is the first that a process listens on, which connecting to
-     * each in turn tells; a single one is not tried.
+     * Resolves the address to connect to. If the host has several, it is the first on which a process listens, found by
+     * connecting to each in turn; a single one is not tried.
      *
-     * @param what the peer is, for messages, such as "memory server"
-     * @throws ControlException UNAVAILABLE where the host has no address, or none of several can be connected to
+     * @param what names the peer in messages, such as "memory server"
+     * @throws ControlException UNAVAILABLE if the host has no address, or none of several can be connected to
      */
     public InetSocketAddress reach(String what) {
         return reach(what, addresses());

@@ -3,20 +3,20 @@ package io.farheap.control.plane;
 import io.farheap.control.ControlException;
 
 /**
- * Told of a lease that a {@code LeaseKeeper} keeps, on a thread that is there for that call alone, so it may take its
- * time; of one lease never two calls at once.
+ * Receives the events of a lease that a {@code LeaseKeeper} keeps, each on a thread that exists for that call alone, so
+ * a call may take long; there are never two calls at once for one lease.
  */
 @FunctionalInterface
 public interface LeaseListener {
 
     /**
-     * Told once that the lease is lost. The keeper has stopped by then; the listener may close it.
+     * Called once when the lease is lost. The keeper has stopped by then; the listener may close it.
      *
-     * @param lease the one that is lost
+     * @param lease the lease that is lost
      * @param cause the server's refusal, or the last failure to reach it
      */
     void leaseLost(Lease lease, ControlException cause);
 
-    /** The lease was renewed just now, the first time since {@code LeaseKeeper.tellNextRenewal}. */
+    /** The lease has just been renewed, for the first time since {@code LeaseKeeper.tellNextRenewal}. */
     default void renewed(Lease lease) {}
 }

@@ -7,7 +7,7 @@ import io.farheap.verbs.Endpoint;
  *
  * @param pullId names it in {@link ControlPlane#closePull}
  * @param source the old server's queue pair, connected to the puller's
- * @param remoteAddress where the region begins
+ * @param remoteAddress of the region's first byte
  * @param rkey allows remote reads on that queue pair only
  * @param length bytes
  */

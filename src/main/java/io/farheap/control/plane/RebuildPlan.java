@@ -6,18 +6,18 @@ import io.farheap.control.ControlException.Code;
 import java.util.List;
 
 /**
- * What a {@linkplain ControlPlane#prepareRebuild rebuild} makes a region of: splits of an erasure code that other
- * servers have.
+ * The sources of a {@linkplain ControlPlane#prepareRebuild rebuild} of a region: splits of an erasure code on other
+ * servers.
  *
  * @param dataSplits k of the code
  * @param paritySplits r of the code
- * @param split its number that is to be made
- * @param sources k others at least, each in a region that is as long as the new one, or longer
+ * @param split number of the split to rebuild
+ * @param sources at least k other splits, each in a region at least as long as the new one
  */
 public record RebuildPlan(int dataSplits, int paritySplits, int split, List<Source> sources) {
 
     /**
-     * A split that is there.
+     * An existing split.
      *
      * @param split its number
      * @param address HOST:PORT of its server's control plane
@@ -25,7 +25,7 @@ public record RebuildPlan(int dataSplits, int paritySplits, int split, List<Sour
      */
     public record Source(int split, String address, byte[] token) {
 
-        /** Does not tell the token, which is a secret. */
+        /** Omits the token, which is a secret. */
         @Override
         public String toString() {
             return "split " + split + " of " + address;
@@ -45,7 +45,11 @@ public record RebuildPlan(int dataSplits, int paritySplits, int split, List<Sour
         return present;
     }
 
-    /** @throws ControlException INVALID_ARGUMENT where it makes no sense */
+    /**
+     * Checks the plan.
+     *
+     * @throws ControlException INVALID_ARGUMENT if it is not valid
+     */
     public void check() {
         try {
             ErasureCode.of(dataSplits, paritySplits);

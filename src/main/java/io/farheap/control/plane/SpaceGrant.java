@@ -4,14 +4,14 @@ import io.farheap.control.RegionGrant;
 import java.util.List;
 
 /**
- * A shared space as one lease has it open.
+ * A shared space that one lease has open.
  *
- * @param spaceId no other space that this server process has had, or will have, has the same; never 0
- * @param openingId names this lease's opening in {@link SpacePlane#close}
- * @param descriptor what the space's creator said of it; not to be changed
+ * @param spaceId unique among all spaces of this server process, past and future; never 0
+ * @param openingId identifies this lease's opening in {@link SpacePlane#close}
+ * @param descriptor that the space's creator gave; not to be changed
  * @param millisLeft until it ends, at least 1; or {@link SpacePlane#FOR_EVER}
- * @param regions all of it, in the order that every lease sees. Of regions that lie side by side the remote keys may be
- *     the same
+ * @param regions all its regions, in the order that every lease sees. Regions that are adjacent may have the same
+ *     remote key
  */
 @SuppressWarnings("ArrayRecordComponent")
 public record SpaceGrant(long spaceId, long openingId, byte[] descriptor, long millisLeft, List<RegionGrant> regions) {}

@@ -4,8 +4,8 @@ import io.farheap.control.RegionGrant;
 import java.util.List;
 
 /**
- * What a shared space has grown by.
+ * The regions by which a shared space has grown.
  *
- * @param first the place of the first of them among the space's regions: others may have grown it just before
+ * @param first index of the first of them among the space's regions: another lease may have grown it just before
  */
 public record SpaceGrowth(int first, List<RegionGrant> regions) {}

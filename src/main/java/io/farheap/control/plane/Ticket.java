@@ -3,12 +3,12 @@ package io.farheap.control.plane;
 /**
  * The right to read one region of a server, once.
  *
- * @param token {@code ControlPlane.TOKEN_BYTES} random bytes; whoever holds them can use the right
+ * @param token {@code ControlPlane.TOKEN_BYTES} random bytes; any process that has them can use the right
  * @param validNanos how long after {@code ControlPlane.export} it can be opened
  */
 public record Ticket(byte[] token, long validNanos) {
 
-    /** Does not tell the token, which is a secret. */
+    /** Omits the token, which is a secret. */
     @Override
     public String toString() {
         return "Ticket, to be opened within " + validNanos / 1_000_000 + " ms";

@@ -3,11 +3,11 @@ package io.farheap.control.plane;
 import io.farheap.verbs.Endpoint;
 
 /**
- * One end of two that tell each other by RDMA how far they are: a queue pair, and a word of 8 bytes that the other end
- * may write over it.
+ * One of two ends that inform each other by RDMA how far they have come: a queue pair, and a word of 8 bytes that the
+ * other end may write over it.
  *
  * @param endpoint the queue pair
  * @param remoteAddress of the word
- * @param rkey allows writing it on that queue pair only
+ * @param rkey allows writing the word, on that queue pair only
  */
 public record WatermarkEndpoint(Endpoint endpoint, long remoteAddress, int rkey) {}

@@ -1,4 +1,4 @@
-/** What a memory server does for its clients, as an interface, and what its calls take and return. */
+/** The interface of a memory server to its clients, and the types that its calls take and return. */
 @NullMarked
 package io.farheap.control.plane;
 

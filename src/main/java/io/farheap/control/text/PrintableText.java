@@ -2,12 +2,12 @@ package io.farheap.control.text;
 
 import java.util.Locale;
 
-/** Text that a peer chose, before a log or a terminal gets it. */
+/** Makes text that a peer chose safe for a log or a terminal. */
 public final class PrintableText {
 
     private PrintableText() {}
 
-    /** Escapes what a log or a terminal would obey, and cuts the text after so many characters. */
+    /** Escapes characters that act on a log or a terminal, and cuts the text after so many characters. */
     public static String escaped(String text, int maxLength) {
         StringBuilder escaped = new StringBuilder();
         int length = Math.min(text.length(), maxLength);
@@ -22,7 +22,11 @@ public final class PrintableText {
         return length < text.length() ? escaped.append("...").toString() : escaped.toString();
     }
 
-    /** @throws IllegalArgumentException where the text is too long, or a log or a terminal would obey some of it */
+    /**
+     * Returns the text.
+     *
+     * @throws IllegalArgumentException if it is too long, or contains characters that act on a log or a terminal
+     */
     public static String require(String what, String text, int maxLength) {
         if (text.length() > maxLength) {
             throw new IllegalArgumentException(
@@ -40,7 +44,7 @@ public final class PrintableText {
 
     private static boolean printable(int point) {
         return switch (Character.getType(point)) {
-            // FORMAT has what turns the direction of text.
+            // FORMAT contains the characters that change the direction of text.
             case Character.CONTROL,
                     Character.FORMAT,
                     Character.LINE_SEPARATOR,

@@ -1,4 +1,4 @@
-/** Text that peers send, which is printed as it may be. */
+/** Makes text that peers send safe to print. */
 @NullMarked
 package io.farheap.control.text;
 

@@ -1,8 +1,8 @@
 package io.farheap.control.threads;
 
 /**
- * Calls that share threads. Each kind has its own, so that no kind waits for another: leases are renewed and things
- * given back whatever hangs, and a server that pulls from another can be pulled from.
+ * Kinds of calls; each has threads of its own, so that no kind waits for another. Leases are renewed and regions are
+ * given back even if other calls hang, and a server that pulls from another one can itself be pulled from.
  */
 public enum CallKind {
     /** Never waits for anything: as many may come at once as a client may have leases. */
@@ -15,13 +15,13 @@ public enum CallKind {
     PULL("pulls", 64, 32);
 
     /**
-     * How many calls there may be. A connection is a client process as a rule, and so has the leases of many caches; a
-     * lease is one cache's.
+     * Limits on the number of calls. A connection is usually a client process, and so has the leases of many caches; a
+     * lease belongs to one cache.
      *
-     * @param all in all
-     * @param host of the clients of one host: others have the rest
-     * @param connection for one connection: others of its host have the rest
-     * @param lease for one lease of a connection: one whose calls hang leaves room for the others
+     * @param all in total
+     * @param host of the clients of one host; other hosts have the rest
+     * @param connection of one connection; other connections of its host have the rest
+     * @param lease of one lease of a connection, so that a lease whose calls hang leaves room for the others
      */
     record Limits(int all, int host, int connection, int lease) {}
 
@@ -35,12 +35,12 @@ public enum CallKind {
         this.waitingPerLease = waitingPerLease;
     }
 
-    /** Calls under way. */
+    /** Limits of calls in progress. */
     Limits threads() {
         return new Limits(threads, threads / 4 * 3, threads / 2, threads / 4);
     }
 
-    /** Calls that wait for a thread. */
+    /** Limits of calls that wait for a thread. */
     Limits waiting() {
         return new Limits(8 * waitingPerLease, 6 * waitingPerLease, 4 * waitingPerLease, waitingPerLease);
     }

@@ -12,24 +12,24 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads for one kind of call, and the calls that wait for one. How many there may be of both is limited, in all
- * and for each host, connection and lease; of those that wait, the oldest goes first whose host, connection and lease
- * have not their share of threads already.
+ * The threads for one kind of call, and the calls that wait for one. The numbers of both are limited, in total and for
+ * each host, connection and lease. Of the waiting calls, the oldest one whose host, connection and lease have not used
+ * up their threads goes first.
  *
- * <p>Thread-safe. While a thread is to be had, only such calls wait as may not have it: a call that ends makes room for
- * one at most, which then gets its thread.
+ * <p>Thread-safe. While a thread is free, only calls wait that may not have it because of a limit; so a call that ends
+ * makes room for at most one waiting call, which then gets its thread.
  */
 final class CallThreadPool {
 
     private static final System.Logger LOG = System.getLogger(CallThreadPool.class.getName());
     private static final long IDLE_THREAD_SECONDS = 10;
 
-    /** Of one connection: another has no say in it, whatever it calls its lease. */
+    /** A lease of one connection: another connection cannot affect it, even if it uses the same lease id. */
     private record LeaseKey(String connection, long id) {}
 
     private record Call(Caller caller, @Nullable LeaseKey lease, Runnable task) {}
 
-    /** Of one host, connection or lease; it goes with its last call. */
+    /** The counts of one host, connection or lease; removed with its last call. */
     private static final class Share {
         private int running;
         private int waiting;
@@ -50,7 +50,8 @@ final class CallThreadPool {
         this.kind = kind;
         mayRun = kind.threads();
         mayWait = kind.waiting();
-        // Not limited here: a thread that has done its last call counts for a moment more.
+        // The number of threads is not limited here: a thread that has finished its last call still counts for a
+        // moment.
         threads = new ThreadPoolExecutor(
                 0,
                 Integer.MAX_VALUE,
@@ -66,8 +67,8 @@ final class CallThreadPool {
     /**
      * Runs a call soon, on another thread. Never waits.
      *
-     * @param lease for which it is; null for none
-     * @return null, or why it does not
+     * @param lease for which the call is; null for none
+     * @return null, or the reason why it is not run
      */
     synchronized @Nullable String submit(Caller caller, @Nullable Long lease, Runnable task) {
         Call call = new Call(caller, lease == null ? null : new LeaseKey(caller.connection(), lease), task);
@@ -183,7 +184,7 @@ final class CallThreadPool {
         }
     }
 
-    /** Takes no more calls, forgets those that wait and interrupts those under way. Idempotent. */
+    /** Accepts no more calls, drops those that wait and interrupts those in progress. Idempotent. */
     void stop() {
         synchronized (this) {
             closed = true;

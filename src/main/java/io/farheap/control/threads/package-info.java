@@ -1,4 +1,4 @@
-/** The threads of a server on which calls of the control plane are answered. */
+/** The threads of a server that execute calls of the control plane. */
 @NullMarked
 package io.farheap.control.threads;
 

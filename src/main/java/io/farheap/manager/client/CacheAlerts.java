@@ -2,28 +2,28 @@ package io.farheap.manager.client;
 
 import io.farheap.manager.Reclaim;
 
-/** What a cache hears from its manager, on a thread that it must not hold. All may come more than once. */
+/** The manager's messages to a cache, on a thread that they must not block. Each may be received more than once. */
 public interface CacheAlerts {
 
     /** The cache is to leave a server. */
     void reclaim(Reclaim alert);
 
     /**
-     * The cache's time is nearly over, or is over.
+     * The cache's lifetime is nearly over or has ended.
      *
      * @param leftMillis 0 or more
      */
     void expiring(long leftMillis);
 
     /**
-     * The cache's time was over, and others needed its room: its servers take back what it has.
+     * The cache's lifetime had ended, and other caches needed its room: its servers take its regions back.
      *
      * @param why a sentence
      */
     void ended(String why);
 
     /**
-     * The manager has not heard of one of the cache's servers for a while, or it was started anew. Advice: the cache's
+     * One of the cache's servers has not reported to the manager for a while, or was restarted. Advice: the cache's
      * lease on it decides.
      *
      * @param server HOST:PORT

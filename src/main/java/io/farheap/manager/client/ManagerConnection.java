@@ -18,12 +18,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process's line to its managers: one for all of its caches, shared by whoever {@linkplain #open opens} it with the
- * same addresses. It says every {@value #RENEW_MILLIS} ms that the process is there, connects anew where that fails,
- * and hands alerts to the caches that they concern.
+ * A process's connection to its managers: one for all of its caches, shared by all users that {@linkplain #open open}
+ * it with the same addresses. Every {@value #RENEW_MILLIS} ms it confirms that the process is alive; it connects again
+ * if that fails, and passes alerts to the caches that they concern.
  *
- * <p>Thread-safe. {@code attendance} is replaced by the keeper's thread alone; {@code client} by whoever finds it
- * missing, under the lock.
+ * <p>Thread-safe. Only the keeper's thread replaces {@code attendance}; {@code client} is replaced under the lock by a
+ * thread that finds it missing.
  */
 public final class ManagerConnection implements AutoCloseable {
 
@@ -43,7 +43,7 @@ public final class ManagerConnection implements AutoCloseable {
 
     /** Guarded by this. */
     private @Nullable ManagerClient client;
-    /** Whose line is attended. Guarded by this, as what follows. */
+    /** The client whose connection is attended. Guarded by this, as are the fields that follow. */
     private @Nullable ManagerClient attended;
     /** Caches have come or gone since the last renewal. */
     private boolean dirty;
@@ -61,7 +61,7 @@ public final class ManagerConnection implements AutoCloseable {
      * The process's connection to managers, which each user closes.
      *
      * @param addresses HOST:PORT; the first that answers is asked
-     * @throws ControlException INVALID_ARGUMENT where there is none
+     * @throws ControlException INVALID_ARGUMENT if there are none
      */
     public static ManagerConnection open(List<String> addresses) {
         if (addresses.isEmpty()) {
@@ -76,7 +76,7 @@ public final class ManagerConnection implements AutoCloseable {
         }
     }
 
-    /** Of this process, as its manager knows it. */
+    /** Id of this process, as its manager knows it. */
     public long clientId() {
         return clientId;
     }
@@ -84,14 +84,14 @@ public final class ManagerConnection implements AutoCloseable {
     /**
      * Calls the first manager that answers.
      *
-     * @throws ControlException as the call does; UNAVAILABLE where none of them answers
+     * @throws ControlException as the call does; UNAVAILABLE if none of them answers
      */
     public <T> T call(Function<CacheManager, T> call) {
         ManagerClient asked = client();
         try {
             return call.apply(asked);
         } catch (ControlException e) {
-            // Whoever is interrupted breaks off a call, and not the line that all use.
+            // An interrupted thread ends its own call, not the connection that all share.
             if (e.code() == Code.UNAVAILABLE
                     || e.code() == Code.CANCELLED && !Thread.currentThread().isInterrupted()) {
                 forget(asked);
@@ -104,7 +104,7 @@ public final class ManagerConnection implements AutoCloseable {
     /**
      * As {@link CacheManager#allocate}, and asks again as long as servers are being started for the cache.
      *
-     * @throws ControlException as the call does; CANCELLED where the thread is interrupted
+     * @throws ControlException as the call does; CANCELLED if the thread is interrupted
      */
     public Allocation allocate(CacheRequest request) {
         while (true) {
@@ -124,12 +124,13 @@ public final class ManagerConnection implements AutoCloseable {
         }
     }
 
-    /** Alerts for a cache go to a listener from now on, on a thread that it must not hold. */
+    /** Sends alerts for a cache to a listener from now on, on a thread that it must not block. */
     public void add(long cacheId, CacheAlerts listener) {
         caches.put(cacheId, listener);
         renewSoon();
     }
 
+    /** Sends no more alerts for a cache. */
     public void remove(long cacheId) {
         caches.remove(cacheId);
         renewSoon();
@@ -169,12 +170,12 @@ public final class ManagerConnection implements AutoCloseable {
                     attended(manager);
                     attendance = manager.attend(clientId, new Alerts(manager));
                 } else {
-                    // A line does not tell that the host at its other end is gone: a call does.
+                    // A stream does not notice that the host at its other end is gone; a call does.
                     manager.hello(CacheManager.PROTOCOL_VERSION);
                 }
                 attendance.renew(Set.copyOf(caches.keySet()));
             } catch (ControlException | IllegalStateException e) {
-                // The latter from a line that has ended while something was said.
+                // An IllegalStateException comes from a stream that ended during a call.
                 attendance = null;
                 pause = RETRY_MILLIS;
                 forgetAttended();
@@ -281,7 +282,7 @@ public final class ManagerConnection implements AutoCloseable {
                     ManagerConnection.this.notifyAll();
                 }
             }
-            // Not here: this is its I/O thread.
+            // On another thread: this one is its I/O thread.
             Thread.ofVirtual().start(() -> forget(manager));
         }
     }

@@ -13,8 +13,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A memory server's line to its managers: it reports every {@value #PERIOD_MILLIS} ms what the server has, and connects
- * anew where that fails. Thread-safe.
+ * A memory server's connection to its managers: every {@value #PERIOD_MILLIS} ms it reports the server's state, and
+ * connects again if that fails. Thread-safe.
  */
 public final class ServerRegistration implements AutoCloseable {
 
@@ -36,11 +36,11 @@ public final class ServerRegistration implements AutoCloseable {
     /**
      * Starts reporting.
      *
-     * @param managers HOST:PORT; the first that answers hears
-     * @param reports what the server has now
-     * @param keys told whose grants count, on a thread that it must not hold
-     * @param ended told which caches to end, on a thread that it must not hold; more than once
-     * @param leave told that the server is to leave, on a thread that it must not hold; perhaps more than once
+     * @param managers HOST:PORT; the first that answers receives the reports
+     * @param reports returns the server's current state
+     * @param keys receives the key of the manager whose grants count, on a thread that it must not block
+     * @param ended receives the caches to end, on a thread that it must not block; possibly more than once
+     * @param leave called if the server is to leave, on a thread that it must not block; possibly more than once
      */
     public ServerRegistration(
             List<String> managers,
@@ -58,7 +58,9 @@ public final class ServerRegistration implements AutoCloseable {
         thread.start();
     }
 
-    /** Something has changed that the manager is to know soon, such as that the server leaves. */
+    /**
+     * Sends a report soon, because something has changed that the manager should know, such as that the server leaves.
+     */
     public synchronized void reportSoon() {
         soon = true;
         notifyAll();
@@ -100,18 +102,22 @@ public final class ServerRegistration implements AutoCloseable {
         }
     }
 
-    /** That it leaves, as a rule: nobody is to be sent here meanwhile. */
+    /** Usually reports that the server leaves, so that no cache is placed here meanwhile. */
     private void sayLast(ManagerClient manager) {
         try {
             manager.report(reports.get());
-            // What was sent before it has arrived when it is answered, as good as always.
+            // When this call is answered, the report that was sent before it has almost always arrived.
             manager.hello(CacheManager.PROTOCOL_VERSION);
         } catch (RuntimeException e) {
-            // It hears no more, and so it knows.
+            // The manager receives no more reports, and so it notices.
         }
     }
 
-    /** @return false where this is closed */
+    /**
+     * Waits until the next report is due.
+     *
+     * @return false if this is closed
+     */
     private synchronized boolean await() {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS);
         try {
@@ -129,7 +135,7 @@ public final class ServerRegistration implements AutoCloseable {
         return !closed;
     }
 
-    /** Reports no more; the manager gives the server up when it has been silent for a while. */
+    /** Stops reporting; the manager drops the server when it has been silent for a while. */
     @Override
     public void close() {
         synchronized (this) {

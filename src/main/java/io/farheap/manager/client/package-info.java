@@ -1,4 +1,4 @@
-/** The lines of a client process and of a memory server to their cache managers. */
+/** The connections of a client process and of a memory server to their cache managers. */
 @NullMarked
 package io.farheap.manager.client;
 

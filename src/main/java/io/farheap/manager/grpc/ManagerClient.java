@@ -54,19 +54,19 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     private static final long CALL_MILLIS = 5_000;
     /** A page of caches, each on a hundred servers. */
     private static final int MAX_REPLY_BYTES = 64 << 20;
-    /** Reports of which nobody has said that they have arrived, before a manager counts as gone. */
+    /** Most reports without an answer; after that the manager counts as gone. */
     private static final int MAX_UNHEARD = 10;
 
     private final CallChannel channel;
     private final ManagerBlockingStub stub;
     private final ManagerStub streams;
-    /** Of the server that reports by this client. Guarded by this. */
+    /** Stream of the server that reports through this client. Guarded by this. */
     private @Nullable StreamObserver<ReportedServer> reports;
-    /** Why the one before has ended, until somebody has heard of it. Guarded by this. */
+    /** Why the last stream ended, until a caller has received it. Guarded by this. */
     private @Nullable ControlException reportsEnded;
 
     private int unheard;
-    /** As the last answer to a report says. */
+    /** The manager's orders, from its last answer to a report. */
     private volatile ReportReply orders = ReportReply.NONE;
 
     private volatile Consumer<ManagerKey> keys = _ -> {};
@@ -81,7 +81,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
      * Connects and says hello.
      *
      * @param address HOST:PORT
-     * @throws ControlException INVALID_ARGUMENT where that is no address; UNAVAILABLE; DEADLINE_EXCEEDED;
+     * @throws ControlException INVALID_ARGUMENT if that is not an address; UNAVAILABLE; DEADLINE_EXCEEDED;
      *     PROTOCOL_MISMATCH
      */
     public static ManagerClient connect(String address) {
@@ -95,7 +95,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         }
     }
 
-    /** As {@link #connect}, to the first that answers. */
+    /** As {@link #connect}, to the first manager that answers. */
     public static ManagerClient connectFirst(List<String> addresses) {
         ControlException none = null;
         for (String address : addresses) {
@@ -311,7 +311,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
                     listener.ended(
                             alert.getEnded().getCacheId(), alert.getEnded().getWhy());
                 case WHAT_NOT_SET -> {
-                    // Of a newer manager: nothing that this release must know.
+                    // A message of a newer manager; this release does not need it.
                 }
             }
         }
@@ -338,8 +338,8 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     }
 
     /**
-     * Returns when it is on its way, with what was answered to those before. A later one throws what has become of it,
-     * where it did not arrive.
+     * Sends a report, and returns the last answer to earlier reports. If a report did not arrive, a later call throws
+     * the reason.
      */
     @Override
     public synchronized ReportReply report(ServerReport report) {
@@ -361,7 +361,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         return orders;
     }
 
-    /** Told with each report that has arrived, on a thread that it must not hold, whose grants count. */
+    /** Sets the listener that receives the manager's key with each answer, on a thread that it must not block. */
     public void onKey(Consumer<ManagerKey> listener) {
         keys = listener;
     }

@@ -30,8 +30,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Messages as values and back, at both ends. What {@code read}s throws {@link IllegalArgumentException}, with what is
- * wrong, where a message makes no sense.
+ * Converts values to messages and back, at both ends. The {@code read} methods throw {@link IllegalArgumentException}
+ * with the reason if a message is not valid.
  */
 public final class ManagerMessages {
 

@@ -1,4 +1,4 @@
-/** The cache manager over gRPC: the client, and what its messages are made of. */
+/** The cache manager over gRPC: the client, and the conversion of its messages. */
 @NullMarked
 package io.farheap.manager.grpc;
 

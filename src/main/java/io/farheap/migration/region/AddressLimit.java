@@ -4,8 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * How many bytes of addresses requests may go to. Any thread may read; one at a time writes. {@link RegionTable} says
- * in which order it and the table change.
+ * The end of the addresses to which requests may go. Any thread may read; one thread at a time writes. {@link
+ * RegionTable} defines in which order it and the table change.
  */
 public final class AddressLimit {
 
@@ -19,7 +19,7 @@ public final class AddressLimit {
         }
     }
 
-    // Through a handle.
+    // Accessed through a VarHandle.
     @SuppressWarnings("unused")
     private long bytes;
 
@@ -32,10 +32,10 @@ public final class AddressLimit {
         return (long) BYTES.getAcquire(this);
     }
 
-    /** For requests that are issued from now on. */
+    /** Sets the limit of requests that are issued from now on. */
     public void set(long other) {
         BYTES.setRelease(this, other);
-        // Whoever reads the list of sessions after this must not miss one that still has the old one.
+        // A thread that reads the list of sessions after this must not miss a session that still uses the old limit.
         VarHandle.fullFence();
     }
 }

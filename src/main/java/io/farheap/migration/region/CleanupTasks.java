@@ -4,17 +4,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** What nobody waits for until the end: tasks, each on a thread of its own. One thread adds and awaits. */
+/**
+ * Cleanup tasks, each on a thread of its own; only the end of a migration waits for them. One thread adds and awaits.
+ */
 final class CleanupTasks {
 
     private static final System.Logger LOG = System.getLogger(CleanupTasks.class.getName());
 
-    /** What has not ended holds connections, of which a server lends only so many. */
+    /** Most unfinished tasks: each holds connections, and a server lends only a limited number. */
     private static final int MOST = 8;
 
     private final List<CompletableFuture<Void>> tasks = new ArrayList<>();
 
-    /** Waits where many have not run. */
+    /** Runs a task; waits first if too many have not ended. */
     void add(Runnable task) {
         tasks.removeIf(CompletableFuture::isDone);
         while (tasks.size() >= MOST) {

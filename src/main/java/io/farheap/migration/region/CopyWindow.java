@@ -15,7 +15,7 @@ final class CopyWindow {
     private int plenty;
 
     /**
-     * Always whole chunks.
+     * A window of whole chunks.
      *
      * @param most bytes, at least {@code chunk}
      */
@@ -29,7 +29,11 @@ final class CopyWindow {
         return bytes;
     }
 
-    /** @param ahead what the copier had left to copy, in bytes */
+    /**
+     * Adapts the window.
+     *
+     * @param ahead bytes that the copier still had to copy
+     */
     void adapt(long ahead) {
         if (ahead == 0) {
             bytes = Math.min(most, 2 * bytes);

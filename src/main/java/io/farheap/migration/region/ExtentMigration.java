@@ -12,8 +12,8 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves one extent of a region, whose table entry has it as the moving one. Drains window after window, lets the new
- * server copy them, and makes chunks new as they arrive. One thread; used once.
+ * Moves one extent of a region; the region's table entry marks it as moving. It drains window after window, lets the
+ * new server copy them, and makes chunks new as they arrive. One thread; used once.
  */
 final class ExtentMigration {
 
@@ -26,7 +26,7 @@ final class ExtentMigration {
     private final long end;
     private final PacedPull pull;
     private final Participants participants;
-    /** Null where all is held at once. */
+    /** Null if all of the extent is held at once. */
     private final @Nullable CopyWindow window;
     /** Windows whose writes wait, the oldest first. */
     private final ArrayDeque<HeldRange> waiting = new ArrayDeque<>();
@@ -35,7 +35,9 @@ final class ExtentMigration {
     private final PollPacer pacer;
 
     /**
-     * @param split where the extent is about to move
+     * A move that is ready to run.
+     *
+     * @param split the split region in which the extent is about to move
      * @param old its copy
      */
     ExtentMigration(
@@ -57,9 +59,9 @@ final class ExtentMigration {
     }
 
     /**
-     * Returns when all of it is new.
+     * Moves the extent; returns when all of it is new.
      *
-     * @throws ControlException where that fails; the marks say how far it has come
+     * @throws ControlException if that fails; the marks then show how far it has come
      */
     void run() {
         try (TimerSlack _ = new TimerSlack()) {
@@ -91,7 +93,7 @@ final class ExtentMigration {
 
     private void goOn(long copied) {
         split.moved(copied);
-        // First what the copier waits for, then what writers do.
+        // First the copier's next work, then the writers that wait.
         if (window != null && split.held() < end) {
             window.adapt(split.held() - copied);
             hold(copied + window.bytes());

@@ -5,28 +5,28 @@ import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
 
 /**
- * A session, as a migration sees it. The migration calls on its own thread, while the session's thread goes on or
- * sleeps; each call keeps the session's thread out for no longer than one operation takes.
+ * A session, as a migration uses it. The migration calls on its own thread, while the session's thread runs or sleeps;
+ * each call keeps the session's thread out of its gate for no longer than one operation takes.
  */
 public interface MigrationParticipant {
 
     /**
-     * Returns when the session can use a server: where its connection has failed, or it has none, it gets another.
+     * Returns when the session can use a server: if its connection has failed, or it has none, it gets another.
      *
-     * @throws ControlException where the server does not answer
+     * @throws ControlException if the server does not answer
      */
     void ensureConnected(RemoteServer server);
 
     /**
-     * Returns when every operation that the session posts from now on has seen the region table, and the marks of split
+     * Returns when every operation that the session posts from now on uses the region table, and the marks of split
      * regions, as they were at the caller's last {@linkplain io.farheap.posix.AsymmetricFence#heavy heavy fence}.
-     * Operations that were posted to the server before may be on their way: then it has begun to await them. Where the
-     * connection has failed, so that nothing is known of what it posted, the server's end has been fenced; so has that
-     * of a session which was closed before all had completed.
+     * Operations that the session posted to the server before may not have completed: then it has begun to wait for
+     * them. If the connection has failed, so that the outcome of posted operations is unknown, the server's end has
+     * been fenced; so has that of a session that was closed before all had completed.
      *
-     * @param region any of the server's that the cache holds
-     * @return whether all have completed; where not, {@link #drained} tells
-     * @throws ControlException where it has failed and the server does not answer the fence
+     * @param region any of the server's regions that the cache holds
+     * @return whether all have completed; if not, {@link #drained} reports when
+     * @throws ControlException if the connection has failed and the server does not answer the fence
      */
     boolean drain(RemoteRegion region);
 
@@ -38,8 +38,7 @@ public interface MigrationParticipant {
     boolean drained(RemoteRegion region);
 
     /**
-     * Requests that were held may go on, if there are any. The caller has executed a heavy fence since it moved the
-     * marks.
+     * Lets held requests continue, if there are any. The caller has executed a heavy fence since it moved the marks.
      */
     void resume();
 }

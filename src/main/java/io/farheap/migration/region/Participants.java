@@ -9,10 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** All sessions at once, as a migration sees them. One thread at a time. */
+/** All sessions at once, as a migration uses them. One thread at a time. */
 final class Participants {
 
-    /** Looks with no pause. */
+    /** Number of looks without a pause between them. */
     private static final int SPINS = 32;
 
     private static final long PAUSE_NANOS = 5_000;
@@ -27,12 +27,16 @@ final class Participants {
         this.open = open;
     }
 
-    /** Nothing is awaited any more. Any thread. */
+    /** Stops all waiting. Any thread. */
     void stop() {
         stopped = true;
     }
 
-    /** @throws ControlException where it was {@linkplain #stop stopped} */
+    /**
+     * Throws if the migration is to stop.
+     *
+     * @throws ControlException if it was {@linkplain #stop stopped}
+     */
     void requireGoing() {
         if (stopped) {
             throw new ControlException(ControlException.Code.CANCELLED, "the cache is being closed");
@@ -45,16 +49,19 @@ final class Participants {
         }
     }
 
-    /** What the caller did before is seen by whatever a session does after it has come out of its gate. */
+    /**
+     * Makes the caller's earlier stores visible to each session's operations after it has next passed its gate (heavy
+     * fence).
+     */
     void publish() {
         AsymmetricFence.heavy();
     }
 
     /**
      * Returns when every session has seen the table and the marks as they were {@linkplain #publish published}, and
-     * every operation that was posted to a region's server before has completed, or its connection is fenced.
+     * every operation that was posted to the region's server before has completed, or its connection is fenced.
      *
-     * @throws ControlException where it was {@linkplain #stop stopped}: nothing is known then
+     * @throws ControlException if it was {@linkplain #stop stopped}: nothing is known then
      */
     void drain(RemoteRegion region) {
         requireGoing();
@@ -68,10 +75,10 @@ final class Participants {
                 failed = e;
             }
         }
-        // Also after a failure: a drain that is on its way must not meet the next.
+        // Also after a failure: a drain that is in progress must have ended before the next one begins.
         for (int looks = 0; !draining.isEmpty(); looks++) {
             if (stopped) {
-                // Its sessions are about to end: no other drain meets this one.
+                // The sessions are about to end, so no other drain follows.
                 draining.clear();
                 requireGoing();
             }
@@ -93,7 +100,10 @@ final class Participants {
         }
     }
 
-    /** Each look keeps sessions out, and costs a fence: what has not ended after a few takes long. */
+    /**
+     * Each look keeps sessions out of their gates and costs a fence; a drain that has not ended after a few looks takes
+     * long.
+     */
     private static void pause(int looks) {
         if (looks < SPINS) {
             Thread.onSpinWait();
@@ -103,7 +113,7 @@ final class Participants {
         }
     }
 
-    /** Requests that were held may go on, as far as the marks that were {@linkplain #publish published} allow. */
+    /** Lets held requests continue, as far as the marks that were {@linkplain #publish published} allow. */
     void resume() {
         for (MigrationParticipant participant : open.get()) {
             participant.resume();

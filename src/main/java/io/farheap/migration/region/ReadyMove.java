@@ -9,8 +9,8 @@ import io.farheap.verbs.Context;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A region's move up to where requests would notice it: room on the new server, mapped, and a pull that waits for the
- * first chunk to be cleared. One thread at a time.
+ * A region's move, prepared up to the point at which requests would be affected: a region on the new server, mapped,
+ * and a pull that waits for the first chunk to be cleared. One thread at a time.
  */
 public final class ReadyMove implements AutoCloseable {
 
@@ -19,11 +19,11 @@ public final class ReadyMove implements AutoCloseable {
     private final RemoteRegion target;
     /** Whether the target was granted for this move, and has nothing of the region yet. */
     private final boolean granted;
-    /** What the pull copies, as long as the region is as it was; null where nothing was to move. */
+    /** The part that the pull copies if the region has not changed meanwhile; null if there was nothing to move. */
     private final @Nullable Part part;
-    /** Throws where the move is not wanted any more, which ends what it waits for. */
+    /** Throws if the move is not wanted any more; it is called while waiting, so that the wait ends. */
     private final Runnable wanted;
-    /** Null when it is somebody else's, or there is none. */
+    /** Null if it has been handed over, or there is none. */
     private @Nullable PacedPull pull;
 
     private ReadyMove(
@@ -67,7 +67,7 @@ public final class ReadyMove implements AutoCloseable {
         }
     }
 
-    /** Some of a region, in one copy. */
+    /** A part of a region that is in one copy. */
     private record Part(RemoteRegion copy, long start, long end) {
 
         static Part of(SplitRegion region, int extent) {
@@ -83,12 +83,12 @@ public final class ReadyMove implements AutoCloseable {
         }
     }
 
-    /** Of the virtual region. */
+    /** Index of the virtual region. */
     int index() {
         return index;
     }
 
-    /** Where it is to leave; null where all of it is to move. */
+    /** The server that the region leaves; null to move all of it. */
     @Nullable
     RemoteServer from() {
         return from;
@@ -103,8 +103,8 @@ public final class ReadyMove implements AutoCloseable {
     }
 
     /**
-     * A pull for an extent of the region as it is now, which the caller closes: the one that waits, where it is for
-     * that. The region may have moved since; then the one that waits would copy what is not there any more.
+     * A pull for an extent of the region as it is now; the caller closes it. It is the waiting pull if that is for this
+     * extent. If the region has moved since, the waiting pull would copy a part that is not there any more.
      */
     PacedPull pull(Context context, SplitRegion region, int extent, int pieceBytes) {
         Part next = Part.of(region, extent);
@@ -116,7 +116,7 @@ public final class ReadyMove implements AutoCloseable {
         return next.begin(context, target, pieceBytes, wanted);
     }
 
-    /** Whether it can still be used: a server does not wait for ever. */
+    /** Whether it can still be used: a server keeps a prepared pull for a limited time. */
     public boolean holds() {
         try {
             if (pull != null) {
@@ -128,7 +128,7 @@ public final class ReadyMove implements AutoCloseable {
         }
     }
 
-    /** Of a move that is not made: gives everything back. */
+    /** Ends a move that is not made, and gives everything back. */
     public void abandon() {
         try {
             close();
@@ -139,7 +139,7 @@ public final class ReadyMove implements AutoCloseable {
         }
     }
 
-    /** Ends the pull, where it still waits. */
+    /** Ends the pull if it still waits. */
     @Override
     public void close() {
         PacedPull waiting = pull;

@@ -5,8 +5,9 @@ import io.farheap.remote.contract.RemoteServer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a virtual region is: in one copy, or {@linkplain SplitRegion split} between several. The region table swaps it
- * for another, so who has found a way by one entry looks whether the table still has it. Any thread.
+ * The place of a virtual region: one copy, or several if it is {@linkplain SplitRegion split}. The region table
+ * replaces an entry by another one, so a thread that has used an entry checks whether the table still has it. Any
+ * thread.
  */
 public final class RegionEntry {
 
@@ -26,7 +27,7 @@ public final class RegionEntry {
         return new RegionEntry(split.copy(0), split);
     }
 
-    /** What is where, now that nothing of a region moves any more. */
+    /** The entry of a region after the end of a move. */
     static RegionEntry settled(SplitRegion moved) {
         SplitRegion settled = moved.settled();
         return settled.extents() == 1 ? whole(settled.copy(0)) : split(settled);
@@ -37,22 +38,22 @@ public final class RegionEntry {
         return copy;
     }
 
-    /** Whether it is in more than one place: then {@link #split} says where a request goes. */
+    /** Whether it is in more than one copy: then {@link #split} gives the copy for a request. */
     public boolean isSplit() {
         return split != null;
     }
 
-    /** Null where it is in one copy. */
+    /** Null if it is in one copy. */
     public @Nullable SplitRegion split() {
         return split;
     }
 
-    /** As extents: one, of so many bytes, where it is in one copy. */
+    /** The region as extents; if it is in one copy, one extent of so many bytes. */
     SplitRegion extents(long bytes) {
         return split == null ? SplitRegion.whole(copy, bytes) : split;
     }
 
-    /** Whether some of it is on a server. */
+    /** Whether a part of it is on a server. */
     public boolean uses(RemoteServer server) {
         return split == null ? copy.server() == server : split.copyOn(server) != null;
     }

@@ -22,28 +22,28 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>old: reads and writes go to the old copy;
  *   <li>draining: new writes to it are held, and every session's posted ones are awaited;
- *   <li>copying: the new server reads it; reads go on from the old copy;
+ *   <li>copying: the new server reads it; reads continue from the old copy;
  *   <li>new: reads go to the new copy, and so do the held writes.
  * </ol>
  *
- * <p>A window of chunks is drained ahead of the copy, so that the copy waits for nobody. Where writes wait for whole
- * regions, a region is one window, and all its chunks become new at once. The old copy is freed once every session has
- * passed the last switch and its reads of the old copy have completed.
+ * <p>A window of chunks is drained ahead of the copy, so that the copy never waits for a writer. If writes wait for
+ * whole regions, a region is one window, and all its chunks become new at once. The old copy is freed once every
+ * session has passed the last switch and its reads of the old copy have completed.
  *
  * <p>A write whose outcome is unknown, because its connection failed, is fenced before the chunks that it may have
  * changed are copied: the server destroys that queue pair. There are no dual writes: concurrent ones could apply in
  * opposite orders on the two copies.
  *
- * <p>A migration that fails leaves every chunk where it is: the new ones in the new copy, which has their latest
- * writes, the others in the old copy. Where none had become new, nothing has changed. Otherwise the region is
- * {@linkplain SplitRegion split}: it can be used, and the next migration moves the rest. What of it is on a server that
- * is lost is lost; the rest is not. Held writes always go on.
+ * <p>A migration that fails leaves every chunk in its current copy: the new ones in the new copy, which has their
+ * latest writes, the others in the old copy. If none had become new, nothing has changed. Otherwise the region is
+ * {@linkplain SplitRegion split}: it can be used, and the next migration moves the rest. If one of its servers is lost,
+ * only the part on that server is lost. Held writes always resume.
  *
- * <p>The next region's move can be made {@linkplain #ready ready} while one is copied. What follows a move, the end of
- * its pull and the return of the old copy, which its server zeroes, goes on while the next is copied, unless
- * {@link #finish} is called before: that waits for it.
+ * <p>The next region's move can be made {@linkplain #ready ready} while one is copied. The steps after a move (the end
+ * of its pull, and the return of the old copy, which its server zeroes) continue while the next region is copied,
+ * unless {@link #finish} is called before: that waits for them.
  *
- * <p>One thread at a time, but for {@link #ready} and what says otherwise.
+ * <p>One thread at a time, except for {@link #ready} and the methods that state otherwise.
  */
 public final class RegionMigration {
 
@@ -51,11 +51,14 @@ public final class RegionMigration {
     private final RegionTable table;
     private final Participants participants;
     private final CleanupTasks finishing = new CleanupTasks();
-    /** A server that is being left: the copies there that nobody needs go with its lease, all at once. */
+    /**
+     * The server that the cache leaves. Old copies there are not freed one by one; they end together with the server's
+     * lease.
+     */
     private @Nullable RemoteServer leaving;
 
     private final List<RemoteRegion> kept = new ArrayList<>();
-    /** Whether all of the cache waits, and reads too. */
+    /** Whether requests to all of the cache wait, and whether reads do too. */
     private boolean paused;
 
     private boolean readsPaused;
@@ -69,13 +72,12 @@ public final class RegionMigration {
     }
 
     /**
-     * Moves what of a region is on one server, or anywhere else, to another.
+     * Moves the parts of a region that are on one server, or on any server but the destination, to the destination.
      *
      * @param index of the virtual region
-     * @param from where it is to leave; null where all of it is to move
-     * @param destination where it goes
-     * @throws ControlException where a server refuses or does not answer, after which the region is where it was, or
-     *     split
+     * @param from the server that the region leaves; null to move all of it
+     * @param destination the server to which it moves
+     * @throws ControlException if a server refuses or does not answer; the region is then unchanged, or split
      */
     public MigrationResult migrate(
             int index, @Nullable RemoteServer from, RemoteServer destination, MigrationOptions options) {
@@ -84,17 +86,17 @@ public final class RegionMigration {
     }
 
     /**
-     * Has a move ready for {@link #migrate(ReadyMove, MigrationOptions)}: room, and a server that waits to copy. Any
-     * thread, also while another region moves. No request notices it.
+     * Prepares a move for {@link #migrate(ReadyMove, MigrationOptions)}: a region on the destination, and a pull there
+     * that waits to copy. Any thread, also while another region moves. Requests are not affected.
      *
-     * @throws ControlException where a server refuses or does not answer; nothing is left then
+     * @throws ControlException if a server refuses or does not answer; nothing is left over then
      */
     public ReadyMove ready(int index, @Nullable RemoteServer from, RemoteServer destination, MigrationOptions options) {
         return ReadyMove.of(
                 context, index, extents(index), from, destination, options.chunkBytes(), participants::requireGoing);
     }
 
-    /** As {@link #migrate(int, RemoteServer, RemoteServer, MigrationOptions)}, with what is ready, which it ends. */
+    /** As {@link #migrate(int, RemoteServer, RemoteServer, MigrationOptions)}, with a prepared move, which it ends. */
     public MigrationResult migrate(ReadyMove ready, MigrationOptions options) {
         return migrate(ready, options, System.nanoTime());
     }
@@ -113,8 +115,8 @@ public final class RegionMigration {
             }
         } finally {
             SplitRegion after = extents(index);
-            // Migrations that failed, forth and back, leave extents A, B, A: each copy is freed once, for its rkey is
-            // dead then.
+            // Failed migrations in both directions leave extents A, B, A: free each copy once, since its rkey is
+            // invalid afterwards.
             Set<RemoteRegion> copies = before.copies();
             copies.add(target);
             for (RemoteRegion copy : copies) {
@@ -126,26 +128,30 @@ public final class RegionMigration {
     }
 
     /**
-     * What moves stops soon, as where a server refuses, and so does what is to move from now on: the cache is about to
-     * end. Any thread.
+     * Stops a move in progress soon, as if a server had refused, and every later one: the cache is about to end. Any
+     * thread.
      */
     public void stop() {
         participants.stop();
     }
 
-    /** @throws ControlException CANCELLED where it was {@linkplain #stop stopped}. Any thread */
+    /**
+     * Any thread.
+     *
+     * @throws ControlException CANCELLED if it was {@linkplain #stop stopped}
+     */
     public void requireGoing() {
         participants.requireGoing();
     }
 
-    /** Returns when all copies that were left have been given back, but for those that go with a lease. */
+    /** Returns when all old copies have been given back, except those that end with their server's lease. */
     public void finish() {
         finishing.await();
     }
 
     /**
-     * From now on, copies on a server are not given back when regions have moved off it: its lease is to end. Another
-     * server's, if one was being left, are.
+     * From now on, copies on this server are not given back when regions have moved off it, because its lease is to
+     * end. If the cache was leaving another server, the copies there are given back.
      */
     public void leave(RemoteServer server) {
         if (leaving != server) {
@@ -154,17 +160,19 @@ public final class RegionMigration {
         }
     }
 
-    /** The server's lease is about to end. Returns when nothing is under way to what has moved off it. */
+    /**
+     * The server's lease is about to end. Returns when no request to the regions that have moved off it is in flight.
+     */
     public void left(RemoteServer server) {
         if (leaving == server && !kept.isEmpty()) {
-            // Of one copy, it waits for all that was posted to its server.
+            // For one copy this waits for all operations that were posted to its server.
             drained(kept.getFirst());
         }
         kept.clear();
         leaving = null;
     }
 
-    /** The server that was being left keeps its lease for now: what has moved off it is given back. */
+    /** The server keeps its lease for now: old copies of regions that have moved off it are given back. */
     public void stay() {
         leaving = null;
         kept.forEach(this::free);
@@ -172,17 +180,17 @@ public final class RegionMigration {
         finish();
     }
 
-    /** Sessions can use the servers of regions that the table is about to have. */
+    /** Makes sessions ready to use the servers of regions that the table is about to contain. */
     public void prepare(List<RemoteRegion> regions) {
         regions.stream().map(RemoteRegion::server).distinct().forEach(participants::ensureConnected);
     }
 
-    /** Every session has seen the table's capacity before its next request. */
+    /** When this returns, every session uses the table's capacity for its next request. */
     public void publish() {
         participants.publish();
     }
 
-    /** Gives back the last regions, which no request is to any more, so that so many are left. */
+    /** Gives back the last regions, which no request uses any more, so that {@code size} are left. */
     public void truncate(int size) {
         Set<RemoteRegion> copies = new HashSet<>();
         for (int index = size; index < table.size(); index++) {
@@ -192,12 +200,12 @@ public final class RegionMigration {
         for (RemoteRegion copy : copies) {
             free(copy);
         }
-        // A write whose outcome is unknown must not land in the rest of the last region when that has been zeroed.
+        // A write whose outcome is unknown must not take effect in the rest of the last region after that was zeroed.
         extents(size - 1).copies().forEach(this::drained);
         finish();
     }
 
-    /** All requests that write, or all, wait until {@link #resume}, whatever they are to. */
+    /** Makes all writes, or all requests, wait until {@link #resume}, at any address. */
     public void pause(boolean readsToo) {
         paused = true;
         readsPaused = readsToo;
@@ -222,7 +230,7 @@ public final class RegionMigration {
         long end = before.end(extent);
         PacedPull pull = ready.pull(context, before, extent, options.chunkBytes());
         try {
-            // What failed before now is fenced before anybody waits for it.
+            // Fence connections that failed before now, before any writer waits for them.
             participants.publish();
             participants.drain(source);
             SplitRegion split = before.moving(extent, ready.target(), !options.unpausedReads(), paused);
@@ -266,14 +274,21 @@ public final class RegionMigration {
         }
     }
 
-    /** Once every session has passed the change of the table, and what it posted before has completed. */
+    /**
+     * Gives a copy back once every session has passed the change of the table, and its earlier operations have
+     * completed.
+     */
     private void free(RemoteRegion copy) {
         if (drained(copy)) {
             finishing.add(() -> copy.server().releaseQuietly(copy));
         }
     }
 
-    /** @return false where a server does not answer, and so cannot be fenced: its lease will end and free the region */
+    /**
+     * Drains a copy's server.
+     *
+     * @return false if the server does not answer, and so cannot be fenced: its lease will end and free the region
+     */
     private boolean drained(RemoteRegion copy) {
         try {
             participants.publish();

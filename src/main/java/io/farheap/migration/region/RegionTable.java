@@ -8,15 +8,15 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Maps a cache's address space to remote regions (Redy, section 3.3, figure 5), and says how much of it there is. Any
- * thread may read; an entry is swapped by one release store, by the one migration that moves it.
+ * Maps a cache's address space to remote regions (Redy, section 3.3, figure 5), and holds its capacity. Any thread may
+ * read; an entry is swapped by one release store, by the one migration that moves it.
  *
- * <p>The table grows and shrinks by one thread at a time, which does not move regions meanwhile. It grows in two steps:
- * first the larger array is stored, then the capacity, each with release. Who has loaded the capacity with acquire
- * therefore finds an entry for every address below it. It shrinks the other way round: the smaller capacity is stored,
- * then the caller waits until no request is under way beyond it, and only then the entries go. A reader that has loaded
- * an array keeps it for no longer than one request, inside its session's gate, which every migration and every change
- * of the table waits for.
+ * <p>One thread at a time grows and shrinks the table, and moves no regions meanwhile. It grows in two steps: it stores
+ * first the larger array, then the capacity, each with release. So a thread that has loaded the capacity with acquire
+ * finds an entry for every address below it. It shrinks in the opposite order: it stores the smaller capacity, then the
+ * caller waits until no request beyond it is in flight, and only then the entries are removed. A reader keeps an array
+ * that it has loaded for no longer than one request, inside its session's gate, and every migration and every change of
+ * the table waits for that gate.
  */
 public final class RegionTable {
 
@@ -38,7 +38,9 @@ public final class RegionTable {
     private final int shift;
 
     /**
-     * @param capacity bytes, for which there are regions
+     * A table.
+     *
+     * @param capacity bytes, at most those of the regions
      * @param regionBytes a power of two
      */
     public RegionTable(RemoteRegion[] regions, long capacity, long regionBytes) {
@@ -61,20 +63,20 @@ public final class RegionTable {
         return capacity.bytes();
     }
 
-    /** The {@link #capacity()}, for whoever reads it again and again. */
+    /** The {@link #capacity()} as an object, for a reader that needs it repeatedly. */
     public AddressLimit bound() {
         return capacity;
     }
 
     /**
-     * Another capacity from now on, for which there are regions. Whoever makes it smaller waits, before the regions
-     * beyond it go, until nobody has requests there.
+     * Sets the capacity, for which there must be regions. A caller that makes it smaller must wait, before it removes
+     * the regions beyond it, until no request uses them.
      */
     public void capacity(long bytes) {
         capacity.set(bytes);
     }
 
-    /** Regions behind the last one, of which no request knows before the {@link #capacity(long) capacity} is larger. */
+    /** Appends regions. No request uses them before the {@link #capacity(long) capacity} is increased. */
     public void append(List<RemoteRegion> regions) {
         RegionEntry[] old = entries;
         RegionEntry[] larger = Arrays.copyOf(old, old.length + regions.size());
@@ -82,7 +84,7 @@ public final class RegionTable {
         ENTRIES.setRelease(this, larger);
     }
 
-    /** Takes away all but so many regions, which no request is to, or will be. */
+    /** Removes the last regions so that {@code size} are left; no request uses them, now or later. */
     public void truncate(int size) {
         ENTRIES.setRelease(this, Arrays.copyOf(entries, size));
     }
@@ -109,7 +111,7 @@ public final class RegionTable {
         return (RegionEntry) ENTRY.getAcquire(entries(), index);
     }
 
-    /** How many regions are so, of those that there were at one moment: the table may shrink meanwhile. */
+    /** How many regions match, of those that the table had at one moment: it may shrink meanwhile. */
     public int count(Predicate<RegionEntry> wanted) {
         RegionEntry[] now = entries();
         int count = 0;
@@ -136,7 +138,7 @@ public final class RegionTable {
     }
 
     /**
-     * Where the first part of a split region ends, or how far the migration that moves it has come; 0 where it is in
+     * The end of the first part of a split region, which is how far the migration that moves it has come; 0 if it is in
      * one copy.
      */
     public long movedBytes(int index) {
@@ -146,7 +148,7 @@ public final class RegionTable {
 
     void set(int index, RegionEntry entry) {
         ENTRY.setRelease(entries, index, entry);
-        // Whoever reads the list of sessions after this must not miss one that still reads the old entry.
+        // A thread that reads the list of sessions after this must not miss a session that still uses the old entry.
         VarHandle.fullFence();
     }
 }

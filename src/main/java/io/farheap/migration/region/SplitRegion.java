@@ -10,9 +10,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which copy has what of a region that is in more than one place: while it moves, and where its migration failed
- * halfway. It consists of extents, one after the other, with a copy each. At most one extent is moving, from its start
- * on, between two marks:
+ * The copies of a region that is in more than one place: while it moves, and after a migration that failed halfway. It
+ * consists of extents, one after the other, each in one copy. At most one extent is moving, from its start on, between
+ * two marks:
  *
  * <pre>
  *   start            moved            held               end
@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *     |                |  writes wait   |                 |
  * </pre>
  *
- * <p>The migration alone sets the marks; sessions look at them inside their gates. Both only grow, but for a migration
- * that fails, which lets the writes go on to the old copy. Offsets are bytes in the region.
+ * <p>Only the migration sets the marks; sessions read them inside their gates. Both only grow, except if a migration
+ * fails: then the held writes continue to the old copy. Offsets are bytes in the region.
  */
 public final class SplitRegion {
 
@@ -41,13 +41,13 @@ public final class SplitRegion {
 
     private final long[] ends;
     private final RemoteRegion[] copies;
-    /** The extent that moves, and where it goes; null where none moves. */
+    /** The extent that moves, and its destination; null if none moves. */
     private final int moving;
 
     private final @Nullable RemoteRegion destination;
-    /** Whether reads wait where writes do. */
+    /** Whether reads wait as writes do. */
     private final boolean readsWait;
-    /** Whether all of the region waits, since all of the cache does. */
+    /** Whether requests to all of the region wait, because all of the cache is paused. */
     private final boolean paused;
 
     private long moved;
@@ -79,17 +79,17 @@ public final class SplitRegion {
         return new SplitRegion(new long[] {bytes}, new RemoteRegion[] {copy}, NONE, null, false, false);
     }
 
-    /** The same extents, all of which wait. */
+    /** The same extents; requests to all of them wait. */
     SplitRegion paused(boolean readsToo) {
         return new SplitRegion(ends, copies, NONE, null, readsToo, true);
     }
 
-    /** The same extents, one of which is about to move. */
+    /** The same extents, with one that is about to move. */
     SplitRegion moving(int extent, RemoteRegion to, boolean readsWithWrites, boolean allWaits) {
         return new SplitRegion(ends, copies, extent, to, readsWithWrites, allWaits);
     }
 
-    /** What is where, now that nothing moves any more. */
+    /** The extents and copies after the end of a move. */
     SplitRegion settled() {
         int count = 0;
         long[] newEnds = new long[ends.length + 1];
@@ -115,7 +115,7 @@ public final class SplitRegion {
     }
 
     /**
-     * The copy that a request at an offset goes to, or null where it has to wait. {@link #end} says how far the copy
+     * The copy for a request at an offset, or null if the request has to wait. {@link #end} returns how far the copy
      * reaches.
      */
     public @Nullable RemoteRegion copy(boolean write, long offset) {
@@ -135,23 +135,23 @@ public final class SplitRegion {
         return copies[extent];
     }
 
-    /** The copy that has all of a range which may be read, or written, now; null where there is none. */
+    /** The copy that has all of a range and may be read, or written, now; null if there is none. */
     public @Nullable RemoteRegion copy(boolean write, long offset, long length) {
         RemoteRegion copy = copy(write, offset);
         return copy != null && length <= end(copy, offset) - offset ? copy : null;
     }
 
     /**
-     * Where the part of the region ends that {@link #copy} gave for an offset: what lies between was in that copy, and
-     * not held, too.
+     * The end of the part for which {@link #copy} returned this copy: all offsets up to there were in that copy and not
+     * held at that moment.
      */
     public long end(RemoteRegion copy, long offset) {
         int extent = extent(offset);
-        // All that lies behind an offset which had not been moved, and was not held, had not and was not either.
+        // If an offset had not been moved and was not held, neither had any offset after it in the extent.
         return extent == moving && copy == destination ? moved() : ends[extent];
     }
 
-    /** Whether a request to some of a range has to wait. */
+    /** Whether a request to a part of the range has to wait. */
     boolean holds(boolean write, long offset, long length) {
         if (!write && !readsWait) {
             return false;
@@ -160,7 +160,7 @@ public final class SplitRegion {
         return paused || from < Math.min(offset + length, held());
     }
 
-    /** Where some of the region is on a server, its copy there; null otherwise. */
+    /** The copy on a server, if a part of the region is there; null otherwise. */
     @Nullable
     RemoteRegion copyOn(RemoteServer server) {
         for (RemoteRegion copy : copies) {
@@ -171,7 +171,7 @@ public final class SplitRegion {
         return null;
     }
 
-    /** Where its first part ends, 0 where it has only one. */
+    /** The end of its first part, or 0 if it has only one. */
     long firstEnd() {
         return moving == 0 ? moved() : ends.length > 1 ? ends[0] : 0;
     }
@@ -181,8 +181,8 @@ public final class SplitRegion {
     }
 
     /**
-     * The first extent that is on a server, or anywhere where {@code from} is null, and not in a copy; -1 where there
-     * is none.
+     * The first extent that is on a server, or on any if {@code from} is null, and is not in the target copy; -1 if
+     * there is none.
      */
     int toMove(@Nullable RemoteServer from, RemoteRegion target) {
         for (int extent = 0; extent < copies.length; extent++) {
@@ -193,7 +193,7 @@ public final class SplitRegion {
         return NONE;
     }
 
-    /** Each that some of it is in, once. */
+    /** Each copy that has a part of the region, once. */
     Set<RemoteRegion> copies() {
         return new LinkedHashSet<>(Arrays.asList(copies));
     }
@@ -214,12 +214,12 @@ public final class SplitRegion {
         return copies[extent];
     }
 
-    /** Everything of the moving extent before it is in the new copy, and there alone. */
+    /** The offset before which all of the moving extent is in the new copy, and only there. */
     long moved() {
         return (long) MOVED.getAcquire(this);
     }
 
-    /** Writes behind {@link #moved} and before it wait. */
+    /** Writes from {@link #moved} on and before this offset wait. */
     long held() {
         return (long) HELD.getAcquire(this);
     }

@@ -1,4 +1,4 @@
-/** Where a region is, and how it is moved while it is used. */
+/** The place of each region, and the move of a region while it is used. */
 @NullMarked
 package io.farheap.migration.region;
 

@@ -3,11 +3,12 @@ package io.farheap.procedure.builtin;
 import io.farheap.procedure.Call;
 
 /**
- * Counts and sums up records of one length, one behind the other, whose field is in a range. Arguments: at 0 the first
- * record's address, at 8 their number, at 16 their length, at 24 where in a record the field is, at 32 and 40 the least
- * and the greatest that it may be, at 48 where the value is. Field and value are words. Result: at 0 how many there
- * are, then of their values at 8 the sum, at 16 the least ({@code Long.MAX_VALUE} of none), at 24 the greatest
- * ({@code Long.MIN_VALUE} of none). Code: 0. Reads.
+ * Counts and sums up records of one length, stored one after the other, whose field is in a range. Arguments: at 0 the
+ * first record's address, at 8 the number of records, at 16 their length, at 24 the field's offset in a record, at 32
+ * and 40 the least and the greatest value that it may have, at 48 the value's offset. Field and value are words.
+ * Result: at 0 the number of records whose field is in the range, then of their values at 8 the sum, at 16 the least
+ * ({@code Long.MAX_VALUE} if there are none), at 24 the greatest ({@code Long.MIN_VALUE} if there are none). Code: 0.
+ * Reads.
  */
 public final class Aggregate {
 

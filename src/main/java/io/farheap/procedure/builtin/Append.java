@@ -4,10 +4,10 @@ import io.farheap.procedure.Call;
 
 /**
  * Appends a record to a log. Arguments: at 0 the log's address, a multiple of 8, and from 8 on the record, at most 4072
- * bytes. A log is the number of bytes that are taken, the number that there are, and these bytes, which are 0 at first;
- * it is in one region. A record is a word, 1 more than its length, and its bytes, padded to 8; the word is stored last,
- * so a reader that finds 0 there knows that the record is not whole yet. Result: where the record begins, counted from
- * the first. Code: 1, or 0 where the log has no room for it. Writes.
+ * bytes. A log consists of the number of bytes that are taken, the number of bytes that it has, and these bytes, which
+ * are 0 at first; it is in one region. A record is a word, its length plus 1, and its bytes, padded to 8. The word is
+ * stored last, so a reader that finds 0 there knows that the record is not complete yet. Result: the offset of the
+ * record from the first of the log's bytes. Code: 1, or 0 if the log has no room for it. Writes.
  */
 public final class Append {
 
@@ -30,7 +30,7 @@ public final class Append {
         while (taken + 8 + padded <= room) {
             if (call.compareAndSet(log, taken, taken + 8 + padded)) {
                 call.copyFromScratch(0, log + 16 + taken + 8, padded);
-                // An atomic: no processor shows it before the bytes.
+                // An atomic add, so that no processor sees the word before the record's bytes.
                 call.getAndAdd(log + 16 + taken, bytes + 1);
                 call.result(0, taken);
                 return 1;
@@ -40,7 +40,7 @@ public final class Append {
         return 0;
     }
 
-    /** The 8 bytes of the record at this place, with zeros behind its end. */
+    /** The 8 bytes of the record at this offset, with zeros after its end. */
     private static long word(Call call, int at, int bytes) {
         if (at + 8 <= bytes) {
             return call.argument(8 + at);

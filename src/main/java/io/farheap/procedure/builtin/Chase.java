@@ -3,9 +3,9 @@ package io.farheap.procedure.builtin;
 import io.farheap.procedure.Call;
 
 /**
- * Follows a chain for some hops. Arguments: at 0 the first node's address, at 8 where in a node the next one's address
- * is, at 16 the hops. Result: at 0 the address that it came to, at 8 the hops that it made: fewer where the chain ended
- * with 0. Code: 1 where all were made, else 0. Reads.
+ * Follows a chain for a number of hops. Arguments: at 0 the first node's address, at 8 the offset in a node of the next
+ * node's address, at 16 the hops. Result: at 0 the address that it reached, at 8 the hops that it made: fewer if the
+ * chain ended with 0. Code: 1 if all hops were made, else 0. Reads.
  */
 public final class Chase {
 

@@ -3,9 +3,9 @@ package io.farheap.procedure.builtin;
 import io.farheap.procedure.Call;
 
 /**
- * Follows a chain to the node with a key. Arguments: at 0 the first node's address, at 8 where in a node the next one's
- * address is, at 16 where its key is, at 24 the key. Result: at 0 the node's address, 0 where the chain ended before,
- * at 8 the hops. Code: 1 where the key was found, else 0. Reads.
+ * Follows a chain to the node with a key. Arguments: at 0 the first node's address, at 8 the offset in a node of the
+ * next node's address, at 16 the offset of its key, at 24 the key. Result: at 0 the node's address, or 0 if the chain
+ * ended before, at 8 the hops. Code: 1 if the key was found, else 0. Reads.
  */
 public final class ChaseToKey {
 

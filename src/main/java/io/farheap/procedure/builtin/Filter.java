@@ -3,11 +3,12 @@ package io.farheap.procedure.builtin;
 import io.farheap.procedure.Call;
 
 /**
- * Brings records of one length, one behind the other, whose field is in a range. Arguments: at 0 the first record's
- * address, at 8 their number, at 16 their length (1 to 4096), at 24 where in a record the field, a word, is, at 32 and
- * 40 the least and the greatest that it may be. Result: at 0 how many records were looked at, then, from 8 on, those
- * that fit, one behind the other. Code: how many fit. Where fewer were looked at than there are, the result was full:
- * call again from there. A record that is in two regions ends it, as any such access does. Reads.
+ * Returns records of one length, stored one after the other, whose field is in a range. Arguments: at 0 the first
+ * record's address, at 8 the number of records, at 16 their length (1 to 4096), at 24 the offset of the field, a word,
+ * in a record, at 32 and 40 the least and the greatest value that it may have. Result: at 0 the number of records that
+ * were examined, then, from 8 on, those that match, one after the other. Code: how many match. If fewer were examined
+ * than there are, the result was full: call again from there. A record that is in two regions ends the call, as any
+ * such access does. Reads.
  */
 public final class Filter {
 

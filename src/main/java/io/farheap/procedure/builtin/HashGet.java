@@ -4,9 +4,9 @@ import io.farheap.procedure.Call;
 
 /**
  * Looks a key up in a hash table with chains. Arguments: at 0 the table's address, at 8 the number of its buckets, a
- * power of two, at 16 the key. A bucket is the address of the first node of its chain; a node is the next one's
- * address, its key, the length of its value (an int and 4 bytes of nothing), and the value. The bucket of a key is
- * {@link #bucket(long, long)}. Result: the value. Code: its length, -1 where the key is not there. Reads.
+ * power of two, at 16 the key. A bucket is the address of the first node of its chain; a node consists of the next
+ * node's address, its key, the length of its value (an int and 4 unused bytes), and the value. The bucket of a key is
+ * {@link #bucket(long, long)}. Result: the value. Code: its length, or -1 if the key is not there. Reads.
  */
 public final class HashGet {
 
@@ -27,7 +27,7 @@ public final class HashGet {
         return -1;
     }
 
-    /** Its highest bits, multiplied: Knuth, The Art of Computer Programming, volume 3, 6.4. */
+    /** The bucket of a key: the highest bits of a product (Knuth, The Art of Computer Programming, volume 3, 6.4). */
     public static long bucket(long key, long buckets) {
         long mixed = (key ^ key >>> 32) * 0x9E3779B97F4A7C15L;
         return mixed >>> 32 & buckets - 1;

@@ -3,11 +3,12 @@ package io.farheap.procedure.builtin;
 import io.farheap.procedure.Call;
 
 /**
- * Looks a key up in a B+-tree. Arguments: at 0 the root's address, at 8 the key. A node is a word that is 1 for a leaf
- * and 0 else, the number of its keys, a word, and then, from 24 on, a key and a word for each, the keys ascending. In a
- * leaf the word is the key's value, and at 16 is the next leaf's address, or 0; in an inner node it is the address of
- * the child whose keys are that or greater, up to the next key, and at 16 is the address of the child whose keys are
- * less than the first. Result: the value. Code: 1 where the key is there, else 0. Reads.
+ * Looks a key up in a B+-tree. Arguments: at 0 the root's address, at 8 the key. A node consists of a word that is 1
+ * for a leaf and 0 otherwise, the number of its keys, a word, and then, from 24 on, pairs of a key and a word, with
+ * ascending keys. In a leaf the pair's word is the key's value, and the word at 16 is the next leaf's address, or 0. In
+ * an inner node the pair's word is the address of the child whose keys are at least that key and less than the next
+ * one, and the word at 16 is the address of the child whose keys are less than the first key. Result: the value. Code:
+ * 1 if the key is there, else 0. Reads.
  */
 public final class TreeGet {
 
@@ -27,13 +28,13 @@ public final class TreeGet {
     private static long leaf(Call call, long root, long key) {
         long node = root;
         while (call.getLong(node) == 0) {
-            // The first child stands where the value of an entry before the first would.
+            // The first child's address is at the place where the value of an entry before the first would be.
             node = call.getLong(last(call, node, key) + 8);
         }
         return node;
     }
 
-    /** Address of the last entry whose key is not greater, 8 behind the node where there is none. */
+    /** Address of the last entry whose key is not greater; node + 8 if there is none. */
     private static long last(Call call, long node, long key) {
         long low = -1;
         long high = call.getLong(node + 8);

@@ -3,9 +3,9 @@ package io.farheap.procedure.builtin;
 import io.farheap.procedure.Call;
 
 /**
- * Brings the entries of a B+-tree, as {@link TreeGet} has it, whose keys are in a range. Arguments: at 0 the root's
- * address, at 8 and 16 the least and the greatest key. Result: a key and its value for each, ascending. Code: how many
- * there are, less what the result has no room for: where it is full, call again from behind the last key. Reads.
+ * Returns the entries of a B+-tree, in the format of {@link TreeGet}, whose keys are in a range. Arguments: at 0 the
+ * root's address, at 8 and 16 the least and the greatest key. Result: a key and its value for each entry, ascending.
+ * Code: the number of entries in the result. If the result is full, call again from after the last key. Reads.
  */
 public final class TreeRange {
 
@@ -40,7 +40,7 @@ public final class TreeRange {
         return at >> 4;
     }
 
-    /** How many keys are not greater. */
+    /** Number of the node's keys that are not greater than the key. */
     private static long notBelow(Call call, long node, long key) {
         long low = 0;
         long high = call.getLong(node + 8);

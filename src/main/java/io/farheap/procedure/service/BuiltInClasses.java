@@ -9,7 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The class files of the procedures that come with Farheap, as this server has them. Any thread. */
+/** The class files of the procedures that come with Farheap, in this server's release. Any thread. */
 final class BuiltInClasses {
 
     private static final Set<ByteBuffer> FILES = read();
@@ -34,7 +34,7 @@ final class BuiltInClasses {
         return FILES.stream().map(ByteBuffer::array).toList();
     }
 
-    /** Whether a client's class file is one of them, byte by byte: of another release it is not. */
+    /** Whether a client's class file equals one of them byte by byte; a file of another release does not. */
     static boolean contain(byte[] file) {
         return FILES.contains(ByteBuffer.wrap(file));
     }

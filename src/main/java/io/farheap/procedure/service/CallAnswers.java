@@ -12,15 +12,19 @@ import io.farheap.rpc.Reply;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Writes replies to calls, as {@link CallFormat} has them. One thread. */
+/** Writes replies to calls, in the format of {@link CallFormat}. One thread. */
 final class CallAnswers {
 
-    /** Of the reply that was written last. */
+    /** Status of the reply that was written last. */
     private int status;
 
     private final MemorySegment answer = Arena.ofAuto().allocate(CallFormat.RECORD_BYTES, Long.BYTES);
 
-    /** @return bytes of the reply; its first is a status */
+    /**
+     * Writes the reply in the call's handler.
+     *
+     * @return bytes of the reply; its first field is a status
+     */
     int reply(RunningCall call, Reply out) {
         CallContext context = call.context;
         int result = context.resultBytes();
@@ -40,7 +44,7 @@ final class CallAnswers {
         return length;
     }
 
-    /** The same for one that was put off. */
+    /** Writes the reply of a call that was put off. */
     void reply(RunningCall call, PendingCall out) {
         int length = write(call.context, call.left);
         if (length > out.capacity()) {
@@ -49,7 +53,7 @@ final class CallAnswers {
         out.answer(answer, 0, length);
     }
 
-    /** Of the reply that was written last: a {@link CallStatus} or {@link CallFormat#LEFT}. */
+    /** Status of the reply that was written last: a {@link CallStatus} or {@link CallFormat#LEFT}. */
     int status() {
         return status;
     }
@@ -72,7 +76,7 @@ final class CallAnswers {
         }
         int why = context.status();
         if (why == CallStatus.DONE) {
-            // The cache has become smaller than its footprint meanwhile.
+            // The cache has become smaller than the call's footprint in the meantime.
             why = CallStatus.OUT_OF_RANGE;
         }
         return header(why, 0, why == CallStatus.FAULT ? context.line() : context.address());

@@ -4,21 +4,25 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Contexts that no call has, of all threads of a server: a call ends on the thread that executed it last, which is
- * another than it began on where it was stolen. A thread has a few of its own, and comes here where it has none, or too
- * many. Any thread.
+ * Contexts that no call uses, for all threads of a server. A call that was stolen ends on another thread than the one
+ * on which it began, so contexts move between threads. Each thread keeps a few of its own, and uses this pool if it has
+ * none left, or too many. Any thread.
  */
 final class CallContextPool {
 
     private RunningCall[] spares = new RunningCall[64];
     private int count;
 
-    /** @return null where there is none */
+    /**
+     * Takes a context.
+     *
+     * @return null if the pool is empty
+     */
     synchronized @Nullable RunningCall take() {
         return count == 0 ? null : spares[--count];
     }
 
-    /** Keeps as many as one lease may have calls. */
+    /** Adds a context; the pool keeps as many as one lease may have calls. */
     synchronized void put(RunningCall context) {
         if (count == spares.length && count < LeaseProcedures.MOST_CALLS) {
             spares = Arrays.copyOf(spares, count * 2);

@@ -5,31 +5,34 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
 
-/** What one server thread has done with calls. That thread counts; any thread reads, each number as it was lately. */
+/**
+ * Counts of the calls that one server thread has executed. That thread writes; any thread reads, and sees each number
+ * as it was recently (opaque loads and stores).
+ */
 final class CallCounters {
 
     private static final VarHandle NUMBER = MethodHandles.arrayElementVarHandle(long[].class);
 
-    /** Those of {@link io.farheap.procedure.CallStatus} that a server gives. */
+    /** The statuses of {@link io.farheap.procedure.CallStatus} that a server returns. */
     static final int STATUSES = 8;
-    /** Went back to their sessions, since what they met is elsewhere. */
+    /** Calls that went back to their sessions, since the address that they need is elsewhere. */
     static final int LEFT = STATUSES;
     /** Units of fuel. */
     static final int FUEL = STATUSES + 1;
-    /** Slices of calls that waited, and the time that these took, in ns. */
+    /** Slices of calls that waited, and the time that the slices took, in ns. */
     static final int SLICES = STATUSES + 2;
 
     static final int SLICE_NANOS = STATUSES + 3;
-    /** Calls that ended on another thread than the one whose ring they came over. */
+    /** Calls that ended on another thread than that of the ring on which they came. */
     static final int STOLEN = STATUSES + 4;
-    /** Calls that went on after the batch that they came in. */
+    /** Calls that continued after the batch that they came in. */
     static final int PUT_OFF = STATUSES + 5;
-    /** Calls that ran in turns with others. */
+    /** Calls that ran in turns with other calls. */
     static final int TURNS = STATUSES + 6;
 
     static final int COUNT = STATUSES + 7;
 
-    /** As {@link io.farheap.server.MemoryServer#counters} has them. */
+    /** Their names in {@link io.farheap.server.MemoryServer#counters}. */
     static final List<String> NAMES = List.of(
             "procedures.calls.done",
             "procedures.calls.out of range",

@@ -7,10 +7,13 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** What one lease has: its procedures, its map, and the calls that wait. Any server thread. */
+/** The state of one lease: its procedures, its map, and the number of its calls that wait. Any server thread. */
 final class LeaseProcedures {
 
-    /** Calls of a lease that may be put off, some more where several threads begin them: others are refused. */
+    /**
+     * Most calls of a lease that may be put off; further calls are refused. Several threads that begin calls at the
+     * same time may exceed it a little.
+     */
     static final int MOST_CALLS = 1024;
 
     static final int REGISTRATIONS_A_SECOND = 10;
@@ -26,7 +29,7 @@ final class LeaseProcedures {
     private final Uploads upload = new Uploads();
     private volatile LeaseRegionTable map = LeaseRegionTable.EMPTY;
     private volatile boolean ended;
-    /** Guarded by this. */
+    /** Registrations that the lease may make now (a token bucket). Guarded by this. */
     private double tokens = REGISTRATIONS_A_SECOND;
 
     private long tokensAt;
@@ -52,7 +55,7 @@ final class LeaseProcedures {
         return found != null && found.id == id ? found : null;
     }
 
-    /** Replaces what was in its slot. */
+    /** Adds a procedure, and replaces the one in its slot. */
     void add(ServedProcedure procedure) {
         procedures.set(CallFormat.slot(procedure.id), procedure);
         if (ended) {
@@ -80,8 +83,9 @@ final class LeaseProcedures {
     }
 
     /**
-     * Whether one more call may begin, which may have to be put off: asked before it runs, since what is refused has
-     * not run. Threads that ask at the same time may exceed the limit, by what each begins in one batch.
+     * Whether one more call may begin; it may have to be put off later. Asked before the call runs, since a refused
+     * call must not have run. Threads that ask at the same time may exceed the limit by the calls that each begins in
+     * one batch.
      *
      * @param begun calls that have begun and have not been put off yet
      */
@@ -89,7 +93,7 @@ final class LeaseProcedures {
         return underWay.get() + begun < MOST_CALLS;
     }
 
-    /** A call is put off. */
+    /** Counts a call that is put off. */
     void putOff() {
         underWay.incrementAndGet();
     }
@@ -98,7 +102,7 @@ final class LeaseProcedures {
         underWay.decrementAndGet();
     }
 
-    /** Server threads have worked so long for its calls. */
+    /** Adds time that server threads have worked for the lease's calls, in ns. */
     void used(long time) {
         nanos.add(time);
     }
@@ -107,7 +111,7 @@ final class LeaseProcedures {
         return nanos.sum();
     }
 
-    /** Whether it may register one more now. */
+    /** Whether the lease may register one more procedure now; counts it. */
     synchronized boolean mayRegister() {
         long now = clock.getAsLong();
         tokens = Math.min(REGISTRATIONS_A_SECOND, tokens + (now - tokensAt) * (double) REGISTRATIONS_A_SECOND / SECOND);
@@ -119,7 +123,7 @@ final class LeaseProcedures {
         return true;
     }
 
-    /** Whatever it had can be collected. */
+    /** Ends the lease's procedures: all that it had can be collected. */
     void end() {
         ended = true;
         map = LeaseRegionTable.EMPTY;

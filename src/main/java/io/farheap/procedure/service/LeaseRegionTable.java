@@ -11,20 +11,22 @@ import java.util.function.IntSupplier;
 import java.util.function.IntToLongFunction;
 
 /**
- * Where the regions of a cache are that a server has: CompuCache's LocalTranslator. Its client says so; what its lease
- * does not hold is not there, whatever the client says.
+ * The native addresses of a cache's regions on this server: CompuCache's LocalTranslator. The client sends which region
+ * of the server backs which virtual region; a region that its lease does not hold has no address here, whatever the
+ * client sends.
  *
- * <p>Server threads use it, each inside its gate. Where {@link HeldRegions#changes} has moved on since, one of them
- * makes the table anew, and others wait for it. Two at once would not write the same: one that has seen a region held
- * before it was given back could write its address after the other has removed it, and the table would have it until a
- * region is given back again. Who uses the table meanwhile, without having waited, has looked at it before that region
- * was given back, and is waited for before another lease gets the region.
+ * <p>Server threads use it, each inside its gate. If {@link HeldRegions#changes} has advanced, one thread rewrites the
+ * table and others wait for it. Two threads must not write at once. One that has read a region's address before the
+ * region was given back could store it after the other has removed it, and the table would keep that address until the
+ * next region is given back. A thread that uses the table at the same time without having waited has compared the count
+ * before that region was given back, and is inside its gate: the server waits for it before another lease gets the
+ * region.
  */
 final class LeaseRegionTable {
 
     private static final int[] NOTHING = {};
 
-    /** Of a lease whose client has not said anything yet. */
+    /** The map of a lease whose client has not sent one. */
     static final LeaseRegionTable EMPTY = new LeaseRegionTable(0, NOTHING, 16);
 
     private final long version;
@@ -35,7 +37,9 @@ final class LeaseRegionTable {
     private volatile int seen = -1;
 
     /**
-     * @param regions the server's, by virtual region; -1 where it is elsewhere
+     * A map.
+     *
+     * @param regions the server's regions by virtual region; -1 if it is on another server
      * @param shift a region has two to the power of this bytes
      */
     LeaseRegionTable(long version, int[] regions, int shift) {
@@ -43,11 +47,11 @@ final class LeaseRegionTable {
         this.regions = regions;
         this.shift = shift;
         this.entries = CallContext.entries(regions.length);
-        // Freed when no thread can be in it any more: those that are hold this.
+        // The memory is freed when no thread can use it any more: a thread that does holds a reference to this object.
         this.table = Arena.ofAuto().allocate((long) entries * Long.BYTES, Long.BYTES);
     }
 
-    /** Bytes of the cache that it speaks of. */
+    /** Bytes of the cache that the map covers. */
     long span() {
         return (long) regions.length << shift;
     }
@@ -56,17 +60,20 @@ final class LeaseRegionTable {
         return shift;
     }
 
-    /** A power of two, which the table has. */
+    /** Number of the table's entries, a power of two. */
     int entries() {
         return entries;
     }
 
-    /** The table's native address: by virtual region where its bytes begin in this process, 0 where they do not. */
+    /**
+     * The table's native address. By virtual region it has the native address of the region's bytes in this process, or
+     * 0.
+     */
     long table() {
         return table.address();
     }
 
-    /** Before the table is used, on the thread that will use it. */
+    /** Brings the table up to date; the thread that is about to use it calls this first. */
     void refresh(HeldRegions held) {
         if (seen != held.changes() && regions.length > 0) {
             make(held::changes, held::address);
@@ -74,10 +81,10 @@ final class LeaseRegionTable {
     }
 
     /**
-     * Makes the table, where that has not happened since.
+     * Writes the table, unless another thread has done so since.
      *
-     * @param changes asked before any address, so that what is given back meanwhile is seen the next time
-     * @param addresses by region of the server; 0 for one that is not held
+     * @param changes read before any address, so that a region that is given back meanwhile is noticed the next time
+     * @param addresses by region of the server; 0 for a region that is not held
      */
     synchronized void make(IntSupplier changes, IntToLongFunction addresses) {
         int now = changes.getAsInt();
@@ -91,10 +98,10 @@ final class LeaseRegionTable {
     }
 
     /**
-     * Where an address of the cache is in this process.
+     * The native address of a cache address.
      *
      * @param address any number
-     * @return 0 where it is not here
+     * @return 0 if it is not in this process
      */
     long address(long address) {
         long index = address >>> shift;

@@ -34,7 +34,10 @@ import java.util.concurrent.atomic.LongAdder;
 import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of {@link CallFormat} on one memory server, checked: any process with a lease may send any bytes. */
+/**
+ * Serves the operations of {@link CallFormat} on one memory server. It checks every field: any process with a lease may
+ * send any bytes.
+ */
 public final class ProcedureServices implements ServerService, ThreadCalls.ServerThreadGroup {
 
     private static final System.Logger LOG = System.getLogger(ProcedureServices.class.getName());
@@ -43,11 +46,11 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     private static final int MOST_TEXT = 4096;
     private static final long IDLE_SECONDS = 10;
 
-    /** Of the server thread that asks, which is one server's. */
+    /** The calls of the server thread that reads it; a thread belongs to one server. */
     private static final ThreadLocal<@Nullable ThreadCalls> OWN = new ThreadLocal<>();
 
     private final Map<Long, LeaseProcedures> leases = new ConcurrentHashMap<>();
-    /** Replaced with the lock held. */
+    /** Contexts that no call uses, of all threads. */
     private final CallContextPool spares = new CallContextPool();
 
     private volatile ThreadCalls[] threads = {};
@@ -56,8 +59,8 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     private final Runnable leaseTimes = this::emitLeaseTimes;
     private String name = "";
     /**
-     * Guarded by {@code statistics}: whether threads were started and statistics are emitted, and that neither is any
-     * more.
+     * Guarded by {@code statistics}. Whether threads were started and statistics are emitted; {@code closed}: that
+     * neither happens any more.
      */
     private boolean begun;
 
@@ -66,9 +69,9 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     private CallInterleaving turns = CallInterleaving.MEASURED;
     private Runnable startThreads = () -> {};
     private final LongAdder registered = new LongAdder();
-    /** Registrations that were not admitted, for whatever reason but that the server serves none such. */
+    /** Registrations that were refused for any reason except that the server runs no such procedures. */
     private final LongAdder refused = new LongAdder();
-    /** The thread that is called when there is more to do: the next one next time. */
+    /** Index of the thread that was called last when there was more to do; the next call takes the next thread. */
     private int called;
 
     private final ThreadPoolExecutor translating = translating();
@@ -113,7 +116,10 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         startThreads = startAll;
     }
 
-    /** What we make of clients' classes is admitted by the JVM too: then only where it looks. */
+    /**
+     * The JVM verifies the classes that are made from clients' classes, as a second check; it does so only if its
+     * verifier is on.
+     */
     private static void requireVerifier() {
         for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
             if (argument.equals("-Xverify:none")
@@ -223,7 +229,10 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         pending.answer(out);
     }
 
-    /** There are procedures: threads without rings are to take calls of others. Without them it goes on as well. */
+    /**
+     * The first procedure was registered: starts all server threads, so that those without rings can take calls of
+     * other threads. If that fails, calls run on the threads that there are.
+     */
     private void begin() {
         synchronized (statistics) {
             if (begun || closed) {
@@ -292,11 +301,11 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
             piece[i] = in.getInt(CallFormat.MAP_BYTES + i * Integer.BYTES);
         }
         if (mode == ServedCode.OFF) {
-            // No call uses any.
+            // No call uses a map.
             out.setInt(0, 1);
             return Integer.BYTES;
         }
-        // First: where there is no room for the answer, nothing takes effect.
+        // Write the answer first: if it has no room, an exception is thrown before anything takes effect.
         out.setInt(0, 0);
         LeaseProcedures lease = lease(held);
         int[] regions = lease.upload().map(in.getLong(0), in.getInt(8), in.getInt(12), piece, MOST_REGIONS);
@@ -334,7 +343,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     @Override
     public @Nullable RunningCall steal(ThreadCalls thief) {
         for (ThreadCalls other : threads) {
-            // The last that waits is its own thread's, unless that has ended.
+            // The last call that waits belongs to its own thread, unless that thread has ended.
             if (other != thief && other.queue().size() > (other.hasEnded() ? 0 : 1)) {
                 RunningCall stolen = other.queue().take();
                 if (stolen != null) {
@@ -345,7 +354,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         return null;
     }
 
-    /** One more thread at a time: whoever is called and finds more calls the next. */
+    /** Wakes one more thread. A woken thread that finds further calls wakes the next. */
     @Override
     public void help(ThreadCalls busy) {
         ThreadCalls[] all = threads;

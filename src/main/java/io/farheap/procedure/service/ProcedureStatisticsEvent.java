@@ -11,7 +11,7 @@ import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
-/** What a memory server has done with calls of procedures so far, every second of a recording. */
+/** The counts of procedure calls on a memory server, every second of a recording. */
 @Name("io.farheap.ProcedureStatistics")
 @Label("Procedure Statistics")
 @Description("What became of calls of stored procedures on a memory server since it began")

@@ -7,28 +7,28 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls that wait for a slice of one server thread. Leases share its time by what they have used: the one that has
- * used least is next, and one that comes anew begins where that one was (start-time fair queueing; Goyal, Vin, Cheng,
- * SIGCOMM 1996). Thread-safe, as idle threads take from it.
+ * The calls that wait for a slice of one server thread. Leases share its time by the time that they have used: the
+ * lease that has used least is next, and a lease that returns begins at the amount of that one (start-time fair
+ * queueing; Goyal, Vin, Cheng, SIGCOMM 1996). Thread-safe, since idle threads take calls from it.
  */
 final class RunQueue {
 
     private static final class LeaseQueue {
 
         final ArrayDeque<RunningCall> waiting = new ArrayDeque<>();
-        /** Nanoseconds, with a start that makes it comparable with the others'. */
+        /** Nanoseconds used, with a start value that makes it comparable with the other leases' values. */
         long used;
 
         boolean listed;
     }
 
-    /** Of all leases that have had calls here lately. */
+    /** The lines of all leases that have had calls here recently. */
     private final IdentityHashMap<LeaseProcedures, LeaseQueue> lines = new IdentityHashMap<>();
-    /** Those with calls. */
+    /** The lines that have calls. */
     private final List<LeaseQueue> active = new ArrayList<>();
-    /** What the line had used that a call was taken from last: no line that has calls has used less. */
+    /** The time that the line had used from which a call was taken last: no line that has calls has used less. */
     private long virtualTime;
-    /** Written with the lock held; a look at it without tells whether to take the lock. */
+    /** Written with the lock held; read without it, to decide whether to take the lock. */
     private volatile int size;
 
     /** Any thread. */
@@ -43,7 +43,7 @@ final class RunQueue {
             lines.put(lease, line);
         }
         if (!line.listed) {
-            // It may be that its only call was being executed: then it has its place still.
+            // Its only call may have been running: then the lease still has its own value.
             line.used = Math.max(line.used, virtualTime);
             line.listed = true;
             active.add(line);
@@ -52,7 +52,11 @@ final class RunQueue {
         size++;
     }
 
-    /** @return null where none waits */
+    /**
+     * Takes the next call.
+     *
+     * @return null if none waits
+     */
     @Nullable
     RunningCall take() {
         return size == 0 ? null : takeNext();
@@ -80,10 +84,10 @@ final class RunQueue {
     }
 
     /**
-     * Takes more calls of a lease that one was just taken of, to run with it in turns.
+     * Takes more calls of the lease from which one was just taken, to run in turns with it.
      *
      * @param into from {@code count} on
-     * @return how many there are then
+     * @return how many calls there are then
      */
     synchronized int takeMore(LeaseProcedures lease, RunningCall[] into, int count, int most) {
         LeaseQueue line = lines.get(lease);
@@ -103,7 +107,7 @@ final class RunQueue {
         return all;
     }
 
-    /** A lease has used the thread for so long. */
+    /** Adds time for which a lease has used the thread. */
     synchronized void used(LeaseProcedures lease, long nanos) {
         LeaseQueue line = lines.get(lease);
         if (line != null) {

@@ -8,14 +8,14 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call under way: its context, and whose it is. Used again and again, by one thread at a time. What an earlier call
- * left in its memory is zeroed before another lease has it.
+ * A call in progress: its context, and the lease that it belongs to. The object is reused, by one thread at a time.
+ * Memory that an earlier call has written is zeroed before another lease gets it.
  */
 final class RunningCall {
 
     private final MemorySegment memory = Arena.ofAuto().allocate(CallContext.MEMORY_BYTES, Long.BYTES);
     final CallContext context = new CallContext(memory);
-    /** The lease that had it last; leases' ids do not come again. */
+    /** The lease that used it last; ids of leases are not used again. */
     private long owned;
 
     private boolean used;
@@ -32,18 +32,18 @@ final class RunningCall {
     @Nullable
     PendingCall pending;
 
-    /** The number of the thread whose ring it came over, once it is put off. */
+    /** Number of the thread whose ring the call came over, once it is put off. */
     int home;
-    /** Where its message is, while the batch that it came in is served. */
+    /** Address of its message, while the batch that it came in is served. */
     long at;
-    /** How its context left last. */
+    /** The outcome of its context's last run. */
     int left;
-    /** Of a slice in turns. */
+    /** Fuel that is left of a slice in turns. */
     int fuelLeft;
-    /** Where its footprint ends. */
+    /** End of its footprint. */
     long end;
 
-    /** It is that lease's from now on. */
+    /** Begins a call of a lease, to which it belongs from now on. */
     void begin(HeldRegions regions, LeaseProcedures procedures, ServedProcedure called) {
         if (used && owned != regions.lease()) {
             memory.fill((byte) 0);
@@ -55,7 +55,7 @@ final class RunningCall {
         procedure = called;
     }
 
-    /** Keeps nothing of its lease alive but the memory. */
+    /** Drops all references to its lease; the memory stays as it is. */
     void finish() {
         held = null;
         lease = null;

@@ -2,32 +2,37 @@ package io.farheap.procedure.service;
 
 import io.farheap.procedure.translate.running.Translation;
 
-/** A procedure that a lease may call, and how fast it has been lately. */
+/** A procedure that a lease may call, with the time that a unit of its fuel has taken recently. */
 final class ServedProcedure {
 
-    /** What a slice aims at. */
+    /** Time that a slice aims at. */
     private static final long SLICE_NANOS = 20_000;
-    /** What a call gets before it has to wait for its turn: the batch that it came in waits for it. */
+    /** Time that a call runs before it is put off: the batch that it came in waits for it. */
     private static final long FIRST_NANOS = 2_000;
-    /** Before it was measured, as if it were interpreted. */
+    /** Time of a unit of fuel before it was measured, as if the code were interpreted. */
     private static final double COLD_NANOS = 40;
 
     private static final double FASTEST_NANOS = 0.05;
     private static final double WEIGHT = 0.25;
 
-    /** The thread may have had to wait for its core: that says nothing of the procedure. */
+    /**
+     * A larger value is cut to this multiple: the thread may have waited for its core, which is no property of the
+     * procedure.
+     */
     private static final double OUTLIER = 3;
-    /** In turns it must be so much faster, since others' turns grow with the group. */
+    /**
+     * Calls run in turns only if that is faster by this factor, since each call then also waits for those of its group.
+     */
     private static final double WORTH = 0.9;
-    /** Of so many calls, a batch or so is run the other way, to see what that would be like. */
+    /** Out of so many calls, a few ({@link #TRIED}) are run the other way, to measure it. */
     private static final int TRIED_MASK = 4095;
 
     private static final int TRIED = 16;
 
     final int id;
     final Translation translation;
-    // Of a unit of fuel, one call after another and in turns. Several threads write all these, and may lose each
-    // other's: they are estimates.
+    // Time of a unit of fuel, if calls run one after another and in turns. Several threads write these fields and may
+    // overwrite each other's values: they are estimates.
     private double straight = COLD_NANOS;
     private double turned = COLD_NANOS;
     private boolean faster;
@@ -45,7 +50,7 @@ final class ServedProcedure {
         return firstFuel;
     }
 
-    /** Of a slice, which calls that run in turns divide. */
+    /** Fuel of a slice; calls that run in turns divide it. */
     int sliceFuel() {
         return sliceFuel;
     }
@@ -55,7 +60,7 @@ final class ServedProcedure {
         return (++asked & TRIED_MASK) < TRIED != faster;
     }
 
-    /** So many units of fuel took so many ns. */
+    /** Records that so many units of fuel took so many ns. */
     void took(boolean inTurns, long units, long time) {
         if (units <= 0) {
             return;

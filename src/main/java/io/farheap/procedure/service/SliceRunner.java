@@ -11,12 +11,15 @@ import java.lang.ref.Reference;
 import java.util.Arrays;
 
 /**
- * Runs calls for a while on one thread, each in its lease's map: one after another, or in turns. In turns, each runs to
- * its next access to another cache line; then a word of what each will access is loaded, and these misses overlap.
+ * Runs calls for a slice on one thread, each in its lease's map: one after another, or in turns. In turns, each call
+ * runs to its next access to another cache line; then a byte at each call's next address is loaded, so that these cache
+ * misses overlap.
  *
- * <p><b>Maps.</b> {@code slices} is odd while a context runs. It is stored before the lease's map is loaded; who has
- * replaced a map executes a heavy fence and then waits until each thread's {@code slices} was even or has changed: from
- * there on nobody uses the map before. {@link AsymmetricFence} orders the store and the load.
+ * <p><b>Replacing a map.</b> {@code slices} is odd while a context runs; only the thread that runs it writes it. The
+ * thread stores it before it loads the lease's map. A thread that has stored a new map executes a heavy fence, and then
+ * waits until it has seen each thread's {@code slices} even or changed: from then on no thread uses the old map. {@link
+ * AsymmetricFence} orders the store of {@code slices} before the load of the map (light), against the store of the map
+ * before the load of {@code slices} (heavy).
  */
 final class SliceRunner {
 
@@ -32,13 +35,13 @@ final class SliceRunner {
 
     @SuppressWarnings("unused")
     private int slices;
-    /** Those of a group that are to run on. */
+    /** The calls of a group that are to continue. */
     private RunningCall[] turning = new RunningCall[16];
-    /** So that a load is not taken for one without an effect. */
+    /** Keeps the compiler from removing loads whose values are not used. */
     @SuppressWarnings("unused")
     private long touched;
 
-    /** A slice begins: from here on the map that is loaded stays in use until {@link #end}. */
+    /** Begins a slice: the map that is loaded from here on stays in use until {@link #end}. */
     void begin() {
         SLICES.setRelease(this, slices + 1);
         AsymmetricFence.light();
@@ -49,11 +52,11 @@ final class SliceRunner {
     }
 
     /**
-     * Runs one call, and says in {@link RunningCall#left} how it left.
+     * Runs one call, and sets {@link RunningCall#left} to its outcome.
      *
      * @return units of fuel that it took
      */
-    // A call that is under way has a lease, and its regions.
+    // A call in progress has a lease and its regions.
     @SuppressWarnings("NullAway")
     long one(RunningCall call, int fuel) {
         CallContext context = call.context;
@@ -115,7 +118,7 @@ final class SliceRunner {
         int live = count;
         while (live > 0) {
             if (live == 1) {
-                // Nobody's misses would overlap with its own.
+                // There is no other call whose misses would overlap with those of this one.
                 turning[0].context.turns(false);
             }
             int still = 0;
@@ -136,7 +139,7 @@ final class SliceRunner {
         return units;
     }
 
-    /** In a loop of its own: a processor looks ahead as far as to all of these loads. */
+    /** A separate loop, so that a processor can look ahead to all of these loads. */
     private long touch(int live) {
         long sum = 0;
         for (int i = 0; i < live; i++) {
@@ -145,7 +148,7 @@ final class SliceRunner {
         return sum;
     }
 
-    /** After a heavy fence: returns when a slice that may have begun before it has ended. */
+    /** Called after a heavy fence. Returns when a slice that may have begun before the fence has ended. */
     void await() {
         int seen = (int) SLICES.getAcquire(this);
         while ((seen & 1) != 0 && (int) SLICES.getAcquire(this) == seen) {

@@ -22,18 +22,24 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs calls on one server thread. A call begins while the batch that it came in is served, and most end there: one
- * after another, or all of the batch in turns ({@link SliceRunner}). One that takes longer waits in the
- * {@link RunQueue} and goes on in slices between rounds of the thread's message rings; a thread without any takes those
- * of others.
+ * Runs calls on one server thread. A call begins while the batch that it came in is served, and most calls end there:
+ * one after another, or all of the batch in turns ({@link SliceRunner}). A call that takes longer waits in the {@link
+ * RunQueue} and continues in slices between rounds of the thread's message rings. A thread without waiting calls takes
+ * those of other threads.
  */
 final class ThreadCalls implements ServerWork {
 
-    /** Calls that run in turns, beyond those of a batch: as many misses as a core has under way at once, and more. */
+    /**
+     * Most waiting calls that run in turns in one slice: at least as many as the cache misses that a core can have in
+     * flight.
+     */
     private static final int GROUP = 16;
     /** Of so many calls that run one after another, one is timed. */
     private static final int TIMED_MASK = 31;
-    /** Who took a call of another's looks for more so long before it sleeps: to be woken takes as long. */
+    /**
+     * A thread that took a call of another thread looks for more for this time before it sleeps, since waking it takes
+     * as long.
+     */
     private static final long LINGER_NANOS = 100_000;
 
     /** The handler of {@link CallFormat#CALL} or {@link CallFormat#RESUME} on this thread. */
@@ -67,32 +73,32 @@ final class ThreadCalls implements ServerWork {
     private final SliceRunner slices = new SliceRunner();
     private final CallAnswers answers = new CallAnswers();
     private final CallCounters counters = new CallCounters();
-    /** Whose call was looked up last, and what it has: most of a batch are of one lease. */
+    /** The lease that was looked up last: most calls of a batch are of one lease. */
     private @Nullable HeldRegions lastHeld;
 
     private @Nullable LeaseProcedures last;
     private final CallContextPool spares;
     private final RunningCall[] idle = new RunningCall[GROUP];
     private int idleCount;
-    /** Calls of the batch that is being served which have begun, to run in turns; and how many have been executed. */
+    /** Calls of the current batch that have begun, to run in turns, and how many of them have been answered. */
     private RunningCall[] begun = new RunningCall[GROUP];
 
     private int begunCount;
     private int executed;
     private boolean ran;
 
-    /** Of maps that have been replaced since, which are answered when no slice uses those before. */
+    /** Replies to replaced maps; they are sent when no slice uses the old maps any more. */
     private final List<PendingCall> replacing = new ArrayList<>();
 
     private final MemorySegment mapAnswer = Arena.ofAuto().allocate(Integer.BYTES);
     private final RunningCall[] group = new RunningCall[GROUP];
     private int timed;
-    /** When the slice before ended, and how long it took; 0 where rings have had as much since. */
+    /** When the last slice ended, and how long it took; 0 if rings have had as much time since. */
     private long sliceEnd;
 
     private long sliceNanos;
     private boolean lingers;
-    /** It was woken, or need not be: it looks for work before it sleeps. */
+    /** The thread was woken or need not be woken: it looks for work before it sleeps. */
     private volatile boolean called;
 
     private volatile boolean ended;
@@ -100,20 +106,20 @@ final class ThreadCalls implements ServerWork {
     /** The threads of one server. */
     interface ServerThreadGroup {
 
-        /** A call of another thread's, or null. */
+        /** A call of another thread, or null. */
         @Nullable
         RunningCall steal(ThreadCalls thief);
 
-        /** There is more to do than one thread does. */
+        /** Tells the group that one thread has more to do than it can do at once. */
         void help(ThreadCalls busy);
 
-        /** After maps of leases were replaced: when it returns, no thread uses those before. */
+        /** Called after maps of leases were replaced; when it returns, no thread uses the old maps. */
         void awaitSlices(ThreadCalls own);
     }
 
     /**
      * @param number of the thread among its server's
-     * @param leases what each has, by its id
+     * @param leases the state of each lease, by its id
      * @param spares of all of them
      * @param wake makes the thread look for work
      */
@@ -141,10 +147,13 @@ final class ThreadCalls implements ServerWork {
         return resume ? resumes : calls;
     }
 
-    /** Begins a call that is to run in turns with the others; else says where the first word is that it needs. */
+    /**
+     * Begins a call that is to run in turns with the others; otherwise returns the address of the first word that it
+     * needs.
+     */
     private long touch(boolean resume, HeldRegions held, Arguments in) {
         if (ran) {
-            // Of a batch whose calls were not all executed.
+            // Left over from a batch whose calls were not all executed.
             forgetBegun();
         }
         LeaseProcedures lease = lease(held);
@@ -216,12 +225,13 @@ final class ThreadCalls implements ServerWork {
         long nanos = System.nanoTime() - started;
         procedure.took(false, units, nanos);
         counters.add(CallCounters.FUEL, units);
-        // It stands for those that are not timed.
+        // It counts for those calls that are not timed.
         call.lease.used(nanos * (TIMED_MASK + 1));
     }
 
     /**
-     * The call whose message is there, if it has begun; with the first of a batch, all that have begun run in turns.
+     * Returns the call whose message is at {@code at}, if it has begun; at the first call of a batch, all that have
+     * begun run in turns.
      */
     // As in execute.
     @SuppressWarnings("NullAway")
@@ -273,7 +283,11 @@ final class ThreadCalls implements ServerWork {
         ran = false;
     }
 
-    /** @return null where it is refused */
+    /**
+     * Begins a call.
+     *
+     * @return null if it is refused
+     */
     private @Nullable RunningCall begin(
             boolean resume, HeldRegions held, LeaseProcedures lease, ServedProcedure procedure, Arguments in) {
         int bytes = in.bytes() - CallFormat.CALL_BYTES;
@@ -289,7 +303,7 @@ final class ThreadCalls implements ServerWork {
         long from = in.getLong(8);
         long span = in.getLong(16);
         if ((from | span) < 0) {
-            // None: it has no bytes.
+            // Not a footprint: the call gets one without bytes.
             from = 0;
             span = 0;
         }
@@ -308,7 +322,7 @@ final class ThreadCalls implements ServerWork {
         return call;
     }
 
-    /** A lease has one of these objects, and its id does not come again. */
+    /** A lease has one such object, and its id is not used again. */
     private @Nullable LeaseProcedures lease(HeldRegions held) {
         if (held != lastHeld || last == null) {
             lastHeld = held;
@@ -325,8 +339,8 @@ final class ThreadCalls implements ServerWork {
     }
 
     /**
-     * One slice of a call of this thread's, or of another's, or of some in turns. While rings are busy, they have as
-     * much time between two slices as the slice before took.
+     * Runs one slice: of a call of this thread, of a call of another thread, or of several calls in turns. While rings
+     * are busy, they get as much time between two slices as the last slice took.
      */
     @Override
     public boolean run(boolean busy) {
@@ -351,12 +365,12 @@ final class ThreadCalls implements ServerWork {
         return true;
     }
 
-    /** The map of a lease was replaced: it is answered after this round, with all others of the round. */
+    /** A map of a lease was replaced; its reply is sent after this round, with those of all others of the round. */
     void replaced(PendingCall call) {
         replacing.add(call);
     }
 
-    /** Once for all of a round: a batch may have thousands, and threads wait for each other here. */
+    /** Waits once for all maps of a round: a batch may contain thousands, and threads wait for each other here. */
     private boolean answerReplaced() {
         if (replacing.isEmpty()) {
             return false;
@@ -369,7 +383,7 @@ final class ThreadCalls implements ServerWork {
         return true;
     }
 
-    // A call that waits has all of these.
+    // A call that waits has all these fields.
     @SuppressWarnings("NullAway")
     private void goOn(RunningCall first) {
         LeaseProcedures lease = first.lease;
@@ -404,7 +418,8 @@ final class ThreadCalls implements ServerWork {
         sliceEnd = System.nanoTime();
         sliceNanos = sliceEnd - started;
         queue.used(lease, sliceNanos);
-        // Also of one that ended: else calls a little longer than a first slice of cold code would always wait.
+        // Recorded even if the call ended: otherwise calls a little longer than a first slice of cold code would always
+        // have to wait.
         procedure.took(count > 1, units, sliceNanos);
         counters.add(CallCounters.FUEL, units);
         counters.add(CallCounters.SLICES, 1);
@@ -465,7 +480,7 @@ final class ThreadCalls implements ServerWork {
         return counters;
     }
 
-    /** Any thread: there is work, here or elsewhere. */
+    /** Wakes the thread: there is work in its queue or in another one. Any thread. */
     void call() {
         if (!called) {
             called = true;
@@ -477,7 +492,7 @@ final class ThreadCalls implements ServerWork {
         return ended;
     }
 
-    /** What waits here is the other threads'. */
+    /** The calls that wait here are left to the other threads. */
     @Override
     public void ended() {
         ended = true;

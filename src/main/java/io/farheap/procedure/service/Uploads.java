@@ -5,22 +5,22 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Class files, and maps, that come in pieces: one of each at a time and lease. How long a whole one is to be is what a
- * client says, so memory is made for what has come, and grows with it. Thread-safe.
+ * Assembles class files and maps from their pieces; a lease can send one of each at a time. The total length is only a
+ * client's claim, so memory is allocated for the pieces that have arrived, and grows with them. Thread-safe.
  */
 final class Uploads {
 
     private static final byte[] NO_BYTES = {};
     private static final int[] NO_REGIONS = {};
 
-    /** Its first {@code fileHas} bytes have come. */
+    /** The class file; its first {@code fileHas} bytes have arrived. */
     private byte[] file = NO_BYTES;
 
     private int fileId = -1;
     private int fileBytes;
     private int fileHas;
 
-    /** Its first {@code regionsHas} have come. */
+    /** The map; its first {@code regionsHas} regions have arrived. */
     private int[] regions = NO_REGIONS;
 
     private long version = -1;
@@ -28,10 +28,10 @@ final class Uploads {
     private int regionsHas;
 
     /**
-     * Takes a piece of a class file. One that begins at 0 begins anew.
+     * Takes a piece of a class file. A piece at offset 0 begins a new file.
      *
-     * @return the file where it is complete, else null
-     * @throws IllegalArgumentException where it does not follow the piece before
+     * @return the file if it is complete, else null
+     * @throws IllegalArgumentException if the piece does not follow the one before
      */
     synchronized byte @Nullable [] classFile(int id, int length, int at, byte[] piece) {
         if (at == 0) {
@@ -66,7 +66,7 @@ final class Uploads {
      * Takes a piece of a map, as {@link #classFile} does.
      *
      * @param most regions that a map may have
-     * @return the regions where they are complete, else null
+     * @return the regions if they are complete, else null
      */
     synchronized int @Nullable [] map(long newVersion, int all, int at, int[] piece, int most) {
         if (at == 0) {
@@ -96,7 +96,7 @@ final class Uploads {
         return whole;
     }
 
-    /** Twice as much as there was, so that all of it is copied once on the whole, but not more than is to come. */
+    /** Doubles the length, so that each byte is copied about once on average, but not beyond the total length. */
     private static int larger(int before, int needed, int most) {
         return Math.min(most, Math.max(needed, 2 * before));
     }

@@ -8,9 +8,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Loads and compiles what translates procedures, by translating those that come with Farheap: the first registration of
- * a process takes some hundred milliseconds else. Once in a process, a moment after its first server of procedures has
- * begun, so that a process that ends soon has not paid for it; and never before what clients register.
+ * Loads and compiles the translator's code, by translating the procedures that come with Farheap; otherwise the first
+ * registration of a process takes some hundred milliseconds. It runs once in a process, half a second after the first
+ * server of procedures has begun, so that a process that ends soon does not pay for it; and it yields to the
+ * registrations of clients.
  */
 final class WarmUp {
 
@@ -19,7 +20,11 @@ final class WarmUp {
 
     private WarmUp() {}
 
-    /** @param translating one thread, where registrations wait */
+    /**
+     * Schedules it.
+     *
+     * @param translating one thread, in whose queue registrations wait
+     */
     static void later(ThreadPoolExecutor translating) {
         if (DONE.compareAndSet(false, true)) {
             CompletableFuture.delayedExecutor(AFTER_MILLIS, TimeUnit.MILLISECONDS, translating)
@@ -32,7 +37,7 @@ final class WarmUp {
         int translated = 0;
         for (byte[] file : BuiltInClasses.files()) {
             if (!translating.getQueue().isEmpty()) {
-                // Whoever waits there warms up what is cold.
+                // The registration that waits there warms up the code that is still cold.
                 break;
             }
             try {

@@ -1,6 +1,6 @@
 /**
- * What a memory server does for stored procedures: it admits and translates them, keeps where each lease's regions are,
- * and runs calls on the threads that serve message rings, in slices (CompuCache, CIDR 2022).
+ * The memory server's part of stored procedures: it admits and translates them, keeps the addresses of each lease's
+ * regions, and runs calls in slices on the threads that serve message rings (CompuCache, CIDR 2022).
  */
 @NullMarked
 package io.farheap.procedure.service;

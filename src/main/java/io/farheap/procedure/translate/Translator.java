@@ -15,14 +15,19 @@ import io.farheap.procedure.translate.weaving.LinkedProcedure;
 import io.farheap.procedure.translate.weaving.Weaver;
 import org.jspecify.annotations.Nullable;
 
-/** Makes {@link TranslatedCode} of users' classes. Stateless; any thread. */
+/**
+ * Translates a user's class into {@link TranslatedCode}: reads it, verifies its types, puts its methods in the place of
+ * their calls, and writes a class that can be suspended and whose time is bounded. Stateless; any thread.
+ */
 public final class Translator {
 
     private Translator() {}
 
     /**
-     * @param classBytes of the class file, at most
-     * @param translatedBytes of each method that is written, at most: HotSpot compiles none above 8,000
+     * Limits of a translation; a class above one of them is refused.
+     *
+     * @param classBytes most bytes of the class file
+     * @param translatedBytes most bytecode of each method that is written: HotSpot compiles no method above 8,000 bytes
      */
     public record Limits(int classBytes, int translatedBytes) {
 
@@ -32,15 +37,15 @@ public final class Translator {
     /**
      * Reads, verifies and translates a class.
      *
-     * @param classFile any bytes: they are trusted in nothing
-     * @throws RefusedProcedureException where it is not in the subset, or above a limit
+     * @param classFile any bytes: nothing in them is trusted
+     * @throws RefusedProcedureException if the class is not in the subset, or exceeds a limit
      */
     public static Translation translate(byte[] classFile, Limits limits) {
         if (classFile.length > limits.classBytes()) {
             throw new RefusedProcedureException(
                     "a class file of " + classFile.length + " bytes; at most " + limits.classBytes());
         }
-        // Each instruction becomes a byte at least.
+        // Each instruction is translated to at least one byte.
         ProcedureClass procedure = ClassReader.read(classFile, limits.translatedBytes());
         RefusalMessages refusal = new RefusalMessages(procedure.name());
         for (UserMethod method : procedure.methods()) {
@@ -58,7 +63,8 @@ public final class Translator {
     private static Translation translate(ProcedureClass procedure, RefusalMessages refusal, Limits limits) {
         Inliner.FlatCode flat = Inliner.inline(refusal, procedure, limits.translatedBytes());
         UserMethod run = procedure.methods().get(procedure.run());
-        // Once more with all in one, which the resume points need; what is well typed apart is so together.
+        // Resume points need the types of the inlined code. This pass does not fail: methods that are well typed one by
+        // one are well typed when inlined.
         @Nullable
         Operands[] reached = TypeFlow.of(
                 refusal, flat.ops(), run.parameters(), flat.locals(), run.result(), procedure.methods()::get);
@@ -82,7 +88,7 @@ public final class Translator {
                     return written;
                 }
             } catch (IllegalArgumentException e) {
-                // Without what is only faster, it may fit.
+                // The prechecked loops only make the code faster: without them it may fit.
             }
         }
         int bytes;

@@ -8,14 +8,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much of one thing a server lends: in all, to one host, to one client and under one lease. A client has a quarter
- * at most and a host three quarters, so that neither can take what others need. Thread-safe.
+ * How much of one resource a server lends: in total, to one host, to one client and under one lease. A client gets a
+ * quarter at most and a host three quarters, so that neither can take all. Thread-safe.
  */
 public final class Budget {
 
     private static final int CLIENTS = 4;
 
-    /** What was lent. Closing it gives it back, once. */
+    /** An amount that was lent. Closing it gives it back, once. */
     public final class Loan implements AutoCloseable {
 
         private final @Nullable Caller caller;
@@ -48,19 +48,21 @@ public final class Budget {
     private final long lease;
     private final String less;
     private final String more;
-    /** By host, client and lease; nobody with nothing is in it. */
+    /** Lent amounts by host, client and lease; amounts of 0 are removed. */
     private final Map<Object, Long> lent = new HashMap<>();
 
     private long lentInAll;
 
     /**
-     * @param what for people, in the plural
+     * A budget.
+     *
+     * @param what name of the resource for people, in the plural
      * @param bytes whether amounts are bytes
-     * @param all in all
-     * @param client the share of one client, if that is more than a quarter of all
+     * @param all the total
+     * @param client the share of one client, if that is more than a quarter of the total
      * @param lease the most under one lease
-     * @param less what people may do to need less
-     * @param more what they may do to have more in all
+     * @param less how users can need less
+     * @param more how users can get a larger total
      */
     Budget(String what, boolean bytes, long all, long client, long lease, String less, String more) {
         this.what = what;
@@ -73,31 +75,33 @@ public final class Budget {
         this.more = more;
     }
 
-    /** In all. */
+    /** The total that can be lent. */
     public long all() {
         return all;
     }
 
-    /** Now, in all. */
+    /** The total that is lent now. */
     public synchronized long lent() {
         return lentInAll;
     }
 
-    /** To one client. */
+    /** The most that one client gets. */
     public long client() {
         return client;
     }
 
     /**
-     * @param caller whom it is for, or null for somebody in this process
+     * Lends an amount.
+     *
+     * @param caller the caller that it is for, or null if it is in this process
      * @param key of the lease that it is for, or null
-     * @throws ControlException INVALID_ARGUMENT where that would be too much
+     * @throws ControlException INVALID_ARGUMENT if that exceeds a limit
      */
     public synchronized Loan lend(@Nullable Caller caller, @Nullable Object key, long amount) {
         check("the lease has ", key, lease, amount);
         if (caller != null) {
             check("the client at " + caller.connection() + " has ", caller.connection(), client, amount);
-            // The two are different strings, as a connection has a port.
+            // Host and connection are different strings, since a connection includes a port.
             check("the clients of host " + caller.host() + " have ", caller.host(), host, amount);
         }
         if (amount > all - lentInAll) {

@@ -4,17 +4,17 @@ import io.farheap.server.contract.ServerLimits;
 import io.farheap.verbs.DeviceLimits;
 
 /**
- * What a server lends to its clients. Regions need no budget: there are as many as the memory has, and of each one
- * export, one open pull and one prepared pull.
+ * The budgets of a server. Regions need none: there are as many as the memory has, and each has one export, one open
+ * pull and one prepared pull.
  *
- * @param leases open ones, and those that have ended and that the device is still busy with
+ * @param leases open ones, and those that have ended while the device is still busy with them
  * @param queuePairs of connections, message rings, and both ends of pulls
  * @param rings message rings
  * @param ringBytes their memory
- * @param pulls that are prepared or under way, at this end: one for each region that is read, and for 256 KiB of what
- *     is staged
- * @param spaces shared ones, and those that have ended and that somebody is still busy with
- * @param registrations of shared spaces, by those who have them open
+ * @param pulls prepared or in progress, at this end: one for each region that is read, and for each 256 KiB of staging
+ *     memory
+ * @param spaces shared ones, and those that have ended while they are still in use
+ * @param registrations of shared spaces, by the leases that have them open
  */
 public record Budgets(
         Budget leases,
@@ -25,16 +25,18 @@ public record Budgets(
         Budget spaces,
         Budget registrations) {
 
-    /** For the server's own pulls, and for whoever else uses the device. */
+    /** Kept for the server's own pulls, and for other users of the device. */
     private static final int KEPT_QUEUE_PAIRS = 64;
 
     private static final int MOST_QUEUE_PAIRS = 1 << 16;
     private static final int MOST_LEASES = 1 << 12;
-    /** A client's caches may all leave a server at once, with a pull or two each: a quarter is for that. */
+    /**
+     * All caches of a client may leave a server at once, with a pull or two each: a quarter of this is enough for that.
+     */
     private static final int MOST_PULLS = 1024;
 
     private static final int MOST_SPACES = 1024;
-    /** A part of what devices have, as leases register their own regions, too. */
+    /** A part of the number that devices have, since leases register their own regions, too. */
     private static final int MOST_REGISTRATIONS = 1 << 15;
 
     private static final int LEASE_QUEUE_PAIRS = 1280;
@@ -43,7 +45,7 @@ public record Budgets(
     private static final long LEASE_RING_BYTES = 256L << 20;
     private static final long MOST_RING_BYTES = 64L << 30;
     private static final int RING_MEMORY_SHARE = 4;
-    /** A quarter of little memory would be less than one session needs. */
+    /** The least share of a client: a quarter of little memory would be less than one session needs. */
     private static final long CLIENT_RING_BYTES = 64L << 20;
 
     /** @param available bytes of memory that the machine has left */

@@ -3,8 +3,8 @@ package io.farheap.server.budget;
 import java.util.List;
 
 /**
- * Something of a client's with what was lent for it, which goes back when it is closed. May be closed again, as long as
- * it is busy.
+ * A client's resource with the loans for it, which are given back when it is closed. To be closed again while it is
+ * busy.
  */
 @SuppressWarnings("try")
 public record LentResource(AutoCloseable resource, List<Budget.Loan> loans) implements AutoCloseable {

@@ -1,5 +1,5 @@
 /**
- * How much a server lends: in all, to one host, to one client, under one lease. Begin with
+ * The limits on the resources that a server lends: in total, to one host, to one client, under one lease. Begin with
  * {@link io.farheap.server.budget.Budget}.
  */
 @NullMarked

@@ -2,10 +2,10 @@ package io.farheap.server.contract;
 
 /** Whether calls of procedures take turns at each access to memory, so that their cache misses overlap. */
 public enum CallInterleaving {
-    /** They never do: a call runs until its slice is used up. */
+    /** Never: a call runs until its slice is used up. */
     OFF,
-    /** Procedure by procedure, whatever has been faster lately. */
+    /** For each procedure the way that was faster recently. */
     MEASURED,
-    /** They always do. */
+    /** Always. */
     ALWAYS
 }

@@ -4,21 +4,21 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A shared space as services in its server's process see it. Its memory may be used inside a call's handler on a server
- * thread, until that returns ({@link ServedSpaces#find}), and while a {@link SpacePin} is open. Clients read and write
- * it at the same time. A device promises atomicity among its own operations alone, so a service never stores into a
- * word that clients compare-and-swap or add to.
+ * thread, until the handler returns ({@link ServedSpaces#find}), and while a {@link SpacePin} is open. Clients read and
+ * write it at the same time. A device promises atomicity among its own operations alone, so a service never stores into
+ * a word that clients compare-and-swap or add to.
  */
 public interface ServedSpace {
 
-    /** No other space of this server has had it; never 0. */
+    /** The space's id: no other space of this server has had it; never 0. */
     long id();
 
     String name();
 
-    /** What its creator said of it; a copy. */
+    /** The descriptor that its creator gave; a copy. */
     byte[] descriptor();
 
-    /** How many regions it has by now. */
+    /** How many regions the space has now. */
     int regions();
 
     long regionBytes();
@@ -27,7 +27,7 @@ public interface ServedSpace {
      * A region's bytes. Allocates nothing.
      *
      * @param place from 0 to {@link #regions} - 1, as clients count them
-     * @throws IndexOutOfBoundsException where there is no such region
+     * @throws IndexOutOfBoundsException if there is no such region
      */
     MemorySegment region(int place);
 

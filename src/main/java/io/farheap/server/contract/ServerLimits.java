@@ -1,19 +1,19 @@
 package io.farheap.server.contract;
 
 /**
- * How much a server lends to all of its clients together; one client has a quarter of it at most, the clients of one
- * host three quarters. 0 stands for what the device and the machine bear.
+ * How much a server lends to all of its clients together. One client gets a quarter of it at most, the clients of one
+ * host three quarters. 0 stands for as much as the device and the machine allow.
  *
  * @param leases how many may be open
  * @param queuePairs of connections, message rings and pulls
- * @param ringBytes memory of message rings, which is beside the donated memory
+ * @param ringBytes memory of message rings, in addition to the donated memory
  */
 public record ServerLimits(int leases, int queuePairs, long ringBytes) {
 
-    /** As much as the device and the machine bear. */
+    /** As much as the device and the machine allow. */
     public static final ServerLimits DEFAULT = new ServerLimits(0, 0, 0);
 
-    /** @throws IllegalArgumentException naming the value that is wrong, its limit and what to do */
+    /** @throws IllegalArgumentException with the value that is wrong, its limit and what to do */
     public ServerLimits {
         check("leases", leases);
         check("queue pairs", queuePairs);

@@ -6,22 +6,23 @@ import io.farheap.memory.ByteSize;
 import io.farheap.thread.idle.Idle;
 
 /**
- * What a memory server donates, and how.
+ * The options of a memory server: the memory that it donates, and how.
  *
- * @param memoryBytes all of it, a multiple of {@code regionBytes}
+ * @param memoryBytes total memory, a multiple of {@code regionBytes}
  * @param regionBytes size of a region: a power of two, at least {@value #MIN_REGION_BYTES} bytes
  * @param leaseNanos how long a client's lease lives without being renewed, {@value #MIN_LEASE_MILLIS} ms to an hour
- * @param device an RDMA device's name; empty for the first that serves
+ * @param device name of an RDMA device; empty for the first one that is suitable
  * @param name for people
- * @param threads how many threads may serve batches, 1 to {@value #MAX_THREADS}; they start when clients ask for them
- * @param pinned whether each of them keeps to a core of its own, where there are more cores than threads
- * @param idle what they do while there are no batches
- * @param limits what clients may have besides regions
- * @param domain its failure domain, such as its rack: what clients must not have two servers of where both may not be
- *     lost. At most {@code ControlPlane.MAX_NAME_LENGTH} printable characters; empty: it is one of its own
- * @param procedures whose stored procedures it runs
- * @param turns whether calls of those take turns
- * @param headroom what it keeps free for its machine
+ * @param threads how many threads may serve batches, 1 to {@value #MAX_THREADS}; they start when clients need them
+ * @param pinned whether each thread runs on a core of its own, if there are more cores than threads
+ * @param idle what the threads do while there are no batches
+ * @param limits on the resources of clients besides regions
+ * @param domain its failure domain, such as its rack: a client does not place two copies in one domain if it must not
+ *     lose both. At most {@code ControlPlane.MAX_NAME_LENGTH} printable characters; if empty, the server is a domain of
+ *     its own
+ * @param procedures which stored procedures it runs
+ * @param turns whether calls of procedures take turns
+ * @param headroom the memory that it keeps free for its machine
  */
 public record ServerOptions(
         long memoryBytes,
@@ -38,14 +39,18 @@ public record ServerOptions(
         CallInterleaving turns,
         Headroom headroom) {
 
+    /** The smallest region, in bytes. */
     public static final long MIN_REGION_BYTES = 64 * 1024;
+    /** The shortest lease, in ms. */
     public static final long MIN_LEASE_MILLIS = 100;
+    /** The most regions of a server. */
     public static final int MAX_REGIONS = 1 << 20;
+    /** The most threads of a server. */
     public static final int MAX_THREADS = 1024;
 
     private static final long MAX_LEASE_MILLIS = 3_600_000;
 
-    /** @throws IllegalArgumentException naming the value that is wrong, its limit and what to do */
+    /** @throws IllegalArgumentException with the value that is wrong, its limit and what to do */
     public ServerOptions {
         if (!isRegionSize(regionBytes)) {
             throw new IllegalArgumentException("a region of " + ByteSize.text(regionBytes)
@@ -106,27 +111,27 @@ public record ServerOptions(
         this(memoryBytes, regionBytes, leaseNanos, device, name, defaultThreads(), true, Idle.PARK);
     }
 
-    /** The same but for the limits. */
+    /** A copy with these limits. */
     public ServerOptions limits(ServerLimits limits) {
         return with(limits, domain, procedures, turns, headroom);
     }
 
-    /** The same in a failure domain. */
+    /** A copy with this failure domain. */
     public ServerOptions domain(String domain) {
         return with(limits, domain, procedures, turns, headroom);
     }
 
-    /** The same, running other procedures. */
+    /** A copy that runs these procedures. */
     public ServerOptions procedures(ServedCode procedures) {
         return with(limits, domain, procedures, turns, headroom);
     }
 
-    /** The same, with other turns of calls. */
+    /** A copy with this interleaving of calls. */
     public ServerOptions turns(CallInterleaving turns) {
         return with(limits, domain, procedures, turns, headroom);
     }
 
-    /** The same with headroom. */
+    /** A copy with this headroom. */
     public ServerOptions headroom(Headroom headroom) {
         return with(limits, domain, procedures, turns, headroom);
     }
@@ -154,6 +159,7 @@ public record ServerOptions(
         return Math.min(MAX_THREADS, Runtime.getRuntime().availableProcessors());
     }
 
+    /** How many regions the memory has. */
     public int regions() {
         return (int) (memoryBytes / regionBytes);
     }

@@ -1,6 +1,6 @@
 /**
- * What a memory server is given, and shared spaces as handlers in its process see them: its options and limits, and the
- * code that it serves. Begin with {@link io.farheap.server.contract.ServerOptions} and
+ * The contract of a server with its options and with handlers in its process: options and limits, the code that it
+ * serves, and shared spaces as handlers see them. Begin with {@link io.farheap.server.contract.ServerOptions} and
  * {@link io.farheap.server.contract.ServedSpaces}.
  */
 @NullMarked

@@ -5,10 +5,10 @@ import java.util.Deque;
 import java.util.Iterator;
 
 /**
- * Closes what reaches some memory, in stages: a stage begins when all of the one before is closed. The device may be in
- * the middle of an operation of a client that is stopped (SIGSTOP, a debugger): then closing says EBUSY, what is closed
- * takes no new operation, and the next {@link #close} tries again. Every resource must therefore be one that may be
- * closed twice. Thread-safe.
+ * Closes the resources through which some memory can be reached, in stages: a stage begins when all of the stage before
+ * is closed. The device may be in the middle of an operation of a client that is stopped (SIGSTOP, a debugger). Then
+ * closing fails with EBUSY, the resource accepts no new operation, and the next {@link #close} tries again. Each
+ * resource must therefore allow being closed twice. Thread-safe.
  */
 public final class Fence {
 
@@ -21,26 +21,31 @@ public final class Fence {
     private boolean tried;
     private boolean failed;
 
-    /** @param owner for the log */
+    /**
+     * A fence without resources.
+     *
+     * @param owner for the log
+     */
     public Fence(String owner) {
         this.owner = owner;
         stages.add(new ArrayDeque<>());
     }
 
+    /** Adds a resource to the current stage. */
     public synchronized void add(String what, AutoCloseable resource) {
         stages.getLast().add(new Piece(what, resource));
     }
 
-    /** What is added from now on is closed when all that is there already is. */
+    /** Begins a stage: resources that are added from now on are closed when all earlier ones are. */
     public synchronized void nextStage() {
         stages.add(new ArrayDeque<>());
     }
 
     /**
-     * Bounded: the first try of a stage tries all of it, so that all of it refuses new operations; a later one ends at
-     * the first resource that is still busy.
+     * Tries to close all; takes bounded time. The first try of a stage tries all its resources, so that all of them
+     * refuse new operations; a later try ends at the first resource that is still busy.
      *
-     * @return whether all is closed; false where the device is busy, then call again
+     * @return whether all is closed; if false, the device is busy, and the caller tries again
      */
     public synchronized boolean close() {
         while (!stages.isEmpty()) {
@@ -78,7 +83,7 @@ public final class Fence {
         }
     }
 
-    /** Whether something could not be closed, for good: what it reaches must not be given to anybody. */
+    /** Whether a resource could not be closed for good: the memory that it reaches must not be granted again. */
     public synchronized boolean failed() {
         return failed;
     }

@@ -8,14 +8,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What is being ended while the device is still busy with it: one thread, which sleeps while there is none, tries again
- * until it is gone. So nobody else waits for a client that is stopped. Thread-safe.
+ * Ends resources with which the device is still busy. One thread tries again until each has ended, and sleeps while
+ * there is none; so no other thread waits for a client that is stopped. Thread-safe.
  */
 public final class RetiredResources implements AutoCloseable {
 
     /**
-     * How long a call waits for the device before it says that it has to be made again: well below what the caller
-     * waits.
+     * How long a call waits for the device before it returns that it must be repeated: well below the caller's own
+     * timeout.
      */
     public static final long PATIENCE_NANOS = 2_000_000_000L;
 
@@ -23,13 +23,13 @@ public final class RetiredResources implements AutoCloseable {
     private static final long LEAST_PAUSE_NANOS = 20_000_000L;
     private static final long MOST_PAUSE_NANOS = 250_000_000L;
 
-    /** One try. */
+    /** An attempt to end something. */
     public interface Attempt {
 
         /**
-         * Bounded; any thread.
+         * Makes one attempt in bounded time, on any thread.
          *
-         * @return whether it is done; false for once more
+         * @return whether it is done; if false, it is tried again
          */
         boolean done() throws Exception;
     }
@@ -50,7 +50,7 @@ public final class RetiredResources implements AutoCloseable {
     private final Thread thread;
     public final FailPoint fault = new FailPoint();
     private volatile boolean stopped;
-    /** Of calls that wait for a reader to leave. Tests have more, so that no verdict rests on time. */
+    /** Patience of calls that wait for a reader to leave. Tests set more, so that no result depends on time. */
     public volatile long patienceNanos = PATIENCE_NANOS;
 
     public RetiredResources() {
@@ -59,6 +59,7 @@ public final class RetiredResources implements AutoCloseable {
         thread.start();
     }
 
+    /** Adds something that is tried until it is done. */
     public void add(String what, Attempt attempt) {
         entries.add(new Entry(what, attempt));
         LockSupport.unpark(thread);
@@ -68,7 +69,7 @@ public final class RetiredResources implements AutoCloseable {
         return entries.isEmpty();
     }
 
-    /** Closes something that may be closed twice: now, or when the device is done with it. */
+    /** Closes a resource that may be closed twice: now, or when the device is done with it. */
     public void close(String what, AutoCloseable resource) {
         Entry entry = new Entry(what, () -> closed(resource));
         if (!done(entry)) {
@@ -80,7 +81,7 @@ public final class RetiredResources implements AutoCloseable {
     /**
      * One try.
      *
-     * @return false where the device is busy with it
+     * @return false if the device is busy with it
      */
     static boolean closed(AutoCloseable resource) throws Exception {
         try {
@@ -95,7 +96,7 @@ public final class RetiredResources implements AutoCloseable {
     }
 
     /**
-     * Tries for some time.
+     * Tries to close a resource for some time.
      *
      * @return whether it is closed
      */
@@ -110,7 +111,7 @@ public final class RetiredResources implements AutoCloseable {
         return true;
     }
 
-    /** The longer nothing gets on, the less often it looks. */
+    /** The longer no attempt succeeds, the less often the thread tries. */
     private void run() {
         long pause = LEAST_PAUSE_NANOS;
         int before = 0;
@@ -124,14 +125,18 @@ public final class RetiredResources implements AutoCloseable {
             try {
                 left = tryAll();
             } catch (Throwable e) {
-                // Where it cannot even be said, all of it is tried again.
+                // If even logging fails, all is tried again.
             }
             pause = left == before ? Math.min(MOST_PAUSE_NANOS, 2 * pause) : LEAST_PAUSE_NANOS;
             before = left;
         }
     }
 
-    /** @return how many are not done */
+    /**
+     * Tries all entries.
+     *
+     * @return how many are not done
+     */
     private int tryAll() {
         int left = 0;
         for (var all = entries.iterator(); !stopped && all.hasNext(); ) {
@@ -145,7 +150,8 @@ public final class RetiredResources implements AutoCloseable {
     }
 
     /**
-     * An exception is final, as a resource says no more than that; an error, such as no memory, may be over next time.
+     * An exception is final, since a resource throws it only once; an error, such as lack of memory, may have passed at
+     * the next attempt.
      */
     private boolean done(Entry entry) {
         try {

@@ -1,6 +1,6 @@
 /**
- * How what reaches memory is ended while the device may be busy with it: closing in stages, and tried again until it is
- * gone. Begin with {@link io.farheap.server.fence.Fence}.
+ * Ends the resources that reach memory while the device may be busy with them: closing in stages, and trying again
+ * until they have ended. Begin with {@link io.farheap.server.fence.Fence}.
  */
 @NullMarked
 package io.farheap.server.fence;

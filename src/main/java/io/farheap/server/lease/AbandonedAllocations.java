@@ -6,9 +6,9 @@ import io.farheap.control.plane.ControlPlane;
 import java.util.LinkedHashSet;
 
 /**
- * A client that heard nothing of its allocation abandons it, and the two calls may arrive in either order: what was
- * abandoned must not be granted afterwards. Remembers the last {@value #REMEMBERED}; an older one would cost its
- * regions until the lease ends. Guarded by its owner.
+ * Allocations that a client has abandoned. A client that got no answer to an allocation abandons it, and the two calls
+ * may arrive in either order: an allocation that was abandoned must not be granted afterwards. Remembers the last
+ * {@value #REMEMBERED}; if an older one arrived, it would hold its regions until the lease ends. Guarded by its owner.
  */
 final class AbandonedAllocations {
 
@@ -26,7 +26,7 @@ final class AbandonedAllocations {
         }
     }
 
-    /** @throws ControlException NOT_FOUND where the allocation was abandoned */
+    /** @throws ControlException NOT_FOUND if the allocation was abandoned */
     void refuse(long allocationId) {
         if (ids.contains(allocationId)) {
             throw new ControlException(Code.NOT_FOUND, "the allocation was abandoned before it arrived");

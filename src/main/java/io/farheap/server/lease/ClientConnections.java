@@ -20,8 +20,8 @@ import java.util.function.Supplier;
 import org.agrona.collections.Long2ObjectHashMap;
 
 /**
- * The connections of one lease: queue pairs, and message rings. Thread-safe. Its lock is taken with the lease's held,
- * and the lease's is not taken with it held.
+ * The connections of one lease: queue pairs, and message rings. Thread-safe. Lock order: its lock is taken while the
+ * lease's is held, never the other way round.
  */
 public final class ClientConnections {
 
@@ -31,17 +31,17 @@ public final class ClientConnections {
     private final ClientRings rings;
     private final RetiredResources retired;
     private final Supplier<ControlException> expired;
-    /** What is closed and busy stays until it is gone. */
+    /** A connection that is closed while the device is busy with it stays here until it has ended. */
     private final Long2ObjectHashMap<LentResource> connections = new Long2ObjectHashMap<>();
 
     private boolean closed;
-    /** One could not be closed. */
+    /** Whether a connection could not be closed. */
     private volatile boolean unfenced;
 
     /**
      * @param domain the lease's
      * @param completions of queue pairs that post nothing, so it stays empty
-     * @param expired what is said of a lease that has ended
+     * @param expired returns the exception for a lease that has ended
      */
     ClientConnections(
             Borrower client,
@@ -97,9 +97,9 @@ public final class ClientConnections {
     }
 
     /**
-     * When it returns, nothing of that connection takes effect any more.
+     * When it returns, no operation of that connection takes effect any more.
      *
-     * @throws ControlException INTERNAL where the device is busy with it
+     * @throws ControlException INTERNAL if the device is busy with it
      */
     public void disconnect(long connectionId) {
         LentResource connection;
@@ -139,18 +139,21 @@ public final class ClientConnections {
         return connections.size();
     }
 
-    /** The lease ends: nothing is connected any more, and what there is goes with the fence's present stage. */
+    /**
+     * Called when the lease ends: no connection is accepted any more, and the existing ones are added to the fence's
+     * current stage.
+     */
     synchronized void cutOff(Fence fence) {
         closed = true;
         connections.values().forEach(connection -> fence.add("a connection", connection));
     }
 
-    /** Whether one could not be closed, for good. */
+    /** Whether a connection could not be closed for good. */
     boolean unfenced() {
         return unfenced;
     }
 
-    /** After {@link #cutOff} and its fence. */
+    /** Forgets the connections, after {@link #cutOff} and its fence. */
     synchronized void forget() {
         connections.clear();
     }

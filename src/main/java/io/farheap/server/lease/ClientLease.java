@@ -36,11 +36,11 @@ import org.agrona.collections.Int2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that one client holds. Thread-safe; {@link #renew} never waits for the other methods.
+ * All resources that one client holds. Thread-safe; {@link #renew} never waits for the other methods.
  *
- * <p>The lock guards what the lease holds. Closing something waits for the device, which may be busy with it for as
- * long as a client is stopped, so that is done without the lock, and again by {@link RetiredResources}: all resources
- * may be closed twice, and by two threads.
+ * <p>The lock guards the set of resources. Closing a resource waits for the device, which may be busy with it for as
+ * long as a client is stopped; so a resource is closed without the lock, and {@link RetiredResources} tries again.
+ * Every resource may therefore be closed twice, and by two threads.
  */
 public final class ClientLease {
 
@@ -57,12 +57,12 @@ public final class ClientLease {
     private final ServerThreads threads;
     private final RetiredResources retired;
     private final Int2ObjectHashMap<LeasedRegion> grants = new Int2ObjectHashMap<>();
-    /** Released, while the device is busy with them. */
+    /** Regions that were released while the device is still busy with them. */
     private final Set<LeasedRegion> leaving = new HashSet<>();
 
     private final AtomicBoolean ending = new AtomicBoolean();
     private final AtomicBoolean expiringPulls = new AtomicBoolean();
-    /** Since when the oldest prepared pull is kept; 0 for none. Written with the lock held, read without. */
+    /** Time at which the oldest prepared pull was kept; 0 for none. Written with the lock held, read without it. */
     private volatile long pullsSince;
 
     /** Null until the lease begins to end. */
@@ -76,9 +76,9 @@ public final class ClientLease {
     public final FailPoint fault = new FailPoint();
 
     /**
-     * @param caller whom it is for, or null for this process
+     * @param caller the caller that the lease is for, or null if it is in this process
      * @param completions of queue pairs that post nothing, so it stays empty
-     * @throws ControlException INVALID_ARGUMENT where the server lends no more leases
+     * @throws ControlException INVALID_ARGUMENT if the server lends no more leases
      */
     public ClientLease(
             long id,
@@ -123,12 +123,12 @@ public final class ClientLease {
         return client.clientName();
     }
 
-    /** Of a manager's cache, or {@link ControlPlane#NO_CACHE}. */
+    /** Id of the manager's cache, or {@link ControlPlane#NO_CACHE}. */
     public long cacheId() {
         return cacheId;
     }
 
-    /** Whom things are lent to under it. */
+    /** The borrower of the resources that are lent under this lease. */
     Borrower client() {
         return client;
     }
@@ -137,7 +137,7 @@ public final class ClientLease {
         return connections;
     }
 
-    /** The shared spaces that it has open. */
+    /** The shared spaces that the lease has open. */
     public SpaceOpenings spaces() {
         return spaces;
     }
@@ -188,7 +188,7 @@ public final class ClientLease {
 
     /**
      * @param allocationId by which it was granted, or {@link ControlPlane#ANY_ALLOCATION}
-     * @throws ControlException INTERNAL where the device is busy with the region: it is free when that is over
+     * @throws ControlException INTERNAL if the device is busy with the region: it becomes free when that has ended
      */
     public void release(int regionId, long allocationId) {
         LeasedRegion grant;
@@ -229,7 +229,7 @@ public final class ClientLease {
         pool.giveBack(regionId);
     }
 
-    /** Takes back what an allocation was granted; one that is still on its way is refused when it comes. */
+    /** Takes back the regions of an allocation; an allocation that arrives later is refused. */
     public void abandon(long allocationId) {
         List<Integer> granted;
         synchronized (this) {
@@ -245,7 +245,7 @@ public final class ClientLease {
             try {
                 release(regionId, allocationId);
             } catch (ControlException e) {
-                // Another call may have released it meanwhile.
+                // Another call may have released it in the meantime.
                 failed = e.code() == Code.NOT_FOUND ? failed : e;
             }
         }
@@ -254,7 +254,11 @@ public final class ClientLease {
         }
     }
 
-    /** @return whether the region may be granted again; then the pool expects it */
+    /**
+     * Removes a region that was fenced.
+     *
+     * @return whether the region may be granted again; then the pool expects it
+     */
     private synchronized boolean left(LeasedRegion grant, Fence wait) {
         leaving.remove(grant);
         if (wait.failed()) {
@@ -264,7 +268,7 @@ public final class ClientLease {
         return true;
     }
 
-    /** Adds whatever reaches some regions to a fence. The lease's lock is held. */
+    /** Adds all resources that reach some regions to a fence. The lease's lock is held. */
     private void cutOff(Iterable<LeasedRegion> some, Fence wait) {
         for (LeasedRegion grant : some) {
             holders.clear(grant.regionId);
@@ -281,15 +285,15 @@ public final class ClientLease {
         return grant(regionId).export.issue(tickets);
     }
 
-    /** Of a call that begins to pull into a region. Fails where the lease does not hold that. */
+    /** The number of a call that begins to pull into a region. Fails if the lease does not hold the region. */
     synchronized LeasedRegion.PullTurn turn(int regionId) {
         return grant(regionId).nextTurn();
     }
 
     /**
-     * Keeps a pull until it is taken, expires or the region is given back; another one that was kept is abandoned.
+     * Keeps a pull until it is taken, expires or the region is given back; an earlier kept pull is abandoned.
      *
-     * @throws ControlException CANCELLED where the call comes too late
+     * @throws ControlException CANCELLED if the call is late: a later one has arrived before it
      */
     void keep(LeasedRegion.PullTurn turn, PreparedPull pull) {
         PreparedPull before;
@@ -308,7 +312,7 @@ public final class ClientLease {
         }
     }
 
-    /** The kept pull, where it is for that export; null otherwise. It is the caller's then. */
+    /** Takes the kept pull if it is for that export; returns null otherwise. The caller then owns it. */
     synchronized @Nullable PreparedPull take(int regionId, String sourceAddress, byte[] token) {
         LeasedRegion grant = grant(regionId);
         PreparedPull pull = grant.prepared;
@@ -326,7 +330,7 @@ public final class ClientLease {
         return pull;
     }
 
-    /** Whether {@link #expirePulls} is due: never waits, and says so to one caller. */
+    /** Whether {@link #expirePulls} is due. Never waits, and returns true to one caller. */
     boolean pullsExpire(long nanos) {
         long since = pullsSince;
         return since != 0 && System.nanoTime() - since > nanos && expiringPulls.compareAndSet(false, true);
@@ -357,8 +361,8 @@ public final class ClientLease {
     }
 
     /**
-     * Ends what fills a region, if anything does: its client begins anew, after a failure that may have kept it from
-     * saying so. Bounded: where the device is busy with it, the next one is refused.
+     * Ends a pull that fills the region, if there is one: its client begins again, after a failure that may have kept
+     * it from ending the first. Takes bounded time: if the device is busy with it, the next pull is refused.
      */
     void endFill(int regionId) {
         RegionFill running = fill(regionId);
@@ -377,8 +381,8 @@ public final class ClientLease {
     }
 
     /**
-     * From here on to {@link #detach}, giving the region back stops what fills it first, which must be closed before it
-     * is detached. Refuses as {@link #keep} does.
+     * Registers a pull that fills the region. From here to {@link #detach}, giving the region back first stops the
+     * pull, which must be closed before it is detached. Refuses as {@link #keep} does.
      */
     synchronized LeasedRegion attach(LeasedRegion.PullTurn turn, RegionFill fill) {
         LeasedRegion grant = grant(turn);
@@ -395,7 +399,7 @@ public final class ClientLease {
         grant.fill = null;
     }
 
-    /** True for one caller until {@link #notEnding}, who then ends it. */
+    /** Returns true to one caller, which then ends the lease or calls {@link #notEnding}. */
     boolean beginEnding() {
         return ending.compareAndSet(false, true);
     }
@@ -407,8 +411,8 @@ public final class ClientLease {
     /**
      * Fences the client, and frees everything but the regions.
      *
-     * @return whether nothing of the client's can reach anything any more; false while the device is busy, then call
-     *     again
+     * @return whether no operation of the client can reach anything any more; if false, the device is busy, and the
+     *     caller tries again
      */
     boolean end() {
         fault.strike();
@@ -441,8 +445,8 @@ public final class ClientLease {
     }
 
     /**
-     * After {@link #end}: the regions that are to be zeroed and granted again, once, which the pool expects then; none
-     * where something could not be fenced.
+     * To be called after {@link #end}: returns, once, the regions that are to be zeroed and granted again, which the
+     * pool expects then; none if a resource could not be fenced.
      */
     synchronized List<Integer> takeRegions() {
         List<Integer> regions = connections.unfenced() || fence == null || fence.failed() ? List.of() : fenced;
@@ -453,7 +457,7 @@ public final class ClientLease {
         return regions;
     }
 
-    /** @param callNanos that server threads have spent on its calls */
+    /** @param callNanos time that server threads have spent on its calls */
     synchronized LeaseStatus status(long callNanos) {
         long left = durationNanos - (System.nanoTime() - renewedAt);
         return new LeaseStatus(
@@ -475,7 +479,10 @@ public final class ClientLease {
         return grant;
     }
 
-    /** What a call pulls into, whose client may have given up on it: what that did then is to stay. */
+    /**
+     * The region into which a call pulls. The call's client may have given up on it and begun a later one: then the
+     * later one's state must stay, and this one is refused.
+     */
     private LeasedRegion grant(LeasedRegion.PullTurn turn) {
         LeasedRegion grant = grant(turn.grant().regionId);
         if (grant != turn.grant() || grant.isLate(turn)) {
@@ -493,7 +500,7 @@ public final class ClientLease {
         }
     }
 
-    /** What is said of a lease that is none, or none any more. */
+    /** The exception for a lease that is unknown or has ended. */
     static ControlException notOpen() {
         return new ControlException(
                 Code.LEASE_EXPIRED,

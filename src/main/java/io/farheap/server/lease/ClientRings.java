@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 final class ClientRings {
 
     /**
-     * A ring at its thread, with what was lent for it. When it is closed, no batch of that connection takes effect any
-     * more.
+     * A ring that its thread serves, with the loans for it. When it is closed, no batch of that connection takes effect
+     * any more.
      */
     record ServedRing(MessageRing ring, LentResource lent) {}
 
@@ -38,7 +38,7 @@ final class ClientRings {
     private final RpcHandlers handlers;
     private final ServerThreads threads;
     private final RetiredResources retired;
-    /** Leases begin at different threads, or a server of many small clients would use its first thread only. */
+    /** Leases begin at different threads: otherwise a server of many small clients would use only its first thread. */
     private final int firstThread;
 
     private int connected;
@@ -83,7 +83,11 @@ final class ClientRings {
         }
     }
 
-    /** @return null where the thread that was to serve it has died meanwhile */
+    /**
+     * Makes one attempt.
+     *
+     * @return null if the thread that was to serve the ring has died in the meantime
+     */
     private @Nullable ServedRing connect(RingRequest request, RingShape shape, List<Budget.Loan> loans) {
         ServerThread thread = threads.thread(firstThread + connected % Math.min(request.threads(), threads.most()));
         MessageRing ring = new MessageRing(
@@ -125,7 +129,7 @@ final class ClientRings {
         }
     }
 
-    /** Its calls may be under way on any thread. */
+    /** Calls of the ring may be in progress on any thread. */
     private void end(ServerThread thread, MessageRing ring) {
         thread.remove(ring);
         ring.cancelCalls();

@@ -5,12 +5,16 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.verbs.VerbsException;
 import java.util.function.Supplier;
 
-/** A client's call that needs the server's device: what that refuses is the call's failure. */
+/** Runs a client's call that needs the server's device: if the device refuses, the call fails. */
 public final class DeviceCalls {
 
     private DeviceCalls() {}
 
-    /** @throws ControlException INTERNAL where the device refuses */
+    /**
+     * Runs it.
+     *
+     * @throws ControlException INTERNAL if the device refuses
+     */
     public static <T> T call(Supplier<T> call) {
         try {
             return call.get();

@@ -14,21 +14,24 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a manager's server lets caches have: what they have been granted by the manager of the highest epoch that it has
- * heard of. What was granted before that is worth nothing to those who come; whoever has a lease keeps it. Thread-safe.
+ * The grants of caches on a server with a manager: those of the manager with the highest epoch that the server knows.
+ * Grants of earlier epochs open no new lease; existing leases stay. Thread-safe.
  */
 public final class GrantBook {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
-    /** Longer than a grant that was given before may be shown, whatever the clocks do. */
+    /** Longer than an earlier grant may still be shown, whatever the clocks do. */
     private static final long ENDED_NANOS = 2 * CacheGrant.MOST_MILLIS * NANOS_PER_MILLI;
 
     private static final int ALL = CacheGrant.READ | CacheGrant.WRITE;
 
-    /** A cache's; its monitor is held while regions are given to it, so that two leases do not share the last. */
+    /**
+     * The grant of a cache; its monitor is held while regions are given to it, so that two leases do not both get the
+     * last region.
+     */
     private static final class Entry {
         volatile CacheGrant grant;
-        /** When the last of all that was shown is over. */
+        /** When the last of all grants that were shown expires. */
         long untilMillis;
 
         Entry(CacheGrant grant) {
@@ -46,16 +49,18 @@ public final class GrantBook {
 
     private final long serverId;
     private final LongSupplier nanos;
-    /** Guarded by this, as what follows. */
+    /** Guarded by this, as are the fields that follow. */
     private final Map<Long, Entry> entries = new HashMap<>();
 
-    /** Caches that show nothing here any more, and until when that has to be remembered, by this server's clock. */
+    /**
+     * Caches whose grants are not accepted any more, and until when that has to be remembered, by this server's clock.
+     */
     private final Map<Long, Long> ended = new HashMap<>();
 
     private @Nullable ManagerKey manager;
-    /** When the manager said what its clock is, by this server's. */
+    /** When the manager sent its clock, by this server's clock. */
     private long heardAt;
-    /** As late as it was by that manager's clock when it said so: then no time goes by until that has caught up. */
+    /** The latest time of that manager's clock that this server has assumed before; it does not go back behind it. */
     private long reachedMillis = Long.MIN_VALUE;
 
     /** @param nanos this server's clock */
@@ -64,7 +69,7 @@ public final class GrantBook {
         this.nanos = nanos;
     }
 
-    /** A manager has introduced itself; one whose epoch is over changes nothing. */
+    /** Stores the key of a manager that introduces itself; one of an earlier epoch changes nothing. */
     public synchronized void learn(ManagerKey key) {
         if (manager != null && key.epoch() < manager.epoch()) {
             return;
@@ -73,7 +78,8 @@ public final class GrantBook {
             if (!key.key().equals(manager.key())) {
                 return;
             }
-            // Its word may be late, or its clock behind this one's: what has been over once stays so.
+            // The message may be late, or the manager's clock behind this server's estimate: a grant that has expired
+            // once stays expired.
             reachedMillis = managerMillis(manager);
         } else {
             reachedMillis = Long.MIN_VALUE;
@@ -87,7 +93,7 @@ public final class GrantBook {
     }
 
     /**
-     * A client shows a grant; the latest of its cache counts from now on.
+     * A client shows a grant; the latest grant of its cache counts from now on.
      *
      * @param holders caches that have leases here
      * @throws ControlException GRANT_REFUSED
@@ -134,7 +140,7 @@ public final class GrantBook {
         }
     }
 
-    /** What caches were granted is worth nothing from now on. */
+    /** Ends the grants of caches from now on. */
     public synchronized void end(Set<Long> caches) {
         long now = nanos.getAsLong();
         ended.values().removeIf(until -> until - now <= 0);
@@ -166,13 +172,15 @@ public final class GrantBook {
         }
     }
 
-    /** What nobody can use any more: the cache holds nothing, and no grant that was given before can be shown again. */
+    /**
+     * Removes entries that are not needed any more: the cache holds nothing, and no earlier grant can be shown again.
+     */
     private void forget(long now, Set<Long> holders) {
         entries.entrySet().removeIf(entry -> entry.getValue().untilMillis <= now && !holders.contains(entry.getKey()));
     }
 
     /**
-     * Gives a cache regions, where it has fewer than it was granted.
+     * Gives a cache regions, if it was granted that many.
      *
      * @param held how many it has
      * @throws ControlException GRANT_REFUSED

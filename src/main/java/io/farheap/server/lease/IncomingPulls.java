@@ -25,10 +25,10 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** This server's regions that are filled with what others have. Thread-safe. */
+/** Pulls into this server's regions from other servers. Thread-safe. */
 public final class IncomingPulls {
 
-    /** A pull's share of memory. */
+    /** Staging memory that counts as one pull. */
     private static final int BYTES_LENT = 256 << 10;
 
     private final Context context;
@@ -59,7 +59,7 @@ public final class IncomingPulls {
     }
 
     private WatermarkEndpoint prepare(ClientLease lease, int regionId, String from, Supplier<PreparedPull> open) {
-        // First, so that a call that takes long is known for one that began before others.
+        // Taken first, so that a call that takes long is known to have begun before others.
         LeasedRegion.PullTurn turn = lease.turn(regionId);
         lease.endFill(regionId);
         try {

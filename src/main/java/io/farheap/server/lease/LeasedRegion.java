@@ -10,29 +10,29 @@ import io.farheap.verbs.MemoryRegion;
 import io.farheap.verbs.VerbsException;
 import org.jspecify.annotations.Nullable;
 
-/** One region in a lease's hands, with what else reaches it. Guarded by its {@link ClientLease}. */
+/** A region that a lease holds, with the pulls that reach it. Guarded by its {@link ClientLease}. */
 final class LeasedRegion {
 
     final int regionId;
-    /** By which it was granted; a region that is granted anew has another one. */
+    /** The allocation by which it was granted; a region that is granted again has another one. */
     final long allocationId;
 
     final MemoryRegion registration;
 
-    /** What other servers have of it. */
+    /** The access of other servers to it. */
     final RegionExport export;
 
     /** How many calls have begun to pull into it. */
     private int turns;
-    /** Of the pull that is ready or fills it, or did last: what began before comes too late. */
+    /** The turn of the pull that is ready or fills the region, or did so last: a call that began before it is late. */
     private int latest;
 
     /** The pull that is ready to fill it, or null. */
     @Nullable
     PreparedPull prepared;
-    /** There was one, and nobody began it in time. */
+    /** A pull was prepared and not begun in time. */
     boolean pullExpired;
-    /** What fills it, or null. */
+    /** The pull that fills it, or null. */
     @Nullable
     RegionFill fill;
 
@@ -43,14 +43,14 @@ final class LeasedRegion {
         this.export = export;
     }
 
-    /** A call's place among those that pull into the region, taken when it begins. */
+    /** The number of a call among those that pull into the region, assigned when it begins. */
     record PullTurn(LeasedRegion grant, int number) {}
 
     PullTurn nextTurn() {
         return new PullTurn(this, ++turns);
     }
 
-    /** Whether a call that began after that one was faster. */
+    /** Whether a call that began later has arrived before this one. */
     boolean isLate(PullTurn turn) {
         return turn.number < latest;
     }
@@ -64,7 +64,7 @@ final class LeasedRegion {
         return new RegionGrant(regionId, registration.address(), registration.remoteKey(), registration.bytes());
     }
 
-    /** Ends whatever reaches the region except its own registration, at the latest when the fence is closed. */
+    /** Ends everything that reaches the region except its own registration, at the latest when the fence is closed. */
     void cutOff(Fence fence) {
         export.cutOff(fence);
         if (prepared != null) {

@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The open leases, and the threads that end those that are not renewed. Thread-safe.
  *
- * <p>The reaper only looks: a lease ends on one of a few threads, as its client may be stopped in the middle of an
- * operation. Where the device is still busy after a first try, {@link RetiredResources} tries again, and the lease is
- * known until it is fenced, so that whoever asks for a fence learns that there is none yet. {@link RegionZeroer} then
- * makes its regions free.
+ * <p>The reaper only looks for them: a lease ends on one of a few other threads, since its client may be stopped in the
+ * middle of an operation. If the device is still busy after a first try, {@link RetiredResources} tries again, and the
+ * lease is kept until it is fenced, so that a caller that asks for a fence learns that there is none yet. {@link
+ * RegionZeroer} then makes its regions free.
  */
 public final class Leases {
 
@@ -55,10 +55,10 @@ public final class Leases {
     private final long pauseNanos;
     private final long pullNanos;
     public final FailPoint fault = new FailPoint();
-    /** Looks for what else is over, and ends it on other threads. */
+    /** Finds other things that have expired, such as spaces, and ends them on other threads. */
     private volatile Consumer<Executor> others = elsewhere -> {};
 
-    /** Told of each lease that has ended. */
+    /** Called for each lease that has ended. */
     private volatile LongConsumer told = lease -> {};
 
     private volatile boolean stopped;
@@ -81,12 +81,15 @@ public final class Leases {
         reaper.start();
     }
 
-    /** @param looks for what is over besides leases: told often where to end it, and never waits */
+    /**
+     * @param looks finds other things that have expired; called often with an executor on which to end them, and never
+     *     waits
+     */
     public void alsoReap(Consumer<Executor> looks) {
         others = looks;
     }
 
-    /** @param listener of each lease of which no call is executed any more, on the threads that end leases */
+    /** @param listener called for each lease of which no call is executed any more, on the threads that end leases */
     public void alsoTell(LongConsumer listener) {
         told = listener;
     }
@@ -99,7 +102,7 @@ public final class Leases {
         }
     }
 
-    /** How many regions the caches of managers hold, each by its id; 0 for one that has a lease alone. */
+    /** How many regions the caches of managers hold, by the cache's id; 0 for a cache that has only a lease. */
     public Map<Long, Integer> regionsByCache() {
         Map<Long, Integer> regions = new HashMap<>();
         for (ClientLease lease : leases.values()) {
@@ -111,9 +114,9 @@ public final class Leases {
     }
 
     /**
-     * Of all, for those who look on.
+     * The status of all leases, for observers.
      *
-     * @param callNanos that server threads have spent on calls of the lease with an id
+     * @param callNanos time that server threads have spent on calls of the lease with an id
      */
     public List<LeaseStatus> statuses(LongUnaryOperator callNanos) {
         return leases.values().stream()
@@ -135,8 +138,8 @@ public final class Leases {
     }
 
     /**
-     * Ends a lease for its client, who waits until its regions are free again, but not for operations that do not get
-     * on.
+     * Ends a lease at its client's request. The client waits until its regions are free again, but not for operations
+     * that do not end.
      */
     public void close(ClientLease lease) {
         boolean first = lease.beginEnding();
@@ -153,7 +156,7 @@ public final class Leases {
         }
     }
 
-    /** Ends a lease whose client is gone. */
+    /** Ends a lease for whose end no client waits. */
     private void end(ClientLease lease) {
         boolean done = false;
         try {
@@ -182,10 +185,10 @@ public final class Leases {
     }
 
     /**
-     * The lease is known until its regions are announced to the pool: whoever waits for them looks for the one, then
-     * the other.
+     * Fences a lease. The lease is listed until its regions are announced to the pool, because a thread that waits for
+     * them checks first the leases, then the pool.
      *
-     * @return the regions, which are to be given back, or null where the device is busy
+     * @return the regions, which are to be given back, or null if the device is busy
      */
     private @Nullable List<Integer> fenced(ClientLease lease) {
         if (!lease.end()) {
@@ -251,7 +254,7 @@ public final class Leases {
         }
     }
 
-    /** No lease may keep the thread from looking at the next. */
+    /** An error with one lease must not keep the thread from looking at the next. */
     private void reap(ClientLease lease) {
         try {
             if (stopped) {
@@ -271,7 +274,7 @@ public final class Leases {
         }
     }
 
-    /** Ends the leases of caches, soon. Those that are opened meanwhile are for whoever opens them to end. */
+    /** Ends the leases of caches, soon. A caller that opens a lease at the same time has to end it itself. */
     public void endCaches(Set<Long> caches) {
         for (ClientLease lease : leases.values()) {
             if (caches.contains(lease.cacheId())) {
@@ -295,7 +298,7 @@ public final class Leases {
         }
     }
 
-    /** Nobody else ends it from now on, so no log may keep this from doing so. */
+    /** No other thread ends the lease from now on, so a failure of the log must not prevent it. */
     private void takeBack(ClientLease lease, String why) {
         FailSafeLog.log(
                 LOG,
@@ -305,10 +308,10 @@ public final class Leases {
     }
 
     /**
-     * Stops the threads and ends all leases. Bounded.
+     * Stops the threads and ends all leases, in bounded time.
      *
-     * @return whether nothing is held any more; false where the device is still busy, then what leases hold must stay
-     *     as long as the process
+     * @return whether nothing is held any more; if false, the device is still busy, and the resources of leases must
+     *     stay as long as the process
      */
     public boolean stop() {
         stopped = true;

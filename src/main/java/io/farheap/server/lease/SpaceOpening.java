@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 
 /**
- * A space in one lease's hands: its registrations in that lease's protection domain. Closed by whoever is first, or by
- * several at once: the lease's end, the space's end and the client. Thread-safe.
+ * A space that one lease has open: its registrations in that lease's protection domain. The lease's end, the space's
+ * end and the client may close it, also several at once. Thread-safe.
  */
 public final class SpaceOpening implements AutoCloseable {
 
@@ -24,14 +24,17 @@ public final class SpaceOpening implements AutoCloseable {
     private final List<Budget.Loan> loans = new ArrayList<>();
     private List<RegionGrant> grants = List.of();
     private final AtomicBoolean gone = new AtomicBoolean();
-    /** From now on nothing is added, and services do not know the lease any more. */
+    /** From now on no registration is added, and services do not find the lease any more. */
     private volatile boolean leaving;
-    /** All have been tried once, so that all refuse operations. */
+    /** All registrations have been tried once, so that all refuse operations. */
     private boolean tried;
 
     private boolean failed;
 
-    /** @param onGone told once, when nothing of the lease's reaches the space any more, and whether that is certain */
+    /**
+     * @param onGone called once, when no registration of the lease reaches the space any more, with whether that is
+     *     certain
+     */
     public SpaceOpening(long id, long spaceId, long leaseId, BiConsumer<SpaceOpening, Boolean> onGone) {
         this.id = id;
         this.spaceId = spaceId;
@@ -59,7 +62,7 @@ public final class SpaceOpening implements AutoCloseable {
         leaving = true;
     }
 
-    /** In the space's order, from its first region on. */
+    /** The grants in the space's order, from its first region on. */
     public synchronized List<RegionGrant> grants() {
         return grants;
     }
@@ -73,10 +76,10 @@ public final class SpaceOpening implements AutoCloseable {
     }
 
     /**
-     * Destroys the registrations. One that the device does not let go of for good is not tried again, and told to
+     * Destroys the registrations. One that the device does not release for good is not tried again, and reported to
      * {@code onGone}.
      *
-     * @throws VerbsException with EBUSY where an operation is in the middle of the memory: close again later
+     * @throws VerbsException with EBUSY if an operation is using the memory: close again later
      */
     @Override
     public synchronized void close() {
@@ -108,7 +111,8 @@ public final class SpaceOpening implements AutoCloseable {
     }
 
     /**
-     * After {@link #close}: nothing of the lease's reaches the space, unless something failed. Once, whoever is first.
+     * To be called after {@link #close}: no registration of the lease reaches the space, unless one failed. Takes
+     * effect once.
      */
     public void gone(boolean fenced) {
         if (gone.compareAndSet(false, true)) {

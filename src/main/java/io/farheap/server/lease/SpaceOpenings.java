@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The spaces that one lease has open. Thread-safe. Its lock is taken with a space's or the lease's held, and none is
- * taken with it held, so who is told that an opening is gone is told without it.
+ * The spaces that one lease has open. Thread-safe. Its lock is taken while a space's or the lease's lock is held, and
+ * no lock is taken while it is held: so {@code onGone} is called without it.
  */
 public final class SpaceOpenings {
 
@@ -27,15 +27,17 @@ public final class SpaceOpenings {
     private final RegionPool pool;
     private final LongFunction<Budget.Loan> lend;
     private final Supplier<ControlException> expired;
-    /** Also those that leave, until they are gone. */
+    /** Includes openings that are being closed, until they have ended. */
     private final Map<Long, SpaceOpening> bySpace = new HashMap<>();
 
     private boolean closed;
 
     /**
+     * The openings of one lease.
+     *
      * @param domain the lease's
-     * @param lend so many registrations
-     * @param expired what is said of a lease that has ended
+     * @param lend borrows so many registrations
+     * @param expired returns the exception for a lease that has ended
      */
     SpaceOpenings(
             ProtectionDomain domain,
@@ -69,10 +71,10 @@ public final class SpaceOpenings {
     }
 
     /**
-     * Registers what a space has grown by since.
+     * Registers the regions by which a space has grown.
      *
      * @param regions all of the space
-     * @throws ControlException LEASE_EXPIRED; NOT_FOUND where the lease does not have it open
+     * @throws ControlException LEASE_EXPIRED; NOT_FOUND if the lease does not have it open
      */
     public synchronized SpaceOpening grow(long spaceId, int[] regions) {
         requireOpen();
@@ -85,9 +87,9 @@ public final class SpaceOpenings {
     }
 
     /**
-     * From now on an opening gets no more registrations.
+     * Closes an opening for new registrations.
      *
-     * @return null where there is none of that id, or it leaves already; else the caller ends it
+     * @return null if there is none of that id, or it is being closed already; else the caller ends it
      */
     public synchronized @Nullable SpaceOpening leave(long openingId) {
         for (SpaceOpening opening : bySpace.values()) {
@@ -105,7 +107,7 @@ public final class SpaceOpenings {
         }
     }
 
-    /** All that the opening has not yet, or nothing. */
+    /** Registers all regions that the opening does not have yet, or none. */
     private void register(SpaceOpening opening, int[] regions) {
         int from = opening.grants().size();
         if (from >= regions.length) {
@@ -131,7 +133,7 @@ public final class SpaceOpenings {
             }
             opening.add(registered, loan, grants);
         } catch (Throwable e) {
-            // Nobody has heard of their keys, so the device is not busy with them.
+            // No client has received their keys, so the device is not busy with them.
             registered.forEach(MemoryRegion::close);
             loan.close();
             throw e;
@@ -139,7 +141,7 @@ public final class SpaceOpenings {
     }
 
     /**
-     * Regions that follow one another in memory are one registration: a device has only so many.
+     * Regions that are adjacent in memory share one registration: a device has a limited number.
      *
      * @return first region and number of each
      */
@@ -156,7 +158,10 @@ public final class SpaceOpenings {
         return runs;
     }
 
-    /** The lease ends: nothing is opened any more, and what there is goes with the fence's present stage. */
+    /**
+     * Called when the lease ends: no space is opened any more, and the open ones are added to the fence's current
+     * stage.
+     */
     public synchronized void cutOff(Fence fence) {
         closed = true;
         for (SpaceOpening opening : bySpace.values()) {
@@ -166,9 +171,9 @@ public final class SpaceOpenings {
     }
 
     /**
-     * After {@link #cutOff} and its fence: tells the spaces.
+     * Called after {@link #cutOff} and its fence: notifies the spaces.
      *
-     * @param fenced false where something could not be closed
+     * @param fenced false if a resource could not be closed
      */
     public void ended(boolean fenced) {
         List<SpaceOpening> all;

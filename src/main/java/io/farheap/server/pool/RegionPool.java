@@ -18,7 +18,7 @@ import org.agrona.collections.IntArrayList;
 
 /**
  * All of a server's regions: one arena, populated and registered when the server starts, so that a limit on locked
- * memory shows then and not at a client's first request. Thread-safe.
+ * memory shows at that time and not at a client's first request. Thread-safe.
  */
 public final class RegionPool implements AutoCloseable {
 
@@ -31,21 +31,21 @@ public final class RegionPool implements AutoCloseable {
     private int freeCount;
     private volatile boolean zeroLater;
     private final RegionZeroer zeroing;
-    /** Their memory is the machine's for now. */
+    /** Regions whose memory has been given to the machine for now. */
     private final IntArrayList withdrawn = new IntArrayList();
-    /** So many regions are to be withdrawn as they come back. */
+    /** Number of regions that are to be withdrawn as they are given back. */
     private int owed;
-    /** Withdrawals that were begun, and those of them whose memory the machine has. */
+    /** Withdrawals that were begun, and those of them whose memory the machine has received. */
     private long begun;
 
     private long withdrawals;
-    /** So many were {@linkplain #expect announced} and are not free yet. */
+    /** Number of regions that were {@linkplain #expect announced} and are not free yet. */
     private int expected;
 
     /**
-     * @param elastic whether regions may be {@linkplain #owe withdrawn}: then nothing but leases' registrations, which
-     *     come and go with the leases, pins the memory, and it is of ordinary pages, which serve others too
-     * @throws IllegalArgumentException where the machine has not that much memory available
+     * @param elastic whether regions may be {@linkplain #owe withdrawn}. Then only the leases' registrations, which end
+     *     with the leases, pin the memory, and it has ordinary pages, which other processes can use too
+     * @throws IllegalArgumentException if the machine has less memory available
      */
     public RegionPool(Context context, long regionBytes, int regions, boolean elastic) {
         this(context, regionBytes, regions, elastic, task -> {
@@ -55,7 +55,7 @@ public final class RegionPool implements AutoCloseable {
         });
     }
 
-    /** @param threads makes the one that zeroes */
+    /** @param threads creates the zeroing thread */
     public RegionPool(Context context, long regionBytes, int regions, boolean elastic, ThreadFactory threads) {
         this.regionBytes = regionBytes;
         domain = context.allocateProtectionDomain();
@@ -69,7 +69,7 @@ public final class RegionPool implements AutoCloseable {
             for (int id = regions - 1; id >= 0; id--) {
                 free[freeCount++] = id;
             }
-            // Last: a process may have as many threads as it may.
+            // Started last: it fails if the process has as many threads as it may.
             zeroing = new RegionZeroer(this::segment, this::zeroed, threads);
             stack.keep();
         }
@@ -97,7 +97,11 @@ public final class RegionPool implements AutoCloseable {
         return freeCount;
     }
 
-    /** @return {@code count} zeroed regions; throws OUT_OF_MEMORY where there are fewer */
+    /**
+     * Takes free regions.
+     *
+     * @return {@code count} zeroed regions; throws OUT_OF_MEMORY if there are fewer
+     */
     public synchronized int[] take(int count) {
         if (count > freeCount) {
             throw new ControlException(
@@ -113,27 +117,27 @@ public final class RegionPool implements AutoCloseable {
     }
 
     /**
-     * So many regions are about to be given back: said before whoever held them is forgotten, so that they are at no
-     * moment unknown and not free.
+     * Announces regions that are about to be given back. Called before their lease is forgotten, so that at no moment
+     * they are neither held, announced nor free.
      */
     public synchronized void expect(int regions) {
         expected += regions;
     }
 
-    /** Whether all that was announced is free, or withdrawn where regions are owed. */
+    /** Whether all announced regions are free, or withdrawn if regions are owed. */
     public synchronized boolean expectsNone() {
         return expected == 0;
     }
 
     /**
-     * Zeroes a region that was {@linkplain #expect announced} and makes it free, or has that done where
-     * {@linkplain #zeroLater nobody waits for it}. No device may reach it any more.
+     * Zeroes a region that was {@linkplain #expect announced} and makes it free, or leaves that to the zeroing thread
+     * {@linkplain #zeroLater if no client waits for it}. No device may reach it any more.
      */
     public void giveBack(int id) {
         giveBack(List.of(id));
     }
 
-    /** As {@link #giveBack(int)}; what an error keeps from it is zeroed later. */
+    /** As {@link #giveBack(int)}; regions that an error prevents from being zeroed are zeroed later. */
     public void giveBack(List<Integer> ids) {
         int done = 0;
         try {
@@ -155,7 +159,9 @@ public final class RegionPool implements AutoCloseable {
         expect(-1);
     }
 
-    /** From now on whoever gives regions back does not wait until they are zero: nobody is to get them again. */
+    /**
+     * From now on a thread that gives regions back does not wait until they are zeroed: no client will get them again.
+     */
     public void zeroLater() {
         zeroLater = true;
     }
@@ -169,7 +175,7 @@ public final class RegionPool implements AutoCloseable {
         return zeroing;
     }
 
-    /** Makes a region free that is zero, or withdraws it where regions are owed. */
+    /** Makes a zeroed region free, or withdraws it if regions are owed. */
     public void free(int id) {
         synchronized (this) {
             if (owed == 0) {
@@ -182,19 +188,22 @@ public final class RegionPool implements AutoCloseable {
         withdraw(id);
     }
 
-    /** How many have been withdrawn; to be read before the memory from which follows how many more are to be. */
+    /**
+     * How many have been withdrawn; to be read before the free memory from which the number of further withdrawals
+     * follows.
+     */
     synchronized long withdrawals() {
         return withdrawals;
     }
 
-    /** No region is to be withdrawn any more. */
+    /** Cancels all withdrawals that are still owed. */
     synchronized void oweNothing() {
         owed = 0;
     }
 
     /**
-     * So many more regions are to be withdrawn from now on: free ones at once, and those that are given back. What was
-     * owed before is not any more, and what was withdrawn meanwhile counts. Not by two threads at a time.
+     * Sets how many more regions are to be withdrawn: free ones at once, and others as they are given back. This
+     * replaces the number that was owed before; withdrawals since {@code since} count toward it. One thread at a time.
      *
      * @param since {@link #withdrawals} before the machine's memory was read
      * @return how many are still owed
@@ -240,7 +249,7 @@ public final class RegionPool implements AutoCloseable {
     /**
      * Takes memory for a withdrawn region from the machine, and makes it free.
      *
-     * @return false where there is no such region, or the machine has no memory for it: then it stays withdrawn
+     * @return false if there is no such region, or the machine has no memory for it: then it stays withdrawn
      */
     boolean restore() {
         int id;
@@ -278,7 +287,7 @@ public final class RegionPool implements AutoCloseable {
         return memory.segment().asSlice(id * regionBytes, regionBytes);
     }
 
-    /** Regions that follow one another. */
+    /** The memory of adjacent regions. */
     public MemorySegment segments(int first, int count) {
         return memory.segment().asSlice(first * regionBytes, count * regionBytes);
     }

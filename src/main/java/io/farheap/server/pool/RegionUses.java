@@ -11,16 +11,16 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 
 /**
- * How much regions are used that clients can do without, as these report it, and which of them are asked back: batch
- * eviction, after Hydra (Lee et al., FAST '22, section 4.2). To have E regions back it looks at E + E' random ones, and
- * asks for the E that are least used. A region is asked for until it is given back, it is not needed any more, or its
- * client has not obeyed for long: then others may be asked in its place. Thread-safe.
+ * The reported use of regions that clients could give up, and the regions that the server asks back: batch eviction,
+ * after Hydra (Lee et al., FAST '22, section 4.2). To get E regions back it compares E + E' random ones, and asks for
+ * the E that are least used. A region is asked for until it is given back, it is not needed any more, or its client has
+ * not complied for long: then another one may be asked for in its place. Thread-safe.
  */
 final class RegionUses {
 
-    /** Of which no report tells for so many periods, the client has none to give any more. */
+    /** A region that has not been reported for so many periods is dropped: the client cannot give it any more. */
     private static final int KNOWN_PERIODS = 10;
-    /** So long a client has for giving one back before another is asked in its place. */
+    /** Periods that a client has for giving a region back before another one is asked for in its place. */
     private static final int PATIENT_PERIODS = 30;
 
     private static final class Use {
@@ -52,7 +52,11 @@ final class RegionUses {
         this.random = random;
     }
 
-    /** @return regions of the lease that are asked for */
+    /**
+     * Stores a report.
+     *
+     * @return regions of the lease that are asked for
+     */
     synchronized List<Integer> report(long lease, List<RegionUse> reported, long now) {
         for (RegionUse report : reported) {
             if (!holders.holds(lease, report.regionId())) {
@@ -64,7 +68,7 @@ final class RegionUses {
                 known.heat = report.accesses();
                 uses.put(report.regionId(), known);
             }
-            // Half of it is the last period's.
+            // Half of it comes from the last period.
             known.heat = known.heat / 2 + report.accesses() / 2;
             known.reportedAt = now;
         }
@@ -75,7 +79,7 @@ final class RegionUses {
     }
 
     /**
-     * Asks for so many regions, those that were asked for before among them, or for as many as there are.
+     * Asks for so many regions, including those that were asked for before, or for as many as there are.
      *
      * @return how many are asked for
      */
@@ -91,7 +95,8 @@ final class RegionUses {
             } else if (use.asked && now - use.askedAt <= PATIENT_PERIODS * periodNanos) {
                 asked++;
             } else {
-                // One that was asked for in vain is as good as any: its client may be able to by now.
+                // A region that was asked for in vain is as good as any other: its client may be able to give it back
+                // by now.
                 use.asked = false;
                 others.add(use);
             }

@@ -13,8 +13,8 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Zeroes the regions of leases that have ended, on a thread of its own: a large lease must not hold up the end of
- * others. Thread-safe.
+ * Zeroes the regions of leases that have ended, on a thread of its own: a large lease must not delay the end of others.
+ * Thread-safe.
  */
 public final class RegionZeroer implements AutoCloseable {
 
@@ -31,8 +31,8 @@ public final class RegionZeroer implements AutoCloseable {
 
     /**
      * @param segments the memory of each region, by its id
-     * @param zeroed told of each region that is zero, on a thread of its own
-     * @param threads makes that
+     * @param zeroed called for each zeroed region, on that thread
+     * @param threads creates the thread
      */
     RegionZeroer(IntFunction<MemorySegment> segments, IntConsumer zeroed, ThreadFactory threads) {
         this.segments = segments;
@@ -41,7 +41,7 @@ public final class RegionZeroer implements AutoCloseable {
         thread.start();
     }
 
-    /** The regions are free when they are zero. */
+    /** Zeroes these regions later; they become free then. */
     void add(List<Integer> more) {
         regions.addAll(more);
         LockSupport.unpark(thread);
@@ -52,7 +52,7 @@ public final class RegionZeroer implements AutoCloseable {
             try {
                 zeroNext();
             } catch (Throwable e) {
-                // Where it cannot even be said, it is tried again all the same.
+                // If even logging fails, it is tried again all the same.
                 LockSupport.parkNanos(this, RETRY_NANOS);
             }
         }
@@ -81,10 +81,10 @@ public final class RegionZeroer implements AutoCloseable {
     }
 
     /**
-     * In pieces, because a fill holds up safepoints for as long as it runs.
+     * Zeroes a region in pieces, because a fill delays safepoints for as long as it runs.
      *
-     * @param stoppable null for one that goes on to the end
-     * @return false where it was stopped halfway
+     * @param stoppable null to continue to the end
+     * @return false if it was stopped halfway
      */
     private static boolean zero(MemorySegment segment, @Nullable RegionZeroer stoppable) {
         for (long at = 0; at < segment.byteSize(); at += PIECE_BYTES) {
@@ -96,7 +96,7 @@ public final class RegionZeroer implements AutoCloseable {
         return true;
     }
 
-    /** Ends the thread within a piece; what is not zero then stays taken. */
+    /** Ends the thread within the time of a piece; regions that are not zeroed stay taken. */
     @Override
     public void close() {
         stopped = true;

@@ -18,15 +18,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps a part of the machine's memory free, after Hydra's Resource Monitor (Lee et al., FAST '22, section 4.2). Each
- * control period it compares what is free with the headroom. Where less is, free regions are withdrawn: their pages go
- * back to the kernel. For what is still missing then, clients are asked for regions that they can do without. Where
- * more is free, withdrawn regions become free regions again, half of what is beyond at a time, so that the two do not
- * chase each other. A thread of its own where there is headroom to be kept; thread-safe.
+ * control period it compares the free memory with the headroom. If less is free, free regions are withdrawn: their
+ * pages are given back to the kernel. If that is not enough, clients are asked for regions that they could give up. If
+ * more is free, withdrawn regions become free regions again, half of the excess at a time, so that the two do not
+ * alternate. It has a thread of its own if there is headroom to keep; thread-safe.
  */
 public final class ResourceMonitor implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ResourceMonitor.class.getName());
-    /** Regions that clients are asked for at a time: each is a regeneration. */
+    /** Most regions that clients are asked for at a time: each one costs a regeneration. */
     private static final int MOST_ASKED = 16;
 
     private final Headroom headroom;
@@ -85,12 +85,12 @@ public final class ResourceMonitor implements AutoCloseable {
         uses.askNothing(now);
     }
 
-    /** How much is missing, in bytes; below 0 for what is free beyond the headroom. */
+    /** Bytes that are missing to the headroom; below 0 if more is free. */
     private static long missing(Headroom headroom, MachineMemory memory) {
         return memory.totalBytes() / 100 * headroom.percent() - memory.freeBytes();
     }
 
-    /** A client tells how much it uses regions that it can do without. Never waits. */
+    /** A client reports how much it uses regions that it could give up. Never waits. */
     public WantedRegions report(long leaseId, List<RegionUse> reported) {
         if (reported.size() > ControlPlane.MAX_REPORTED) {
             throw new ControlException(

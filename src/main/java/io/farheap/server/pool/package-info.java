@@ -1,6 +1,6 @@
 /**
- * The server's memory: regions that are taken and given back, zeroing before they are granted again, and how much of it
- * the machine may have back while clients can do without. Begin with {@link io.farheap.server.pool.RegionPool}, then
+ * The server's memory: regions that are granted and given back, their zeroing in between, and the memory that the
+ * machine gets back while clients can give regions up. Begin with {@link io.farheap.server.pool.RegionPool}, then
  * {@link io.farheap.server.pool.ResourceMonitor}.
  */
 @NullMarked

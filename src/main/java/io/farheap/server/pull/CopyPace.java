@@ -13,7 +13,10 @@ import java.util.concurrent.locks.LockSupport;
 public final class CopyPace implements AutoCloseable {
 
     private static final long STALL_NANOS = 10_000_000_000L;
-    /** A client that clears ahead is never waited for that long; one that does not must not take a core for nothing. */
+    /**
+     * Longest spinning: a client that clears ahead never makes the server wait that long, and one that does not must
+     * not take a core for nothing.
+     */
     private static final long SPIN_NANOS = 200_000;
 
     private static final long PARK_NANOS = 20_000;
@@ -28,8 +31,7 @@ public final class CopyPace implements AutoCloseable {
 
     /**
      * @param bytes of the region
-     * @throws ControlException INVALID_ARGUMENT where the pace makes no sense, or the device refuses the client's
-     *     endpoint
+     * @throws ControlException INVALID_ARGUMENT if the pace is not valid, or the device refuses the client's endpoint
      */
     public CopyPace(Context context, PullPace pace, long bytes) {
         if (pace.offset() < 0 || pace.offset() >= pace.end() || pace.end() > bytes) {
@@ -80,9 +82,9 @@ public final class CopyPace implements AutoCloseable {
     }
 
     /**
-     * Up to where the client has cleared.
+     * The offset up to which the client has cleared.
      *
-     * @throws ControlException PULL_FAILED where it ends the pull, or its mark makes no sense
+     * @throws ControlException PULL_FAILED if it ends the pull, or its mark is not valid
      */
     long cleared() {
         long mark = exchange.theirs();
@@ -100,9 +102,9 @@ public final class CopyPace implements AutoCloseable {
     }
 
     /**
-     * There is nothing to do until the client clears more.
+     * Waits a moment, since there is nothing to do until the client clears more.
      *
-     * @param since {@code nanoTime}, when there was something
+     * @param since {@code nanoTime} when there was something to do
      */
     void await(long since) {
         exchange.check();
@@ -114,17 +116,18 @@ public final class CopyPace implements AutoCloseable {
         if (waited < SPIN_NANOS) {
             Thread.onSpinWait();
         } else {
-            // The longer it has waited, the less it matters: a region that is ready ahead of its turn waits for others.
+            // The longer it has waited, the longer it sleeps: a region that is prepared ahead of its turn waits for
+            // other regions.
             LockSupport.parkNanos(Math.clamp(waited / PARKS, PARK_NANOS, MOST_PARK_NANOS));
         }
     }
 
-    /** Tells the client up to where all has arrived. */
+    /** Writes to the client the offset up to which all has been copied. */
     void copied(long end) {
         exchange.tell(end);
     }
 
-    /** Returns when the client knows it all. */
+    /** Returns when all of that has reached the client. */
     void finish() {
         exchange.flush();
     }

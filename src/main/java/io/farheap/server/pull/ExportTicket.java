@@ -3,9 +3,9 @@ package io.farheap.server.pull;
 import java.util.HexFormat;
 
 /**
- * The right to read a granted region once. Whoever takes it out of {@link ExportTickets} has used it.
+ * The right to read a granted region once. The thread that takes it out of {@link ExportTickets} has used it.
  *
- * @param <E> what stands for a region that is exported
+ * @param <E> the type that represents an exported region
  */
 public final class ExportTicket<E> {
 

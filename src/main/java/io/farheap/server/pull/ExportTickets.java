@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Tickets that are neither used nor revoked; at most one per granted region. Thread-safe.
+ * Tickets that are neither used nor revoked; at most one for each granted region. Thread-safe.
  *
- * @param <E> what stands for a region that is exported
+ * @param <E> the type that represents an exported region
  */
 public final class ExportTickets<E> {
 
@@ -35,7 +35,7 @@ public final class ExportTickets<E> {
         return ticket;
     }
 
-    /** Uses a ticket up. */
+    /** Takes the ticket of a token, which is used by that. */
     public ExportTicket<E> redeem(byte[] token) {
         ExportTicket<E> ticket = open.remove(HexFormat.of().formatHex(token));
         if (ticket == null) {

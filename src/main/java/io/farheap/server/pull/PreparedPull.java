@@ -13,20 +13,23 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The new server's end of a pull, connected and mapped: what is left is to read. One owner; two may end it. */
+/**
+ * The new server's end of a pull, connected and mapped: only the reads are left to do. One owner; two threads may end
+ * it.
+ */
 public final class PreparedPull {
 
-    /** Where it reads. The first names it. */
+    /** The sources; the first one identifies the pull. */
     private final List<SourceLink> links;
 
     private final SourceConnectionPool sources;
     private final RegionFill fill;
-    /** Null for a pull that goes at once. */
+    /** Null for a pull that copies at once. */
     private final @Nullable CopyPace pace;
 
     private final Budget.Loan loan;
     private final long openedAt = System.nanoTime();
-    /** The sources have been told, or are being. */
+    /** The sources' ends have been ended, or are being ended. */
     private boolean left;
 
     private PreparedPull(
@@ -43,10 +46,10 @@ public final class PreparedPull {
     }
 
     /**
-     * Its own from now on, but where this throws the loan stays the caller's.
+     * Connects a pull. The arguments belong to it from now on; but if this throws, the loan stays the caller's.
      *
      * @param links which {@link #abandon} closes, and whose connections {@link #finish} gives back
-     * @param loan which goes back when this end is closed
+     * @param loan which is given back when this end is closed
      */
     public static PreparedPull open(
             List<SourceLink> links,
@@ -84,7 +87,7 @@ public final class PreparedPull {
         return fill;
     }
 
-    /** Where the client tells its pace. Not for a pull that goes at once. */
+    /** The word in which the client stores its pace. Not for a pull that copies at once. */
     public WatermarkEndpoint mark() {
         return Objects.requireNonNull(pace).described();
     }
@@ -106,7 +109,7 @@ public final class PreparedPull {
         return System.nanoTime() - openedAt;
     }
 
-    /** Ends both ends, and gives the connections back. May be called again where the device is busy. */
+    /** Ends both ends, and gives the connections back. To be called again if the device is busy. */
     public synchronized void finish() {
         Closeables.all(fill, pace);
         loan.close();
@@ -116,7 +119,7 @@ public final class PreparedPull {
         }
     }
 
-    /** Ends this end at once, and the others without waiting. May be called again where the device is busy. */
+    /** Ends this end at once, and the sources' ends without waiting. To be called again if the device is busy. */
     public synchronized void abandon() {
         try {
             Closeables.all(fill, pace);

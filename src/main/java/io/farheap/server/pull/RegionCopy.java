@@ -18,7 +18,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Fills a region with another server's, of the same length. */
+/** Fills a region by copying another server's region of the same length. */
 public final class RegionCopy extends RegionFill {
 
     private static final int READS_IN_FLIGHT = 8;
@@ -26,7 +26,7 @@ public final class RegionCopy extends RegionFill {
 
     private final ProtectionDomain domain;
     private final int maxPieceBytes;
-    /** Of the read in each slot. */
+    /** Length of the read in each slot. */
     private final int[] lengths = new int[READS_IN_FLIGHT];
 
     private SendRequests requests;
@@ -85,7 +85,7 @@ public final class RegionCopy extends RegionFill {
         return result;
     }
 
-    /** @param pace says how far the copy may go, and is told how far it has come; null for one that goes at once */
+    /** @param pace gives how far the copy may go, and receives how far it has come; null to copy at once */
     private PullResult read(
             PullSource region, long into, int localKey, long from, long to, int pieceBytes, @Nullable CopyPace pace) {
         long started = System.nanoTime();
@@ -112,7 +112,7 @@ public final class RegionCopy extends RegionFill {
                 if (completions.status(i) != WcStatus.SUCCESS) {
                     throw failed("a read ended in \"" + WcStatus.describe(completions.status(i)) + "\"");
                 }
-                // One queue pair completes in order.
+                // A queue pair completes its reads in order.
                 completed += lengths[head];
                 head = (head + 1) % READS_IN_FLIGHT;
                 inFlight--;

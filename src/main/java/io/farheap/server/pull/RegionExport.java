@@ -16,8 +16,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What other servers have of one granted region: the ticket by which one of them may read it, and the pulls of those
- * that do. Thread-safe. Its lock is taken with the lease's held, and the lease's is not taken with it held.
+ * The access of other servers to one granted region: the ticket by which one of them may read it, and the pulls of
+ * those that do. Thread-safe. Lock order: its lock is taken while the lease's is held, never the other way round.
  */
 public final class RegionExport {
 
@@ -28,17 +28,17 @@ public final class RegionExport {
     private final RetiredResources retired;
     /** Ends the latest ticket for it. A new one replaces it. */
     private Runnable revoke = () -> {};
-    /** By which alone the region may be read anew, or null. */
+    /** The only ticket by which the region may be read, or null. */
     private @Nullable ExportTicket<RegionExport> latest;
     /** The other server that reads it, or null. A new one replaces it. */
     private @Nullable SourcePull source;
-    /** Other servers that read it, that are closed and that the device is busy with. */
+    /** Pulls that are closed while the device is still busy with them. */
     private final List<SourcePull> leaving = new ArrayList<>();
-    /** Set when the region goes back. Read without the lock. */
+    /** Set when the region is given back. Read without the lock. */
     private volatile boolean over;
 
     /**
-     * @param client whose region it is
+     * @param client that holds the region
      * @param completions of queue pairs that post nothing, so it stays empty
      */
     public RegionExport(
@@ -54,23 +54,23 @@ public final class RegionExport {
         this.retired = retired;
     }
 
-    /** Another ticket instead of the one before. */
+    /** Issues a ticket that replaces the one before. */
     public synchronized ExportTicket<RegionExport> issue(ExportTickets<RegionExport> tickets) {
         revoke.run();
         ExportTicket<RegionExport> ticket = tickets.issue(this);
         revoke = () -> tickets.remove(ticket);
         latest = ticket;
-        // A pull by the one before may be waiting.
+        // A pull by the earlier ticket may be waiting.
         notifyAll();
         return ticket;
     }
 
     /**
-     * Ends the pull that read the region before, if any. Waits for earlier ones that the device is busy with, which on
-     * a busy machine it is for some milliseconds, but not for as long as a process that is stopped may be.
+     * Ends the earlier pull of the region, if any. Waits for earlier pulls with which the device is busy, which on a
+     * busy machine takes some milliseconds, but not for as long as a process may be stopped.
      *
-     * @param ticket which was redeemed; it is refused where there is a newer one, whose pull this would end
-     * @param pulls by their ids: the pull is among them from now on, instead of the one before
+     * @param ticket which was redeemed; it is refused if there is a newer one, whose pull this would end
+     * @param pulls by their ids: the new pull replaces the earlier one in this map
      */
     public SourcePull openPull(
             ExportTicket<RegionExport> ticket,
@@ -113,9 +113,9 @@ public final class RegionExport {
     }
 
     /**
-     * With the lock, which is free meanwhile; only for as long as the ticket is good.
+     * Called with the lock, which is released while it waits; waits only while the ticket is valid.
      *
-     * @return whether all that were closed are gone
+     * @return whether all closed pulls have ended
      */
     private boolean awaitLeaving(ExportTicket<RegionExport> ticket) {
         long deadline = System.nanoTime() + retired.patienceNanos;
@@ -157,12 +157,12 @@ public final class RegionExport {
         });
     }
 
-    /** Whether the region has gone back. */
+    /** Whether the region has been given back. */
     public boolean over() {
         return over;
     }
 
-    /** The region goes back: nobody reads it any more, at the latest when the fence is closed. */
+    /** The region is given back: no server reads it any more, at the latest when the fence is closed. */
     public synchronized void cutOff(Fence fence) {
         over = true;
         notifyAll();

@@ -14,14 +14,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The new server's end of a pull: fills a region with one-sided READs of others, several in flight. One thread makes,
- * connects, runs and closes it; another may {@link #cancel} it. What stops it is a {@link VerbsException} of the
+ * The new server's end of a pull: fills a region by one-sided READs from other servers, several in flight. One thread
+ * creates, connects, runs and closes it; another may {@link #cancel} it. It fails with a {@link VerbsException} of the
  * device, or a {@link ControlException} PULL_FAILED; the region's content is then undefined.
  */
 public abstract class RegionFill implements AutoCloseable {
 
     private static final long STALL_NANOS = 10_000_000_000L;
-    /** A read that takes longer is late, and may be for seconds: no processor is taken for that. */
+    /** Longest spinning: a read that takes longer may be late by seconds, and must not take a core for that. */
     private static final long SPIN_NANOS = 10_000_000;
 
     private static final long PARK_NANOS = 100_000;
@@ -34,12 +34,17 @@ public abstract class RegionFill implements AutoCloseable {
     public abstract Endpoint endpoint(int source);
 
     /**
-     * Connects to a source, and reads a little of it, not into the region: a device that maps a peer's memory on first
-     * use does it now, and until the lease knows of this, the region may be given back and granted to another.
+     * Connects to a source, and reads a little of it, to another buffer than the region. A device that maps a peer's
+     * memory at first use does so now; and until the lease knows of this pull, the region may be given back and granted
+     * to another client.
      */
     public abstract void connect(int source, PullSource opened);
 
-    /** @param pace of the client; null to fill all of the region at once */
+    /**
+     * Fills the region.
+     *
+     * @param pace of the client; null to fill all of the region at once
+     */
     public abstract PullResult run(@Nullable CopyPace pace);
 
     static void read(
@@ -73,9 +78,9 @@ public abstract class RegionFill implements AutoCloseable {
     }
 
     /**
-     * There is nothing to do until a read completes.
+     * Waits a moment, since there is nothing to do until a read completes.
      *
-     * @param progressAt {@code nanoTime}, when one last did
+     * @param progressAt {@code nanoTime} when the last one completed
      */
     static void awaitRead(long progressAt) {
         long waited = System.nanoTime() - progressAt;
@@ -94,9 +99,9 @@ public abstract class RegionFill implements AutoCloseable {
     }
 
     /**
-     * Stops it. Bounded.
+     * Stops it; takes bounded time. Only for a pull that is running, or has run.
      *
-     * @return whether nothing of it can reach the region any more. Only for one that is running, or was
+     * @return whether none of its reads can reach the region any more
      */
     public final boolean cancel() {
         cancelled = true;
@@ -108,12 +113,12 @@ public abstract class RegionFill implements AutoCloseable {
         }
     }
 
-    /** Nothing is written to the region after it. */
+    /** Records that nothing is written to the region after this. */
     final void letGo() {
         ended.countDown();
     }
 
-    /** May be called again, as long as the device is busy. */
+    /** To be called again while the device is busy. */
     @Override
     public abstract void close();
 }

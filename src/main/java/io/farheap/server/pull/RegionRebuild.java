@@ -21,8 +21,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a region of splits of an erasure code that other servers have: reads a piece of each, and decodes them into the
- * region when all are there. Some pieces are being read while another is decoded.
+ * Rebuilds a region from splits of an erasure code on other servers: reads a piece of each split, and decodes them into
+ * the region when all have arrived. Further pieces are in flight while one is decoded.
  */
 public final class RegionRebuild extends RegionFill {
 
@@ -37,11 +37,11 @@ public final class RegionRebuild extends RegionFill {
     private final int present;
     private final int maxPieceBytes;
     private final ProtectionDomain domain;
-    /** Of the piece in each slot: how long it is, and from how many sources it is not there yet. */
+    /** Length of the piece in each slot, and the number of sources whose split of it has not arrived yet. */
     private final int[] lengths = new int[PIECES_IN_FLIGHT];
 
     private final int[] missing = new int[PIECES_IN_FLIGHT];
-    /** Of splits, for the coder. */
+    /** Addresses of splits, for the coder. */
     private final long[] addresses;
 
     private final QueuePair[] queuePairs;
@@ -53,7 +53,7 @@ public final class RegionRebuild extends RegionFill {
 
     /**
      * @param plan that was checked
-     * @param pieceBytes that the client asks for; it may be less
+     * @param pieceBytes that the client asks for; the actual piece may be smaller
      */
     public RegionRebuild(Context context, MemorySegment into, RebuildPlan plan, int pieceBytes) {
         this.plan = plan;
@@ -83,7 +83,7 @@ public final class RegionRebuild extends RegionFill {
         }
     }
 
-    /** How much of all splits is on its way, or there and not decoded, at most. */
+    /** Most bytes of splits that are in flight, or have arrived and are not decoded. */
     public static int stagingBytes(int sources, int pieceBytes) {
         int pieces = PIECES_IN_FLIGHT * sources;
         int fits = MOST_STAGING_BYTES / pieces / ALIGNMENT * ALIGNMENT;
@@ -134,7 +134,7 @@ public final class RegionRebuild extends RegionFill {
             pace.finish();
             return result;
         } finally {
-            // What reads may still bring lands in the staging memory.
+            // Late reads end up in the staging memory.
             letGo();
         }
     }
@@ -212,11 +212,11 @@ public final class RegionRebuild extends RegionFill {
             throw failed("splits disagree between bytes " + at + " and " + (at + lengths[slot]));
         }
         coder.recover(addresses, lengths[slot], present, 1 << plan.split());
-        // A coder may store past the caches, which no store that follows waits for by itself.
+        // The coder may use non-temporal stores, which later stores do not wait for by themselves.
         VarHandle.fullFence();
     }
 
-    /** Where it was running, it has run. */
+    /** If it was running, it has ended. */
     @Override
     public void close() {
         letGo();

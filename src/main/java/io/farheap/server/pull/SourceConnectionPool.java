@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Connections to the servers that regions were pulled from, kept for the next pull: writers of a region wait while it
+ * Connections to the servers from which regions were pulled, kept for the next pull: writers of a region wait while it
  * is copied, and a new connection takes longer than the copy. Thread-safe.
  */
 public final class SourceConnectionPool implements AutoCloseable {
@@ -18,12 +18,15 @@ public final class SourceConnectionPool implements AutoCloseable {
     private static final int MAX_IDLE = 32;
 
     private final Deque<ControlClient> idle = new ArrayDeque<>();
-    /** Over which a last call is made. */
+    /** Connections over which a last call is made. */
     private final Set<ControlClient> leaving = new HashSet<>();
 
     private boolean closed;
 
-    /** A connection for the caller alone, who gives it back with {@link #giveBack} or, after a failure, closes it. */
+    /**
+     * Takes a connection for the caller alone, which gives it back with {@link #giveBack} or, after a failure, closes
+     * it.
+     */
     ControlClient take(String address) {
         synchronized (this) {
             for (ControlClient client : idle) {
@@ -75,7 +78,7 @@ public final class SourceConnectionPool implements AutoCloseable {
             closed = true;
             all = new ArrayList<>(idle);
             idle.clear();
-            // What is called over them ends.
+            // Ends the calls over them.
             all.addAll(leaving);
         }
         Closeables.all(all);

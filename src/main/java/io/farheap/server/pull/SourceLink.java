@@ -7,7 +7,7 @@ import io.farheap.verbs.Endpoint;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** A server that a pull reads: the connection to it, and the export that is open there. One thread at a time. */
+/** A source of a pull: the connection to its server, and the export that is open there. One thread at a time. */
 public final class SourceLink {
 
     private final String address;
@@ -54,7 +54,7 @@ public final class SourceLink {
             try {
                 connection.closePull(opened.pullId());
             } catch (ControlException e) {
-                // It ends with the exporting lease, or with the source.
+                // The export ends with its lease, or with the source.
             }
         }
     }

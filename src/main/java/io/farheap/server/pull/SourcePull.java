@@ -25,7 +25,7 @@ public final class SourcePull implements AutoCloseable {
     private QueuePair queuePair;
     private final Budget.Loan loan;
 
-    /** @param loan which goes back when this is closed, also where this throws */
+    /** @param loan which is given back when this is closed, or if this throws */
     SourcePull(
             long id,
             Context context,
@@ -69,7 +69,7 @@ public final class SourcePull implements AutoCloseable {
                 id, queuePair.endpoint(), registration.address(), registration.remoteKey(), registration.bytes());
     }
 
-    /** Idempotent; any thread. May be called again where the device is busy. */
+    /** Idempotent; any thread. To be called again if the device is busy. */
     @Override
     public synchronized void close() {
         Closeables.all(queuePair, registration, domain);

@@ -7,41 +7,41 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What each memory server offers beside memory. Found by {@link java.util.ServiceLoader}; one instance for each server
- * of the process.
+ * A service that each memory server offers in addition to memory. Found by {@link java.util.ServiceLoader}; each server
+ * of the process has an instance of its own.
  */
 public interface ServerService {
 
     /**
-     * A server begins; nobody calls it yet.
+     * A server begins; no client calls it yet.
      *
-     * @param options the server's
-     * @param handlers where it registers operations, with numbers that no other service has
-     * @param spaces the server's
+     * @param options the server's options
+     * @param handlers where the service registers operations, with numbers that no other service uses
+     * @param spaces the server's shared spaces
      */
     void install(ServerOptions options, RpcHandlers handlers, ServedSpaces spaces);
 
     /**
-     * How a service has the server start all of its threads, also those that have no rings yet: they sleep until they
-     * are woken, and do its {@linkplain #work work}. Not on a server's thread; it may be called again, and does nothing
-     * on a server that is closed.
+     * Gives the service a way to start all threads of the server, including those that have no rings yet: they sleep
+     * until they are woken, and do the service's {@linkplain #work work}. It must not be run on a server thread; it may
+     * be run repeatedly, and does nothing on a closed server.
      */
     default void threads(Runnable startAll) {}
 
     /**
      * One of the server's threads begins; called on that thread.
      *
-     * @param wake makes that thread look for work, if it sleeps; any thread may call it
-     * @return what it is to do beside its message rings, or null
+     * @param wake makes that thread look for work if it sleeps; any thread may call it
+     * @return the service's work on this thread besides its message rings, or null
      */
     default @Nullable ServerWork work(Runnable wake) {
         return null;
     }
 
-    /** The server is closed, and its threads have ended or will. */
+    /** The server is closed, and its threads have ended or will end. */
     default void closed() {}
 
-    /** What it has counted since the server began, by name; any thread, also while calls are executed. */
+    /** The service's counts since the server began, by name; any thread, also while calls are executed. */
     default Map<String, Long> counters() {
         return Map.of();
     }
@@ -52,8 +52,8 @@ public interface ServerService {
     }
 
     /**
-     * A lease has ended: none of its calls is executed any more, nor will be. Told on threads that end leases: it must
-     * be short.
+     * A lease has ended: none of its calls is executed now or later. Called on threads that end leases: it must be
+     * short.
      */
     default void leaseEnded(long leaseId) {}
 }

@@ -5,8 +5,9 @@ import java.security.MessageDigest;
 import java.util.ArrayDeque;
 
 /**
- * What a call that is repeated must not find changed: a space that was dropped is so also where another has its name,
- * and one that was created and has ended is not created anew. Remembers the last {@value #REMEMBERED}. Thread-safe.
+ * Spaces that have ended, so that a repeated call has the same result: a space that was dropped stays dropped even if
+ * another one has its name now, and one that was created and has ended is not created again. Remembers the last {@value
+ * #REMEMBERED}. Thread-safe.
  */
 final class EndedSpaces {
 
@@ -27,7 +28,7 @@ final class EndedSpaces {
         return last.stream().anyMatch(space -> space.creationId == creationId);
     }
 
-    /** Whether a space has ended that had that id and that key. */
+    /** Whether a space with that id and that key has ended. */
     synchronized boolean ended(long spaceId, SpaceKey key) {
         return last.stream()
                 .anyMatch(space -> space.id == spaceId

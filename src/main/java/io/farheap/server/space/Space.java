@@ -26,8 +26,8 @@ import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One shared space. Its lock guards which regions it has, who has it open and until when, and is held while
- * registrations are made; what services ask needs no lock. Thread-safe.
+ * One shared space. Its lock guards its regions, its openings and its end time, and is held while registrations are
+ * made; services query it without a lock. Thread-safe.
  */
 final class Space implements ServedSpace {
 
@@ -43,24 +43,24 @@ final class Space implements ServedSpace {
     private final Budget.Loan loan;
     private int[] regions;
     private volatile MemorySegment[] segments = NONE;
-    /** Where each growth began and how many regions it had, by the number that its client chose. */
+    /** First region and number of regions of each growth, by the number that its client chose. */
     private final Map<Long, int[]> growths = new HashMap<>();
-    /** By lease; never changed, but replaced. */
-    // Several threads walk through it at a time, so each has an iterator of its own.
+    /** By lease; the map is never changed, but replaced. */
+    // Several threads iterate over it at a time, so its cached iterator is off.
     private volatile Long2ObjectHashMap<SpaceOpening> openings =
             new Long2ObjectHashMap<>(8, Hashing.DEFAULT_LOAD_FACTOR, false);
-    /** By {@link System#nanoTime}, unless it lives for ever. */
+    /** By {@link System#nanoTime}; not used if the space lives for ever. */
     private volatile long endsAt;
 
     private volatile boolean forEver;
     private volatile boolean ended;
     private final AtomicInteger uses = new AtomicInteger();
-    /** The thread that looks for what is over has handed it on. */
+    /** The thread that looks for expired spaces has handed it on. */
     private final AtomicBoolean expiring = new AtomicBoolean();
-    /** Somebody may reach it for good. */
+    /** A lease may reach its memory for good. */
     private volatile boolean tainted;
 
-    /** @param loan of a space; goes back in {@link #takeRegions} */
+    /** @param loan of a space; given back in {@link #takeRegions} */
     Space(
             long id,
             String name,
@@ -132,7 +132,7 @@ final class Space implements ServedSpace {
         return opening != null && !opening.leaving();
     }
 
-    /** How many leases have it open, or are about to have closed it. */
+    /** How many leases have it open, or have not finished closing it. */
     int leases() {
         return openings.size();
     }
@@ -146,7 +146,11 @@ final class Space implements ServedSpace {
         return forEver ? SpacePlane.FOR_EVER : Math.max(1, (endsAt - System.nanoTime()) / NANOS_PER_MILLI);
     }
 
-    /** @return null where it has ended meanwhile */
+    /**
+     * Opens it for a lease.
+     *
+     * @return null if it has ended in the meantime
+     */
     synchronized @Nullable SpaceGrant open(SpaceOpenings lease, Supplier<SpaceOpening> made) {
         if (ended) {
             return null;
@@ -161,8 +165,10 @@ final class Space implements ServedSpace {
     }
 
     /**
-     * @return null where it has ended meanwhile
-     * @throws ControlException OUT_OF_MEMORY, NOT_FOUND where the lease does not have it open
+     * Adds regions at its end.
+     *
+     * @return null if it has ended in the meantime
+     * @throws ControlException OUT_OF_MEMORY, NOT_FOUND if the lease does not have it open
      */
     synchronized @Nullable SpaceGrowth grow(SpaceOpenings lease, int count, long growthId) {
         if (ended) {
@@ -192,7 +198,11 @@ final class Space implements ServedSpace {
         return new SpaceGrowth(growth[0], grants.subList(growth[0], growth[0] + growth[1]));
     }
 
-    /** @return whether it has not ended meanwhile */
+    /**
+     * Extends its lifetime.
+     *
+     * @return whether it has not ended in the meantime
+     */
     synchronized boolean extend(long millis) {
         if (ended) {
             return false;
@@ -208,12 +218,12 @@ final class Space implements ServedSpace {
         return true;
     }
 
-    /** Whether its time is over. Never waits. */
+    /** Whether its lifetime has passed. Never waits. */
     boolean over() {
         return !forEver && System.nanoTime() - endsAt > 0;
     }
 
-    /** As {@link #over}, and says so to one caller, who then {@linkplain #expired says} what became of it. */
+    /** As {@link #over}, but returns true to one caller only, until that caller has called {@link #expired}. */
     boolean beginExpiring() {
         return !ended && over() && expiring.compareAndSet(false, true);
     }
@@ -223,10 +233,10 @@ final class Space implements ServedSpace {
     }
 
     /**
-     * From now on nobody opens or uses it.
+     * Ends it: from now on no client opens it and no service uses it.
      *
-     * @param onlyIfOver only where its time is over
-     * @return whether it has not ended before, and so the caller ends it
+     * @param onlyIfOver end it only if its lifetime has passed
+     * @return whether this call has ended it, and so the caller frees its regions
      */
     synchronized boolean end(boolean onlyIfOver) {
         if (ended || onlyIfOver && !over()) {
@@ -236,7 +246,7 @@ final class Space implements ServedSpace {
         return true;
     }
 
-    /** Adds everything that reaches it to a fence: after {@link #end}. */
+    /** Adds everything that reaches it to a fence; to be called after {@link #end}. */
     synchronized void cutOff(Fence fence) {
         for (SpaceOpening opening : openings.values()) {
             opening.leave();
@@ -245,14 +255,14 @@ final class Space implements ServedSpace {
         fence.add("the uses of space " + name, this::requireUnused);
     }
 
-    /** After the fence. */
+    /** To be called after the fence. */
     void fenced() {
         for (SpaceOpening opening : List.copyOf(openings.values())) {
             opening.gone(true);
         }
     }
 
-    /** An opening is gone. */
+    /** An opening has ended. */
     synchronized void left(SpaceOpening opening) {
         if (openings.get(opening.leaseId()) == opening) {
             var fewer = new Long2ObjectHashMap<>(openings);
@@ -261,7 +271,7 @@ final class Space implements ServedSpace {
         }
     }
 
-    /** Whether something may reach it for good is not known any more: its regions must not be given to anybody. */
+    /** Called if a lease may still reach the memory for good: its regions must not be granted again. */
     void taint() {
         tainted = true;
     }
@@ -270,7 +280,10 @@ final class Space implements ServedSpace {
         return tainted;
     }
 
-    /** After {@link #end}, when nothing reaches it any more: its regions, which are the caller's; once. */
+    /**
+     * To be called after {@link #end}, once nothing reaches it any more: returns its regions, once; the caller then
+     * owns them.
+     */
     synchronized List<Integer> takeRegions() {
         loan.close();
         List<Integer> taken = Arrays.stream(regions).boxed().toList();
@@ -278,9 +291,14 @@ final class Space implements ServedSpace {
         return taken;
     }
 
-    /** @return whether it has not ended; then {@link #unuse} must follow */
+    /**
+     * Begins a use.
+     *
+     * @return whether it has not ended; if so, {@link #unuse} must follow
+     */
     boolean use() {
-        // Counted before it is looked at, and ended before it is counted: one of the two sees the other.
+        // This thread counts itself before it reads {@code ended}; the ending thread sets {@code ended} before it reads
+        // the count. So one of the two sees the other.
         uses.incrementAndGet();
         if (ended) {
             uses.decrementAndGet();

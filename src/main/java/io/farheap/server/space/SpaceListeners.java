@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-/** Services that are told of spaces; what one throws keeps nobody else from anything. Thread-safe. */
+/** Calls the listeners of spaces; an exception of one of them affects no other. Thread-safe. */
 final class SpaceListeners implements SpaceListener {
 
     private static final System.Logger LOG = System.getLogger(SpaceListeners.class.getName());

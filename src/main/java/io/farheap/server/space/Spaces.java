@@ -41,13 +41,16 @@ import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's shared spaces. Thread-safe. Its lock guards which there are and is held for moments alone; a space's own
- * is held while the device registers its memory.
+ * A server's shared spaces. Thread-safe. Its lock guards the set of spaces and is held only for moments; a space's own
+ * lock is held while the device registers its memory.
  */
 public final class Spaces implements SpacePlane, ServedSpaces {
 
     private static final System.Logger LOG = System.getLogger(Spaces.class.getName());
-    /** How long a call waits for the device before others go on with it: well below what the caller waits. */
+    /**
+     * How long a call waits for the device before it leaves the rest to other threads: well below the caller's own
+     * timeout.
+     */
     private static final long PATIENCE_NANOS = 2_000_000_000L;
     /** How long {@link #stop} waits for services. */
     private static final long LAST_USES_NANOS = 2_000_000_000L;
@@ -58,14 +61,14 @@ public final class Spaces implements SpacePlane, ServedSpaces {
     private final Budgets budgets;
     private final RetiredResources retired;
     private final SpaceListeners listeners = new SpaceListeners();
-    /** Whether a cache manager says what is whose. */
+    /** Whether a cache manager decides which regions a client may have. */
     private final BooleanSupplier managed;
 
     private final SecureRandom random = new SecureRandom();
     private final EndedSpaces ended = new EndedSpaces();
     private final Map<String, Space> byName = new HashMap<>();
-    /** Never changed, but replaced. */
-    // Several threads walk through it at a time, so each has an iterator of its own.
+    /** The map is never changed, but replaced. */
+    // Several threads iterate over it at a time, so its cached iterator is off.
     private volatile Long2ObjectHashMap<Space> byId = new Long2ObjectHashMap<>(8, Hashing.DEFAULT_LOAD_FACTOR, false);
 
     private int lastNumber;
@@ -126,7 +129,7 @@ public final class Spaces implements SpacePlane, ServedSpaces {
         }
     }
 
-    /** The space that was created by that call before, or null. */
+    /** The space that an earlier call with that number created, or null. */
     private @Nullable Space created(SpaceKey key, long creationId) {
         requireRunning();
         Space there = byName.get(key.name());
@@ -149,7 +152,7 @@ public final class Spaces implements SpacePlane, ServedSpaces {
         Budget.Loan loan = budgets.spaces().lend(Caller.current(), null, 1);
         try {
             int[] taken = pool.take(regions);
-            // Neighbours are registered together.
+            // Adjacent regions share a registration.
             Arrays.sort(taken);
             Space made =
                     new Space(newId(), key.name(), key.tokenHash(), descriptor, creationId, taken, millis, pool, loan);
@@ -164,7 +167,7 @@ public final class Spaces implements SpacePlane, ServedSpaces {
         }
     }
 
-    /** Cannot be guessed, and counts below: so no other has it. */
+    /** The high half cannot be guessed, and the low half counts: so no other space has the id. */
     private synchronized long newId() {
         return (long) random.nextInt() << Integer.SIZE | Integer.toUnsignedLong(++lastNumber);
     }
@@ -220,7 +223,7 @@ public final class Spaces implements SpacePlane, ServedSpaces {
         if (opening == null) {
             return;
         }
-        // Services know the lease no more, and what they do for it ends before its registrations do.
+        // Services do not find the lease any more, and their work for it ends before its registrations do.
         Fence fence = new Fence("a client");
         fence.add("the server threads", threads::barrier);
         fence.add("the registrations of a space", opening);
@@ -242,7 +245,7 @@ public final class Spaces implements SpacePlane, ServedSpaces {
         }
     }
 
-    /** As {@link #end}, and remembers that there was one. */
+    /** As {@link #end}, and remembers that the space has existed. */
     private void endKnown(Space space) {
         try {
             ended.add(space);
@@ -263,8 +266,8 @@ public final class Spaces implements SpacePlane, ServedSpaces {
     }
 
     /**
-     * Whoever has called {@link Space#end} calls this, once: as nobody else does, all that may fail is done where it is
-     * tried again.
+     * The thread whose {@link Space#end} returned true calls this, once. No other thread does, so every step that may
+     * fail is part of the fence or of the rest, which are tried again.
      */
     private void end(Space space) {
         Fence fence = new Fence("space " + space.name());
@@ -297,8 +300,8 @@ public final class Spaces implements SpacePlane, ServedSpaces {
     }
 
     /**
-     * Closes a fence, and then does the rest: now, or when the device is done. Also after an error, such as no memory,
-     * which the caller hears of.
+     * Closes a fence, and then runs the rest: now, or when the device is done. It is tried again even after an error,
+     * such as lack of memory, which the caller receives.
      */
     private void finish(String what, Fence fence, Runnable rest) {
         boolean done = false;
@@ -339,7 +342,7 @@ public final class Spaces implements SpacePlane, ServedSpaces {
         return true;
     }
 
-    /** Nothing of an opening reaches its space any more. */
+    /** An opening has ended: it does not reach its space any more. */
     private void left(SpaceOpenings lease, Space space, SpaceOpening opening, boolean clean) {
         if (!clean) {
             space.taint();
@@ -351,7 +354,7 @@ public final class Spaces implements SpacePlane, ServedSpaces {
         lease.forget(opening);
     }
 
-    /** Ends the spaces whose time is over. Never waits: that is done elsewhere. */
+    /** Ends the spaces whose lifetime has passed. Never waits: they end on another executor. */
     public void expire(Executor elsewhere) {
         for (Space space : byId.values()) {
             if (space.beginExpiring()) {
@@ -384,7 +387,8 @@ public final class Spaces implements SpacePlane, ServedSpaces {
     private synchronized Space require(SpaceKey key) {
         requireRunning();
         Space space = byName.get(key.name());
-        // Compared also where there is none, so that no clock tells which of the two was wrong.
+        // Compared even if there is no such space, so that the time of the call does not show which of the two was
+        // wrong.
         boolean right = opens(key, space == null ? key.tokenHash() : space.tokenHash());
         if (space == null || !right || space.ended()) {
             throw unknown();
@@ -470,9 +474,9 @@ public final class Spaces implements SpacePlane, ServedSpaces {
     }
 
     /**
-     * Ends all spaces with the server, before the leases, whose end takes the registrations. Bounded.
+     * Ends all spaces with the server, before the leases, whose end takes the registrations. Takes bounded time.
      *
-     * @return whether no service uses one any more; false where their memory must stay as long as the process
+     * @return whether no service uses a space any more; if false, their memory must stay as long as the process
      */
     public boolean stop() {
         List<Space> all;

@@ -20,11 +20,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Polls message rings and serves their batches. The thread is inside its gate while it looks at rings: whoever takes a
- * ring or a region away claims the gate, and then nothing of it is in use any more.
+ * Polls message rings and serves their batches. The thread is inside its gate while it looks at rings: a thread that
+ * takes a ring or a region away claims the gate, and after that this thread uses neither any more.
  *
- * <p>An exception while it serves a ring ends that ring. Anything else ends the thread: it fails the connections of all
- * of its rings, so that their clients find out, and takes no new ones.
+ * <p>An exception while it serves a ring ends that ring. Any other exception ends the thread: it fails the connections
+ * of all of its rings, so that their clients notice, and accepts no new ones.
  */
 public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
 
@@ -33,9 +33,14 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
     private static final ServerWork[] NO_WORK = {};
     private static final long STOP = 0;
     private static final long BELL = 1;
-    /** A bell that came while nobody slept has used up the ring's receive: it is renewed now and then. */
+    /**
+     * How often receives are renewed: a bell that arrived while the thread was awake has consumed the ring's receive.
+     */
     private static final int REAP_MASK = 0xFF;
-    /** Some devices work while they are polled, and need a thread of their own where nobody does. */
+    /**
+     * How often devices are polled: some make progress only while they are polled, and otherwise need a thread of their
+     * own.
+     */
     private static final int WORK_MASK = 3;
 
     private static final int REMIND_MILLIS = 1_000;
@@ -48,35 +53,36 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
     private final EventFd wake;
     /** Changed inside a claim, or by the thread inside its gate. */
     private MessageRing[] rings = NONE;
-    /** A ring was added since the thread last woke up. Where it polls, only having none lets it sleep. */
+    /** A ring was added since the thread last woke up. A thread that polls sleeps only if it has no rings. */
     private boolean changed;
 
     private int rounds;
     /**
-     * Written before the thread looks at its rings for the last time; who has an answer for one of them adds it before
-     * it reads this. So either the thread sees the answer or the other sees that it sleeps.
+     * Set before the thread looks at its rings for the last time; a thread that has an answer for one of the rings adds
+     * the answer before it reads this field. So either this thread sees the answer, or the other sees that this one
+     * sleeps, and wakes it.
      */
     private volatile boolean asleep;
 
     private final Object waking = new Object();
-    /** Guarded by {@code waking}: then there is nothing to signal any more. */
+    /** Guarded by {@code waking}: after that there is nothing to signal. */
     private boolean closed;
     /** Set inside the gate when the thread ends before its time. */
     private volatile boolean dead;
 
     final FailPoint fault = new FailPoint();
-    /** Met by whoever takes a ring away. */
+    /** Reached by a thread that takes a ring away. */
     public final FailPoint removal = new FailPoint();
 
     private final Iterable<ServerService> services;
-    /** Made on the thread, in its first round. */
+    /** Created on the thread, in its first round. */
     private ServerWork[] work = NO_WORK;
 
     private boolean begun;
 
     /**
-     * @param core where it runs, or {@link ThreadAffinity#ANY}
-     * @param services what it works for beside its rings
+     * @param core on which it runs, or {@link ThreadAffinity#ANY}
+     * @param services the services whose work it does besides its rings
      */
     ServerThread(Context context, int number, Idle idle, int core, Iterable<ServerService> services) {
         this.services = services;
@@ -89,23 +95,27 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
             epoll.add(wake.fd(), STOP);
             epoll.add(channel.fd(), BELL);
             agent = new AgentThread(name, idle, core, this);
-            // Last: a process may have as many threads as it may.
+            // Started last: it fails if the process has as many threads as it may.
             agent.start();
             stack.keep();
         }
     }
 
-    /** On which its rings' completion queues raise events. */
+    /** The channel on which its rings' completion queues raise events. */
     public CompletionChannel channel() {
         return channel;
     }
 
-    /** Whether it takes rings. */
+    /** Whether it accepts rings. */
     public boolean alive() {
         return !dead;
     }
 
-    /** @return false where the thread has died, and the ring needs another */
+    /**
+     * Adds a ring.
+     *
+     * @return false if the thread has died, and the ring needs another one
+     */
     public boolean add(MessageRing ring) {
         gate.claim();
         try {
@@ -133,7 +143,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         }
     }
 
-    /** For tests: the next time that the thread goes to sleep or wakes up, it meets that. */
+    /** For tests: runs this the next time the thread goes to sleep or wakes up. */
     public void fail(Runnable happening) {
         fault.set(happening);
         wake.signal();
@@ -150,7 +160,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         }
     }
 
-    /** When it returns, the thread has finished what it was serving. */
+    /** When it returns, the thread has finished the batch that it was serving. */
     public void barrier() {
         gate.claim();
         gate.unclaim();
@@ -160,7 +170,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         rings = Arrays.stream(rings).filter(other -> other != ring).toArray(MessageRing[]::new);
     }
 
-    /** First what clients notice, then the log: there may be no memory left to say it with. */
+    /** Fails the connections first, then logs: there may be no memory left for the log. */
     @Override
     public void died(Throwable cause) {
         MessageRing[] orphans = NONE;
@@ -262,7 +272,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         ring.end("serving a batch failed: " + e);
     }
 
-    /** Sleeps until a client rings, a ring is added, or the thread is to stop. */
+    /** Sleeps until a client rings its bell, a ring is added, or the thread must stop. */
     @Override
     public void sleep() {
         fault.strike();
@@ -283,8 +293,8 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
                 while (channel.takeEvent()) {
                     // Each is acknowledged, so that its queue can be destroyed.
                 }
-                // An event may have been for an answer that was sent before: then the clients still take us for asleep,
-                // rightly.
+                // An event may have been for an answer that was sent before: then the clients still assume that this
+                // thread sleeps, which is correct.
                 quiet = settle() && !changed;
             } finally {
                 gate.exit();
@@ -301,9 +311,9 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
     }
 
     /**
-     * Arms all bells, tells the clients that do not know yet, and looks once more. A client that takes no answers, such
-     * as one that is stopped, cannot be told while its send queue is full: then the next completion wakes the thread,
-     * and it is told.
+     * Arms all bells, notifies the clients that do not know yet that the thread sleeps, and looks once more. A client
+     * that takes no answers, such as one that is stopped, cannot be notified while its send queue is full: then the
+     * next completion wakes the thread, which notifies it.
      *
      * @return whether there is nothing to do
      */
@@ -342,7 +352,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         agent.stop(thread -> wake.signal(), REMIND_MILLIS);
     }
 
-    /** Ends the thread. Its rings must be gone. */
+    /** Ends the thread. Its rings must have been removed. */
     @Override
     public void close() {
         stop();

@@ -27,8 +27,8 @@ public final class ServerThreads implements AutoCloseable {
 
     /**
      * @param most how many there may be
-     * @param pinned whether each has a core of its own, where there are more cores than threads
-     * @param services what they work for beside their rings
+     * @param pinned whether each runs on a core of its own, if there are more cores than threads
+     * @param services the services whose work they do besides their rings
      */
     public ServerThreads(Context context, int most, Idle idle, boolean pinned, Iterable<ServerService> services) {
         this.services = services;
@@ -43,9 +43,9 @@ public final class ServerThreads implements AutoCloseable {
     }
 
     /**
-     * The thread of a number, which wraps around, or the next one that lives.
+     * The thread of a number, modulo the number of threads, or the next one that is alive.
      *
-     * @throws ControlException INTERNAL where none does
+     * @throws ControlException INTERNAL if none is
      */
     public synchronized ServerThread thread(int number) {
         for (int i = 0; i < most; i++) {
@@ -60,7 +60,7 @@ public final class ServerThreads implements AutoCloseable {
                         + "in the server's log; restart the server, or use configurations without server threads");
     }
 
-    /** Those without rings sleep. */
+    /** Starts all threads; those without rings sleep. */
     public synchronized void startAll() {
         if (!closed) {
             at(most - 1);
@@ -74,12 +74,15 @@ public final class ServerThreads implements AutoCloseable {
         return threads.get(index);
     }
 
-    /** From the last core down, so that the first, where applications and interrupts tend to be, is taken last. */
+    /**
+     * The cores from the last one down, so that the first one, which applications and interrupts tend to use, is taken
+     * last.
+     */
     private int core(int thread) {
         return cores.size() > thread + 1 ? cores.get(cores.size() - 1 - thread) : ThreadAffinity.ANY;
     }
 
-    /** When it returns, no thread is in the middle of a batch that it had begun before. */
+    /** When it returns, no thread is executing a batch that it had begun before. */
     public void barrier() {
         List<ServerThread> running;
         synchronized (this) {
@@ -88,7 +91,7 @@ public final class ServerThreads implements AutoCloseable {
         running.forEach(ServerThread::barrier);
     }
 
-    /** Ends the threads, and leaves what the device may still be busy with. */
+    /** Ends the threads, and keeps resources with which the device may still be busy. */
     public synchronized void stop() {
         closed = true;
         threads.forEach(ServerThread::stop);

@@ -11,32 +11,47 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks and loops of a list of instructions. A loop is a strongly connected set of blocks; without its head it falls
- * into the loops within it. So each circle of blocks has a head, also where it can be entered at several blocks.
+ * Basic blocks and loops of a list of instructions.
+ *
+ * <p>A loop is a strongly connected set of blocks (each block reaches each other one), and one of its blocks is its
+ * head. The search then removes the head and looks for loops in the rest of the set, and so on. So every cycle of
+ * blocks contains at least one head, even if the cycle can be entered at several blocks.
+ *
+ * <p>That is why the time of a call is bounded. The woven code subtracts a block's fuel when the block begins, and
+ * compares the fuel that is left with 0 at each head. Code can run for long only in a cycle, a cycle contains a head,
+ * and between two heads no block is executed twice. So a slice exceeds its fuel by at most the blocks between two
+ * comparisons (and the bytes that a copy adds), and then the code leaves at a head; the slices of a call have its fuel
+ * limit together ({@code CallContext.run}), and after that the call ends. Counted turns ({@link PrecheckedLoop}) do not
+ * compare fuel, but are no more than the fuel that is left pays for.
  */
 public final class ControlFlow {
 
     private static final int DEEPEST = 64;
 
     /**
-     * @param blocks all of it
-     * @param innermost whether no loop is within it
-     * @param fuel of a turn, at most: that of its blocks which are in no loop within it
+     * A loop.
+     *
+     * @param head the block at which fuel is compared
+     * @param depth 1 for an outermost loop
+     * @param oneEntry whether the loop is entered at its head only
+     * @param blocks all its blocks, with those of the loops in it
+     * @param innermost whether it contains no other loop
+     * @param fuel most fuel of a turn: the sum of its blocks that are in none of the loops within it
      */
     public record Loop(int head, int depth, boolean oneEntry, BitSet blocks, boolean innermost, long fuel) {}
 
     private final RefusalMessages refusal;
     private final List<Op> ops;
-    /** First instruction of each block, and behind the last. */
+    /** The first instruction of each block. */
     private final int[] starts;
 
     private final int[] ends;
-    /** Of each instruction; -1 where no way leads to it. */
+    /** The block of each instruction; -1 if the instruction cannot be reached. */
     private final int[] blocks;
 
     private final int[][] next;
     private final int[][] before;
-    /** By block. */
+    /** By block; null if the block is not the head of a loop. */
     private final @Nullable Loop[] heads;
 
     public ControlFlow(RefusalMessages refusal, List<Op> ops, @Nullable Operands[] reached) {
@@ -86,7 +101,7 @@ public final class ControlFlow {
         return array(found);
     }
 
-    // Loops, where streams would be shorter: a server's first translation is slow enough without loading them.
+    // Loops instead of streams: a server's first translation is slow enough without loading the streams' classes.
     private static int[] array(List<Integer> numbers) {
         int[] array = new int[numbers.size()];
         for (int i = 0; i < array.length; i++) {
@@ -162,10 +177,12 @@ public final class ControlFlow {
         return entered;
     }
 
+    /** Number of blocks. */
     public int count() {
         return starts.length;
     }
 
+    /** The block's first instruction. */
     public int first(int block) {
         return starts[block];
     }
@@ -183,21 +200,22 @@ public final class ControlFlow {
         return before[block];
     }
 
-    /** That an instruction is in. */
+    /** The block that contains an instruction; -1 if the instruction cannot be reached. */
     public int block(int index) {
         return blocks[index];
     }
 
-    /** Null where the block is no loop's head. */
+    /** The loop of which this block is the head, or null. */
     public @Nullable Loop loop(int block) {
         return heads[block];
     }
 
+    /** Line of the source at which the block begins; 0 if unknown. */
     public int line(int block) {
         return ops.get(starts[block]).line();
     }
 
-    /** Of all its instructions. */
+    /** Units of fuel of all instructions of a block. */
     public int fuel(int block) {
         int sum = 0;
         int last = last(block);

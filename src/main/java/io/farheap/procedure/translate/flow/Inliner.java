@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Puts the class's own methods into the place of their calls: one list of instructions remains. A method's local
- * variables stand behind its caller's, so that those of two methods that do not call each other share words.
+ * Inlines the class's own methods at their calls, so that one list of instructions remains. A method's local variables
+ * follow its caller's, so two methods that do not call each other share the same words.
  */
 public final class Inliner {
 
@@ -25,7 +25,11 @@ public final class Inliner {
     private final List<Op> flat = new ArrayList<>();
     private int locals;
 
-    /** @param locals words */
+    /**
+     * A procedure without calls of its own methods.
+     *
+     * @param locals words of local variables
+     */
     public record FlatCode(List<Op> ops, int locals) {}
 
     private Inliner(RefusalMessages refusal, List<UserMethod> methods, int most) {
@@ -36,8 +40,10 @@ public final class Inliner {
     }
 
     /**
-     * @param most instructions, counted while they are added: a chain of methods that call the next twice doubles each
-     *     time
+     * Inlines all methods that {@code run} calls.
+     *
+     * @param most instructions; counted while they are added, since a chain of methods that each call the next twice
+     *     doubles the code at each link
      */
     public static FlatCode inline(RefusalMessages refusal, ProcedureClass procedure, int most) {
         Inliner inliner = new Inliner(refusal, procedure.methods(), most);

@@ -8,14 +8,15 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A number in a turn of a loop: a sum of multiples of local variables, as they are when the turn begins, and a
- * constant. Sums are of 64 bits and wrap. An int is what it is only in its lowest 32 bits, until it is made a long:
- * then the sum must be in an int's range, and stands in {@code ints} of what it goes into.
+ * A linear expression in a turn of a loop: multiples of local variables, with their values when the turn begins, and a
+ * constant. Expressions have 64 bits and wrap. An int is represented only by its lowest 32 bits, until it is widened to
+ * a long: then the expression must be in an int's range, and it is added to the {@code ints} of the result.
  *
- * <p>They are comparable since a class can be made whose sums have one hash: a set finds them by their order then.
+ * <p>Expressions are comparable because a class can be constructed whose expressions all have the same hash: a hash set
+ * then finds them by their order.
  *
- * @param terms by local variable; none is 0
- * @param ints the sums that must be in an int's range
+ * @param terms factor by local variable; none is 0
+ * @param ints the expressions that must be in an int's range
  */
 public record LinearExpression(TreeMap<Integer, Long> terms, long constant, Set<LinearExpression> ints)
         implements Comparable<LinearExpression> {
@@ -36,7 +37,7 @@ public record LinearExpression(TreeMap<Integer, Long> terms, long constant, Set<
         return terms.isEmpty();
     }
 
-    /** Null where it has too many terms. */
+    /** The sum, or null if it has too many terms. */
     @Nullable
     LinearExpression plus(LinearExpression other) {
         TreeMap<Integer, Long> sum = new TreeMap<>(terms);
@@ -76,7 +77,7 @@ public record LinearExpression(TreeMap<Integer, Long> terms, long constant, Set<
         return more.isEmpty() ? this : new LinearExpression(terms, constant, both(ints, more));
     }
 
-    /** Of an int: the long that it is. */
+    /** The long to which this int is widened. */
     LinearExpression widened() {
         if (isConstant()) {
             return new LinearExpression(terms, (int) constant, ints);
@@ -86,15 +87,15 @@ public record LinearExpression(TreeMap<Integer, Long> terms, long constant, Set<
         return new LinearExpression(terms, constant, all);
     }
 
-    /** The sum alone. */
+    /** This expression without its {@code ints}. */
     LinearExpression without() {
         return ints.isEmpty() ? this : new LinearExpression(terms, constant, Set.of());
     }
 
     /**
-     * By how much it grows from one turn to the next.
+     * How much the expression grows from one turn to the next, or null if that has too many terms.
      *
-     * @param steps of local variables that change, which are sums of those that do not
+     * @param steps of the local variables that change; each is an expression of variables that do not
      */
     @Nullable
     LinearExpression step(Map<Integer, LinearExpression> steps) {
@@ -108,7 +109,7 @@ public record LinearExpression(TreeMap<Integer, Long> terms, long constant, Set<
         return sum;
     }
 
-    /** By the constant, then by the terms; {@code ints} are left aside, which the elements of sets have none of. */
+    /** Orders by the constant, then by the terms. {@code ints} are not compared: the elements of sets have none. */
     @Override
     public int compareTo(LinearExpression other) {
         int order = Long.compare(constant, other.constant);

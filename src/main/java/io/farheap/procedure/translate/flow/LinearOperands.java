@@ -13,11 +13,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Local variables and operands at one place in a turn of a loop, as {@link LinearExpression}, or null for what is not.
+ * Local variables and operands at one place in a turn of a loop, each as a {@link LinearExpression}, or null if it is
+ * none.
  */
 final class LinearOperands {
 
-    /** @param compared the two longs of which it is the comparison */
+    /**
+     * An operand.
+     *
+     * @param compared the two longs, if the operand is the result of their comparison (LCMP)
+     */
     private record Value(
             boolean wide,
             @Nullable LinearExpression number,
@@ -28,7 +33,7 @@ final class LinearOperands {
         }
     }
 
-    /** What a branch compares, if that are sums. */
+    /** The two expressions that a branch compares. */
     record LinearComparison(LinearExpression first, LinearExpression second, boolean longs) {}
 
     final @Nullable LinearExpression[] locals;
@@ -39,7 +44,7 @@ final class LinearOperands {
         this.stack = stack;
     }
 
-    /** When a turn begins: variables are themselves, but for those that change as no sum does. */
+    /** The state when a turn begins: each variable is itself, except those that do not change by an expression. */
     static LinearOperands start(Operands types, java.util.BitSet unknown) {
         @Nullable LinearExpression[] locals = new LinearExpression[types.locals.length];
         for (int slot = 0; slot < locals.length; slot++) {
@@ -59,7 +64,7 @@ final class LinearOperands {
         return new LinearOperands(locals.clone(), new ArrayList<>(stack));
     }
 
-    /** Keeps what is the same on both ways here. */
+    /** Merges another path that leads here: values that differ become unknown. */
     void join(LinearOperands other) {
         for (int i = 0; i < locals.length; i++) {
             if (!Objects.equals(locals[i], other.locals[i])) {
@@ -76,7 +81,7 @@ final class LinearOperands {
     /**
      * Executes an instruction.
      *
-     * @return the address, where it is a load from or a store to the cache
+     * @return the address if it is a load from or a store to the cache, and known; otherwise null
      */
     @Nullable
     LinearExpression apply(Op op) {
@@ -100,7 +105,7 @@ final class LinearOperands {
         return null;
     }
 
-    /** What is compared by a branch that is next; null where that are no sums. */
+    /** The comparison of the branch that follows, or null if it does not compare expressions. */
     @Nullable
     LinearComparison compared(Opcode opcode) {
         if (stack.isEmpty()) {

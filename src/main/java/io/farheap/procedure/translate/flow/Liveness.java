@@ -5,12 +5,12 @@ import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.List;
 
-/** Which local variables may be read before they are written again: what a resume point keeps. */
+/** Liveness: the local variables that may be read before they are written again. A resume point keeps only these. */
 public final class Liveness {
 
     private final List<Op> ops;
     private final ControlFlow flow;
-    /** At the start of each block. */
+    /** Live variables at the start of each block. */
     private final BitSet[] live;
 
     public Liveness(List<Op> ops, ControlFlow flow) {
@@ -40,7 +40,7 @@ public final class Liveness {
         }
     }
 
-    /** Before an instruction of a block. */
+    /** The variables that are live before an instruction of a block. */
     public BitSet before(int index, int block) {
         BitSet found = new BitSet();
         for (int other : flow.next(block)) {

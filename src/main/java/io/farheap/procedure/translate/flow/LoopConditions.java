@@ -13,22 +13,31 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
 
-/** Collects what must hold in each of several turns of a loop. */
+/**
+ * Collects the conditions under which several turns of a loop need no comparison: addresses in the window, ints that do
+ * not overflow, branches that stay in the loop. Each is a linear expression that must be in a range in each turn. Since
+ * the expression grows by the same step from turn to turn, the number of turns for which it stays in its range is one
+ * division ({@code CallFrame.turns}).
+ */
 public final class LoopConditions {
 
+    /** Most bounds and strides of a loop: each costs a division when turns are counted. */
     private static final int MOST = 6;
     private static final long FARTHEST = 1L << 46;
     private static final long MOST_STEP = 1 << 20;
     private static final long MOST_EXTRA = 1 << 10;
 
-    /** What a sum must be in. */
+    /**
+     * The range in which an expression must be. Ranges are given as the least value, and the number of values from
+     * there on.
+     */
     public enum Range {
         WINDOW,
-        /** That of an int. */
+        /** The range of an int. */
         INT(-1L << 31, 1L << 32),
-        /** So that a difference of two does not wrap. */
+        /** Small enough that the sum with a difference in {@link #LEFT} does not wrap. */
         LONG(-1L << 61, 1L << 62),
-        /** What is left until a branch leaves the loop. */
+        /** The distance to the value at which a branch leaves the loop: at least 0. */
         LEFT(0, 1L << 62);
 
         public final long least;
@@ -45,33 +54,36 @@ public final class LoopConditions {
     }
 
     /**
-     * A sum that must be in a range.
+     * An expression that must be in a range in each turn.
      *
-     * @param first in the next turn
-     * @param step by how much more it is in the one behind that
+     * @param first its value in the next turn
+     * @param step how much it grows from one turn to the next
      */
     public record LoopBound(LinearExpression first, LinearExpression step, Range range) {}
 
     /**
-     * Accesses that advance together by a constant. Places are the first one's, and what the turns advance by: that is
-     * masked so that it stays below a power of two which there is room for, as wherever in its region the first is.
+     * Accesses whose addresses advance together by a constant. An access's native address is computed from the first
+     * turn's address and the distance that the turns have advanced. That distance is masked with a power of two less 1,
+     * chosen so that the result is in the part of the region even if a processor mispredicts a comparison and runs
+     * ahead ({@code CallFrame.stride}).
      *
-     * @param first address in the next turn
-     * @param step above 0
-     * @param extra by how much the last address is above the first
+     * @param first lowest address in the next turn
+     * @param step bytes by which each turn advances, above 0
+     * @param extra distance from the lowest to the highest address of a turn
      */
     public record Stride(LinearExpression first, long step, long extra) {}
 
     /**
-     * Of an access.
+     * The place of an access in its stride.
      *
-     * @param distance from the first address of its stride
+     * @param stride index of the stride
+     * @param distance from the stride's lowest address
      */
     public record StridePosition(int stride, long distance) {}
 
-    /** By local variable: by how much it changes, if it does. */
+    /** By local variable: how much it changes in a turn; absent if it does not change. */
     private final Map<Integer, LinearExpression> steps;
-    /** Whether a local variable is an int when a turn begins; else it is a long. */
+    /** Whether a local variable is an int when a turn begins; otherwise it is a long. */
     private final IntPredicate intLocal;
 
     private final Set<LoopBound> all = new LinkedHashSet<>();
@@ -90,7 +102,7 @@ public final class LoopConditions {
         return List.copyOf(all);
     }
 
-    /** Blocks whose branches stay in the loop. */
+    /** Blocks whose branch stays in the loop as long as the bounds hold. */
     BitSet sure() {
         return sure;
     }
@@ -100,10 +112,12 @@ public final class LoopConditions {
     }
 
     /**
-     * What is between two addresses that are in the window is in it: of sums with the same terms, two are enough. If
-     * they are close to each other, and advance by a constant, they are taken together.
+     * Adds the conditions of the loop's accesses. Addresses with the same terms differ by a constant, and an address
+     * between two addresses in the window is in the window: so the lowest and the highest of them are enough. If they
+     * are close to each other, and advance by a constant, they become one {@link Stride}.
      *
      * @param addresses by instruction
+     * @return whether there are not too many conditions, and all are known
      */
     boolean addresses(Map<Integer, LinearExpression> addresses) {
         Map<TreeMap<Integer, Long>, List<Integer>> groups = new LinkedHashMap<>();
@@ -111,7 +125,7 @@ public final class LoopConditions {
             LinearExpression address = entry.getValue();
             ints(address);
             if (address.constant() >= FARTHEST || address.constant() <= -FARTHEST) {
-                // A distance must not wrap.
+                // The difference of two constants must not wrap.
                 return false;
             }
             groups.computeIfAbsent(address.terms(), _ -> new ArrayList<>()).add(entry.getKey());
@@ -148,7 +162,7 @@ public final class LoopConditions {
         return strides;
     }
 
-    /** By instruction. */
+    /** By instruction of the access. */
     Map<Integer, StridePosition> places() {
         return places;
     }
@@ -171,7 +185,10 @@ public final class LoopConditions {
         }
     }
 
-    /** Whether it is a local variable that is an int, and so in an int's range; a long is cut to one only here. */
+    /**
+     * Whether the expression is a local variable that is an int at the turn's start, and so in an int's range. A long
+     * whose low 32 bits are used as an int need not be.
+     */
     private boolean isInt(LinearExpression sum) {
         return sum.constant() == 0
                 && sum.terms().size() == 1
@@ -180,9 +197,10 @@ public final class LoopConditions {
     }
 
     /**
-     * Adds what makes it sure that a branch stays in the loop, if there is room for it.
+     * Adds the bounds under which a branch stays in the loop, if the loop can have more bounds; otherwise the branch is
+     * compared in each turn.
      *
-     * @param taken whether it stays where the branch is taken
+     * @param taken whether taking the branch stays in the loop
      */
     void branch(int block, Opcode opcode, boolean taken, LinearOperands.LinearComparison compared) {
         Set<LoopBound> before = new LinkedHashSet<>(all);

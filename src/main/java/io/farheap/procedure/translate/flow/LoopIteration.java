@@ -12,9 +12,10 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens in a turn of an innermost loop, in sums of what local variables are when it begins. It is assumed that
- * each variable advances by a sum of such that do not change; those for which that turns out to be wrong are unknown
- * when the turn is gone through again.
+ * Symbolic execution of one turn of an innermost loop: each local variable is a linear expression of the variables'
+ * values when the turn begins. The analysis first assumes that each variable changes in a turn by an expression of
+ * variables that do not change. It executes the turn; variables for which the assumption is wrong become unknown, and
+ * the turn is executed again, until the assumption holds or the rounds are used up.
  */
 final class LoopIteration {
 
@@ -25,9 +26,9 @@ final class LoopIteration {
     private final int[] blocks;
     private final Operands start;
     private final BitSet unknown = new BitSet();
-    /** By instruction. */
+    /** By instruction of the access. */
     private final Map<Integer, LinearExpression> addresses = new TreeMap<>();
-    /** By block: of its branch. */
+    /** By block: the comparison of its branch. */
     private final Map<Integer, LinearOperands.LinearComparison> compared = new HashMap<>();
 
     private LoopIteration(List<Op> ops, ControlFlow flow, int[] blocks, Operands start) {
@@ -38,10 +39,13 @@ final class LoopIteration {
     }
 
     /**
-     * @param blocks the head, and each behind those that lead to it
+     * Analyses the loop.
+     *
+     * @param blocks the head, and each block after those that lead to it
      * @param start types at the head
      * @param always blocks that each turn goes through
-     * @return null where an address does not advance so
+     * @return null if an address does not advance by an expression of unchanged variables, or there are too many
+     *     conditions
      */
     static @Nullable LoopConditions of(List<Op> ops, ControlFlow flow, int[] blocks, Operands start, BitSet always) {
         LoopIteration turn = new LoopIteration(ops, flow, blocks, start);
@@ -59,7 +63,7 @@ final class LoopIteration {
         return null;
     }
 
-    /** Null where there is an access whose address is not known. */
+    /** Executes a turn; null if the address of an access is unknown. */
     private @Nullable LinearOperands execute() {
         Map<Integer, LinearOperands> states = new HashMap<>();
         states.put(blocks[0], LinearOperands.start(start, unknown));
@@ -104,7 +108,10 @@ final class LoopIteration {
         return true;
     }
 
-    /** By how much variables change; null where one turned out to be unknown, and what was found so far is void. */
+    /**
+     * How much each variable changes in a turn; null if a variable became unknown, so that this round's results are
+     * void.
+     */
     private @Nullable Map<Integer, LinearExpression> steps(LinearOperands end) {
         Map<Integer, LinearExpression> steps = new HashMap<>();
         BitSet wrong = new BitSet();
@@ -133,7 +140,7 @@ final class LoopIteration {
         return wrong.isEmpty() ? steps : null;
     }
 
-    /** Branches out of the loop that each turn comes by, and whose comparison is of sums. */
+    /** Adds the branches out of the loop that each turn reaches and whose comparison is of linear expressions. */
     private boolean branches(LoopConditions rooms, BitSet always) {
         for (int block : blocks) {
             LinearOperands.LinearComparison found = compared.get(block);

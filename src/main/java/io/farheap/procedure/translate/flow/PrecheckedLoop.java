@@ -12,19 +12,36 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An innermost loop whose accesses all advance by the same from turn to turn, so that fuel and window are compared once
- * for many turns: how many they are good for follows from where an access begins, how far it advances, and the room
- * that there is.
+ * An innermost loop whose turns can be counted before they run.
+ *
+ * <p>The idea: the usual code compares fuel at the loop's head and the window at each access, in each turn. In many
+ * loops the addresses, and the variables that the exits compare, change by the same amount in each turn. Then the code
+ * can compute once for how many turns all those comparisons would succeed, and run that many turns without them:
+ *
+ * <ol>
+ *   <li>fuel: the fuel that is left, divided by the fuel of all the loop's blocks, since a turn takes no more than
+ *       that;
+ *   <li>each bound and each stride: the number of turns until the expression leaves its range, one division each
+ *       ({@code CallFrame.turns});
+ *   <li>the count of turns is the least of these, and at most {@link CallFrame#MOST}; if it is below {@link
+ *       CallFrame#LEAST}, the usual code runs instead, and the attempt is repeated later.
+ * </ol>
+ *
+ * <p>A counter in the written loop ends it after that many turns, whatever the procedure computes. It may end sooner,
+ * by a branch out of the loop. In both cases the fuel that was taken is subtracted: for each turn the blocks that every
+ * turn goes through ({@code always}) times the turns, and each other block when it begins. Fuel therefore cannot fall
+ * below 0 within the counted turns, and the usual code continues with exactly the fuel that it would have left itself.
+ * So counted turns neither lengthen a slice nor change what a call pays.
  *
  * @param head its first block
- * @param blocks all, each behind those that lead to it within a turn
- * @param charged by block: what a turn has taken when the block has begun, of blocks that each turn goes through
- * @param always blocks that each turn goes through
- * @param sure blocks of these whose branch out of the loop is not taken if the rooms hold
- * @param rooms what must hold in each turn
- * @param strides what must be in the window, turn by turn
- * @param places by instruction, of accesses that are in strides
- * @param exits first the head, where the next turn begins
+ * @param blocks all its blocks, each after those that lead to it within a turn
+ * @param charged by block: fuel of the {@code always} blocks from the turn's start to the end of this block
+ * @param always blocks that each full turn goes through
+ * @param sure those of them whose branch out of the loop is not taken while the bounds hold
+ * @param rooms bounds that must hold in each turn
+ * @param strides groups of accesses that must be in the window in each turn
+ * @param places by instruction: the place of an access in its stride
+ * @param exits ways out of the counted turns; the first is the head itself, if all of them were taken
  */
 public record PrecheckedLoop(
         int head,
@@ -41,15 +58,15 @@ public record PrecheckedLoop(
     private static final int MOST_OPS = 500;
 
     /**
-     * Where the loop leads to.
+     * A way out of the counted turns.
      *
-     * @param target an instruction
-     * @param slots local variables that the loop changes, and that are needed there
-     * @param types of these
+     * @param target the instruction at which the usual code continues
+     * @param slots local variables that the loop changes and that are live there
+     * @param types their types
      */
     public record Exit(int target, List<Integer> slots, List<Type> types) {}
 
-    /** Of all blocks that each turn goes through. */
+    /** Fuel of all the blocks that each turn goes through. */
     public int perTurn(ControlFlow flow) {
         int sum = 0;
         for (int block = always.nextSetBit(0); block >= 0; block = always.nextSetBit(block + 1)) {
@@ -58,7 +75,7 @@ public record PrecheckedLoop(
         return sum;
     }
 
-    /** Null where the loop is not such a one. */
+    /** The loop with this head, or null if its turns cannot be counted. */
     public static @Nullable PrecheckedLoop of(
             List<Op> ops, ControlFlow flow, Liveness liveness, int head, @Nullable Operands[] reached) {
         ControlFlow.Loop loop = flow.loop(head);
@@ -85,7 +102,7 @@ public record PrecheckedLoop(
                 exits);
     }
 
-    /** Null where operands are kept on the stack, or too many variables. */
+    /** Null if an exit has operands on the stack, or too many variables to keep. */
     private static @Nullable List<Exit> exits(
             List<Op> ops, ControlFlow flow, Liveness liveness, int[] blocks, @Nullable Operands[] reached) {
         BitSet inside = new BitSet();
@@ -137,7 +154,10 @@ public record PrecheckedLoop(
         return new Exit(target, slots, types);
     }
 
-    /** Whether fuel has a bound, and there is something to gain. */
+    /**
+     * Whether the fuel of a turn has a bound (no copies), it has no atomics, and there are accesses, so that something
+     * is gained.
+     */
     private static boolean fits(List<Op> ops, ControlFlow flow, BitSet blocks) {
         int count = 0;
         int accesses = 0;
@@ -157,7 +177,7 @@ public record PrecheckedLoop(
         return accesses > 0 && count <= MOST_OPS && blocks.cardinality() <= MOST_BLOCKS;
     }
 
-    /** By Kahn: a block comes when all that lead to it within a turn have come. */
+    /** Topological order (Kahn): a block follows when all blocks that lead to it within a turn have been placed. */
     private static int[] order(ControlFlow flow, int head, BitSet in) {
         int[] order = new int[in.cardinality()];
         BitSet placed = new BitSet();
@@ -182,7 +202,7 @@ public record PrecheckedLoop(
         return order;
     }
 
-    /** Without such a block no way leads through a turn. */
+    /** The blocks without which no path leads through a turn from the head back to the head. */
     private static BitSet always(ControlFlow flow, int[] blocks) {
         BitSet always = new BitSet();
         for (int without : blocks) {
@@ -205,7 +225,7 @@ public record PrecheckedLoop(
         return always;
     }
 
-    /** All ways to a block go through the same of those that each turn goes through. */
+    /** All paths to a block go through the same {@code always} blocks, so any predecessor gives the sum. */
     private static int[] charged(ControlFlow flow, int[] blocks, BitSet always) {
         int[] charged = new int[flow.count()];
         BitSet done = new BitSet();

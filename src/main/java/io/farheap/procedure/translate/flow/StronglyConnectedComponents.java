@@ -6,8 +6,9 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Strongly connected components that have a circle, by Kosaraju's two searches: in the order in which a search leaves
- * the nodes, backwards, what a search against the edges reaches is a component.
+ * Strongly connected components that contain a cycle, by Kosaraju's two searches. The first search lists the nodes in
+ * the order in which it leaves them. The second takes them in reverse and searches against the edges: the nodes that it
+ * reaches from one of them are its component.
  */
 final class StronglyConnectedComponents {
 
@@ -51,7 +52,7 @@ final class StronglyConnectedComponents {
         return found;
     }
 
-    /** As a depth-first search leaves them. */
+    /** The nodes in the order in which a depth-first search leaves them. */
     private static int[] order(BitSet among, int[][] next) {
         int[] order = new int[among.cardinality()];
         int count = 0;

@@ -12,12 +12,13 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which types local variables and operands have before each instruction, on every way to it: a data-flow analysis to
- * the greatest fixed point, as the JVM's old verifier (JVMS 4.10.2). It believes nothing that the class says of itself.
+ * The types of local variables and operands before each instruction, on all paths to it: a data-flow analysis to the
+ * greatest fixed point, like the JVM's old verifier (JVMS 4.10.2). It uses no statement of the class about itself
+ * (stack maps, stack depth).
  */
 public final class TypeFlow {
 
-    /** Local variables looked at; a class that would need more is refused. */
+    /** Most visits of a local variable or operand; a class that would need more is refused. */
     private static final long MOST_WORK = 20_000_000;
 
     private final RefusalMessages refusal;
@@ -39,9 +40,11 @@ public final class TypeFlow {
     }
 
     /**
-     * @param parameters in the first local variables
-     * @param methods the class's own
-     * @return by instruction; null where no way leads to it
+     * Verifies a method.
+     *
+     * @param parameters types of the first local variables
+     * @param methods the class's own methods, by index
+     * @return types by instruction; null if the instruction cannot be reached
      */
     public static @Nullable Operands[] of(
             RefusalMessages refusal,
@@ -140,7 +143,7 @@ public final class TypeFlow {
                 if (result != null) {
                     state.pop(result);
                 }
-                // javac leaves none, and an inlined method must not.
+                // javac leaves no operands at a return, and an inlined method must not leave any.
                 if (state.depth() != 0) {
                     throw new Operands.Mismatch("operands are left over");
                 }
@@ -148,6 +151,7 @@ public final class TypeFlow {
         }
     }
 
+    /** The instruction as refusals name it. */
     public static String describe(Op op) {
         return switch (op) {
             case Op.Plain plain -> plain.opcode().name().toLowerCase(java.util.Locale.ROOT);

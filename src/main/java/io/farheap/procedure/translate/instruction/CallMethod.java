@@ -3,7 +3,7 @@ package io.farheap.procedure.translate.instruction;
 import java.lang.constant.MethodTypeDesc;
 import org.jspecify.annotations.Nullable;
 
-/** The methods of {@code Call}, each with what it is woven as. */
+/** The methods of {@code Call}, each with its kind, its length and its fuel. */
 public enum CallMethod {
     ARGUMENT_BYTES("argumentBytes", "()I", Kind.FIELD, 4),
     RESULT_CAPACITY("resultCapacity", "()I", Kind.FIELD, 4),
@@ -34,6 +34,7 @@ public enum CallMethod {
     COPY_TO_SCRATCH("copyToScratch", "(JII)V", Kind.COPY, 0),
     COPY_FROM_SCRATCH("copyFromScratch", "(IJI)V", Kind.COPY, 0);
 
+    /** How a method is woven; the number is its fuel. */
     public enum Kind {
         FIELD(1),
         ARGUMENT(2),
@@ -56,11 +57,11 @@ public enum CallMethod {
     public final String name;
     final String descriptor;
     public final Kind kind;
-    /** Of the value. */
+    /** Length of the value. */
     public final int bytes;
-    /** What it pops and pushes, as in {@link StackEffects}. */
+    /** The operands that it pops and pushes, in the letters of {@link StackEffects}. */
     public final String effect;
-    /** Without copied bytes. */
+    /** Fuel without that of copied bytes. */
     final int fuel;
 
     CallMethod(String name, String descriptor, Kind kind, int bytes) {
@@ -72,7 +73,7 @@ public enum CallMethod {
         this.fuel = kind.fuel;
     }
 
-    /** Of a method whose types are all in the subset. */
+    /** The effect of a method whose types are all in the subset. */
     static String effect(MethodTypeDesc type) {
         StringBuilder effect = new StringBuilder();
         type.parameterList().forEach(parameter -> effect.append(letter(Type.of(parameter))));
@@ -83,7 +84,7 @@ public enum CallMethod {
         return type == null ? "" : String.valueOf(type.letter);
     }
 
-    /** Whether it goes to the cache: then it is a resume point. */
+    /** Whether it accesses the cache; such a call is a resume point. */
     public boolean accesses() {
         return switch (kind) {
             case GET, PUT, ATOMIC, COPY -> true;
@@ -91,11 +92,12 @@ public enum CallMethod {
         };
     }
 
+    /** Whether it may write to the cache. */
     public boolean writes() {
         return kind == Kind.PUT || kind == Kind.ATOMIC || this == COPY_FROM_SCRATCH;
     }
 
-    /** Null where there is none. */
+    /** The method, or null. */
     public static @Nullable CallMethod find(String name, String descriptor) {
         for (CallMethod method : values()) {
             if (method.name.equals(name) && method.descriptor.equals(descriptor)) {

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 /** An admitted instruction; targets are indices of instructions. */
 public sealed interface Op {
 
-    /** Of the source; 0 where unknown. */
+    /** Line of the source; 0 if unknown. */
     int line();
 
-    /** Arithmetic, conversions, comparisons, and what moves operands. */
+    /** Arithmetic, conversions, comparisons, and instructions that move operands. */
     record Plain(Opcode opcode, int line) implements Op {}
 
     /** A constant. */
@@ -25,14 +25,18 @@ public sealed interface Op {
     /** GOTO, or a branch on one or two ints. */
     record Jump(Opcode opcode, int target, int line) implements Op {}
 
-    /** @param targets as many as keys, and then what is gone to otherwise */
+    /**
+     * A switch.
+     *
+     * @param targets one for each key, then the default
+     */
     record Select(boolean table, int[] keys, int[] targets, int line) implements Op {}
 
     record ApiCall(CallMethod method, int line) implements Op {}
 
     record PureMethodCall(PureMethod method, int line) implements Op {}
 
-    /** A call of one of the class's own methods; gone when they are inlined. */
+    /** A call of one of the class's own methods; none is left after inlining. */
     record UserMethodCall(int method, int line) implements Op {}
 
     /** @param type null for void */
@@ -45,7 +49,7 @@ public sealed interface Op {
                 || (op instanceof Jump jump && (jump.opcode() == Opcode.GOTO || jump.opcode() == Opcode.GOTO_W));
     }
 
-    /** Where it may go but to the next one. */
+    /** The instructions that may follow, except the next one. */
     static int[] targets(Op op) {
         // Not a switch on patterns, here and on the way of each instruction: the first of each takes a millisecond to
         // link.

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Types of local variables and operands at one place. The second word of a wide local variable is null, as is one that
- * has no value; a wide operand is one entry.
+ * Types of local variables and operands at one place. The second word of a wide local variable is null, as is a
+ * variable without a value; a wide operand is one entry.
  */
 public final class Operands {
 
@@ -35,7 +35,7 @@ public final class Operands {
         return depth;
     }
 
-    /** From the bottom, 0. */
+    /** An operand; 0 is the bottom of the stack. */
     public Type operand(int index) {
         return stack[index];
     }
@@ -159,7 +159,7 @@ public final class Operands {
         return top.wide() ? new Type[] {top} : new Type[] {one()[0], top};
     }
 
-    /** Takes what another way here leaves. Whether anything changed. */
+    /** Merges another path that leads here; returns whether anything changed. */
     public boolean join(Operands other) {
         if (depth != other.depth) {
             throw new Mismatch("ways that meet here have " + depth + " and " + other.depth + " operands");

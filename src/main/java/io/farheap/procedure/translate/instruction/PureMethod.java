@@ -7,10 +7,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A static method of the JDK that is admitted: on primitives, without side effects, with a bound on its time, and
- * throwing nothing, but for a division by zero, which is tested before.
+ * A static method of the JDK that is admitted: it works on primitives, has no side effects, takes bounded time, and
+ * throws nothing except for a division by zero, which translated code tests before the call.
  *
- * @param divisor the type of its last operand, where that must not be 0; else null
+ * @param divisor the type of its last operand, if that must not be 0; else null
  */
 public record PureMethod(
         ClassDesc owner,
@@ -90,7 +90,7 @@ public record PureMethod(
         return owner.concat(".").concat(name).concat(descriptor);
     }
 
-    /** Null where it is not admitted. */
+    /** The method, or null if it is not admitted. */
     public static @Nullable PureMethod find(String owner, String name, String descriptor) {
         return ALL.get(key(owner, name, descriptor));
     }

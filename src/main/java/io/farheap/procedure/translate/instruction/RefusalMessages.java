@@ -1,11 +1,11 @@
 package io.farheap.procedure.translate.instruction;
 
-/** Words of refusals, for one class. */
+/** Builds the messages of refusals, for one class. */
 public record RefusalMessages(String className) {
 
     private static final int LONGEST = 200;
 
-    /** Names come from the class, which may have any. */
+    /** Makes a name printable: names come from the class, which may contain any character. */
     public static String printable(String text) {
         StringBuilder clean = new StringBuilder();
         text.codePoints()
@@ -14,7 +14,7 @@ public record RefusalMessages(String className) {
         return text.length() > LONGEST ? clean.append("...").toString() : clean.toString();
     }
 
-    /** Of the class as a whole. */
+    /** A refusal of the class as a whole. */
     public RefusedProcedureException of(String rule) {
         return new RefusedProcedureException(printable(className) + ": " + rule);
     }

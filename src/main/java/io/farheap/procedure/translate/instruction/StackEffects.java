@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What admitted instructions pop and push, in the letters of {@link Type}: {@code "IJ>J"} pops an int below which is a
- * long. Those that move operands of any type are in {@link Operands}.
+ * The operands that admitted instructions pop and push, in the letters of {@link Type}: {@code "JI>J"} pops an int and
+ * the long below it, and pushes a long. Instructions that move operands of any type are in {@link Operands}.
  */
 public final class StackEffects {
 
@@ -71,7 +71,7 @@ public final class StackEffects {
         }
     }
 
-    /** Null where it is not admitted, or moves operands. */
+    /** The effect, or null if the instruction is not admitted, or moves operands. */
     public static @Nullable String of(Opcode opcode) {
         return EFFECTS.get(opcode);
     }

@@ -5,7 +5,7 @@ import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
 import org.jspecify.annotations.Nullable;
 
-/** Of a value in a procedure. A {@code Call} is the frame, when it is translated. */
+/** Type of a value in a procedure. In translated code a {@code Call} is the frame. */
 public enum Type {
     INT('I', TypeKind.INT),
     LONG('J', TypeKind.LONG),
@@ -23,7 +23,7 @@ public enum Type {
         this.kind = kind;
     }
 
-    /** Two words of locals or operand stack. */
+    /** Whether it takes two words of local variables or of the operand stack. */
     public boolean wide() {
         return this == LONG || this == DOUBLE;
     }
@@ -42,7 +42,7 @@ public enum Type {
         };
     }
 
-    /** Null for a kind that is no value. */
+    /** The type, or null for a kind that is not a value. */
     public static @Nullable Type of(TypeKind kind) {
         return switch (kind.asLoadable()) {
             case INT -> INT;
@@ -54,7 +54,7 @@ public enum Type {
         };
     }
 
-    /** Null for a class that is not in the subset, and for void. */
+    /** The type, or null for a class that is not in the subset, and for void. */
     public static @Nullable Type of(ClassDesc type) {
         if (type.isPrimitive()) {
             return of(TypeKind.from(type));

@@ -19,7 +19,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** From the bytes of a class file to its methods, by the rules for classes. Types within methods are not looked at. */
+/**
+ * Reads the bytes of a class file into its methods, and checks the rules for classes. It does not verify types within
+ * methods.
+ */
 public final class ClassReader {
 
     private static final String RUN = "run(Lio/farheap/procedure/Call;)I";
@@ -42,8 +45,10 @@ public final class ClassReader {
     }
 
     /**
-     * @param mostOps instructions of all methods, at most
-     * @throws RefusedProcedureException where a rule is broken
+     * Reads a class.
+     *
+     * @param mostOps most instructions of all methods together
+     * @throws RefusedProcedureException if a rule is broken
      */
     public static ProcedureClass read(byte[] bytes, int mostOps) {
         try {
@@ -54,7 +59,7 @@ public final class ClassReader {
         } catch (RefusedProcedureException e) {
             throw e;
         } catch (RuntimeException | StackOverflowError e) {
-            // The parser reads lazily, and says in many ways that bytes are no class file.
+            // The parser reads lazily, and throws many kinds of exceptions if bytes are not a class file.
             throw new RefusedProcedureException("the bytes are not a class file that can be read: "
                     + RefusalMessages.printable(String.valueOf(e.getMessage())));
         }
@@ -83,7 +88,7 @@ public final class ClassReader {
         if (run == null) {
             throw refusal.of("there is no static int run(io.farheap.procedure.Call)");
         }
-        // What calls take and give is known before their callers are read.
+        // A method's signature is known before the methods that call it are read.
         List<UserMethod> methods = new ArrayList<>();
         int ops = 0;
         for (MethodModel method : kept) {
@@ -121,7 +126,7 @@ public final class ClassReader {
     }
 
     private static String key(MethodModel method) {
-        // No string concatenation on the way of a class that is admitted: its first takes milliseconds.
+        // No string concatenation for a class that is admitted: the first one in a process takes milliseconds.
         return method.methodName().stringValue().concat(method.methodType().stringValue());
     }
 

@@ -32,7 +32,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** From a method's code to admitted instructions. */
+/** Reads a method's code into admitted instructions, or refuses it. */
 final class CodeReader {
 
     private static final String CALL = Call.class.getName().replace('.', '/');
@@ -44,7 +44,7 @@ final class CodeReader {
     private final Map<Label, Integer> places = new HashMap<>();
     private int line;
 
-    /** @param methods indices of the class's own, by name and descriptor */
+    /** @param methods indices of the class's own methods, by name and descriptor */
     CodeReader(RefusalMessages refusal, String className, Map<String, Integer> methods, int locals) {
         this.refusal = refusal;
         this.className = className;
@@ -62,7 +62,11 @@ final class CodeReader {
         return found;
     }
 
-    /** @param most instructions */
+    /**
+     * Reads the instructions.
+     *
+     * @param most number of instructions, at most
+     */
     List<Op> read(CodeModel code, int most) {
         List<CodeElement> elements = new ArrayList<>();
         int count = 0;
@@ -213,7 +217,7 @@ final class CodeReader {
         return new Op.Plain(opcode, line);
     }
 
-    /** What instructions are called in refusals. */
+    /** Names and rules of instructions in refusals; loaded only for a refusal. */
     private static final class Names {
 
         static String name(Opcode opcode) {

@@ -12,13 +12,16 @@ import org.jspecify.annotations.Nullable;
  * @param name with its descriptor
  * @param parameters types of its arguments
  * @param result null for void
- * @param narrowing what a boolean, byte, char or short result goes through when it returns; empty for others
- * @param locals how many words of local variables
+ * @param narrowing instructions that a boolean, byte, char or short result goes through at a return; empty for others
+ * @param locals words of local variables
  * @param ops not verified yet
  */
 public record UserMethod(
         String name, List<Type> parameters, @Nullable Type result, List<Opcode> narrowing, int locals, List<Op> ops) {
 
+    /**
+     * The operands that a call pops and pushes, as in {@link io.farheap.procedure.translate.instruction.StackEffects}.
+     */
     public String effect() {
         StringBuilder effect = new StringBuilder();
         parameters.forEach(type -> effect.append(type.letter));

@@ -16,42 +16,46 @@ import org.jspecify.annotations.Nullable;
  * for (;;) {
  *     context.map(table, entries, regionShift);
  *     switch (context.run(sliceFuel)) {
- *         case Context.RETURNED, Context.ENDED -> ...
- *         case Context.FUEL, Context.TURN -> others run
- *         case Context.ACCESS -> its region is elsewhere: accessDone(result) when it was made, or map and run again
+ *         case CallContext.RETURNED, CallContext.ENDED -> ...
+ *         case CallContext.FUEL, CallContext.TURN -> run other contexts
+ *         case CallContext.ACCESS -> // its region is elsewhere: make the access and call accessDone(result),
+ *                                    // or map again and run
  *     }
  * }
  * }</pre>
  */
 public final class CallContext extends CallFrame {
 
-    /** Native memory that a context needs. */
+    /** Bytes of native memory that a context needs. */
     public static final int MEMORY_BYTES = 3 * 4096 + 64;
 
     /** Outcome of {@link #run}: the procedure returned {@link #code}. */
     public static final int RETURNED = CallFrame.RETURNED;
-    /** The slice is used up. */
+    /** The fuel of the slice is used up; the call is suspended. */
     public static final int FUEL = CallFrame.FUEL;
-    /** It is about to access the word at {@link #touchAddress}. */
+    /** The call is about to access the word at {@link #touchAddress}; see {@link #turns}. */
     public static final int TURN = CallFrame.TURN;
-    /** It is about to access what is in no region of the map. */
+    /** The call is about to access an address whose region is not in this process. */
     public static final int ACCESS = CallFrame.ACCESS;
-    /** It ended with {@link #status}, and has returned nothing. */
+    /** The call ended with {@link #status}, and returned nothing. */
     public static final int ENDED = CallFrame.ENDED;
 
-    /** Kinds of an access; {@link #accessBytes} loaded from {@link #address}. */
+    /** Kinds of access. Loads {@link #accessBytes} from {@link #address}. */
     public static final int READ = 0;
-    /** {@link #value} stored. */
+    /** Stores {@link #accessBytes} of {@link #value} at {@link #address}. */
     public static final int WRITE = 1;
-    /** {@link #expected} and {@link #value}; the result is 1 where it was set, else 0. */
+    /** Compares with {@link #expected} and sets {@link #value}; the result is 1 if the word was set, else 0. */
     public static final int COMPARE_AND_SET = 2;
-    /** {@link #value} added; the result is what was there. */
+    /** Adds {@link #value}; the result is the value before. */
     public static final int ADD = 3;
-    /** {@link #accessBytes} of words to set at {@link #scratchAt}, 24 for each; the result is 1 or 0. */
+    /**
+     * Compares and sets several words, which {@link #accessBytes} at {@link #scratchAt} describe, 24 for each; the
+     * result is 1 or 0.
+     */
     public static final int SET = 4;
-    /** {@link #accessBytes} from {@link #address} to {@link #scratchAt}; the result is not looked at. */
+    /** Copies {@link #accessBytes} from {@link #address} to {@link #scratchAt}; the result is ignored. */
     public static final int COPY_TO_SCRATCH = 5;
-    /** {@link #accessBytes} from {@link #scratchAt} to {@link #address}; the result is not looked at. */
+    /** Copies {@link #accessBytes} from {@link #scratchAt} to {@link #address}; the result is ignored. */
     public static final int COPY_FROM_SCRATCH = 6;
 
     private static final int MOST_SLICE = 1 << 30;
@@ -72,12 +76,12 @@ public final class CallContext extends CallFrame {
         }
     }
 
-    /** How many entries the table of a {@link #map} has for so many regions: the least power of two. */
+    /** How many entries the table of a {@link #map} has for so many regions: the least power of two that is enough. */
     public static int entries(int regions) {
         return Integer.highestOneBit(Math.max(1, regions * 2 - 1));
     }
 
-    /** Native address where whoever begins a call puts its arguments. */
+    /** Native address of the arguments; the caller of {@link #begin} stores them there. */
     public long argumentsAddress() {
         return arguments;
     }
@@ -93,13 +97,13 @@ public final class CallContext extends CallFrame {
     }
 
     /**
-     * Begins a call. The numbers may be a client's: a footprint that is none has no bytes.
+     * Begins a call. The numbers may come from a client: a footprint that is not valid has no bytes.
      *
      * @param from the footprint's first cache address
-     * @param span its bytes
+     * @param span bytes of the footprint
      * @param argumentBytes at {@link #argumentsAddress}, at most 4096
      * @param resultCapacity at most 4096
-     * @param fuelLimit of the whole call
+     * @param fuelLimit fuel of the whole call
      */
     public void begin(
             TranslatedCode code, long from, long span, int argumentBytes, int resultCapacity, long fuelLimit) {
@@ -131,11 +135,11 @@ public final class CallContext extends CallFrame {
     }
 
     /**
-     * Says where regions are, before each slice.
+     * Sets the addresses of regions; to be called before each slice.
      *
-     * @param table native address of {@code entries} words: by virtual region (cache address &gt;&gt;&gt;
-     *     {@code regionShift}) the native address of its 2^{@code regionShift} bytes in this process, 0 where it is not
-     *     here. It is read until {@link #run} returns.
+     * @param table native address of {@code entries} words. By virtual region (cache address &gt;&gt;&gt; {@code
+     *     regionShift}): the native address of its 2^{@code regionShift} bytes in this process, or 0 if it is not in
+     *     this process. It is read until {@link #run} returns.
      * @param entries a power of two
      */
     public void map(long table, int entries, int regionShift) {
@@ -152,9 +156,9 @@ public final class CallContext extends CallFrame {
     }
 
     /**
-     * Whether it leaves with {@link #TURN} before each access to another cache line than the one before. Whoever runs
-     * several contexts then has the words of all loaded by {@link #touch} at once, so that cache misses overlap, and
-     * runs each of them to its next access.
+     * Sets whether the call leaves with {@link #TURN} before each access to a cache line other than that of the access
+     * before. A thread that runs several contexts can then load the words of all of them at once by {@link #touch}, so
+     * that their cache misses overlap, and run each of them to its next access.
      */
     public void turns(boolean leaves) {
         turns = leaves;
@@ -163,9 +167,9 @@ public final class CallContext extends CallFrame {
     }
 
     /**
-     * Runs on.
+     * Runs a slice.
      *
-     * @param sliceFuel at least 1; it may take as much more as a turn of its innermost loop, or a copy, takes
+     * @param sliceFuel at least 1; the slice may exceed it by one turn of its innermost loop, or by a copy
      * @return {@link #RETURNED}, {@link #FUEL}, {@link #TURN}, {@link #ACCESS} or {@link #ENDED}
      */
     public int run(long sliceFuel) {
@@ -205,10 +209,11 @@ public final class CallContext extends CallFrame {
     }
 
     /**
-     * The access at which it left with {@link #ACCESS} has been made elsewhere: the next run goes on behind it. What
-     * {@link #COPY_TO_SCRATCH} copies is in scratch memory already.
+     * Completes the access at which the call left with {@link #ACCESS}, which the caller has made elsewhere; the next
+     * run continues after it. For {@link #COPY_TO_SCRATCH}, the caller has stored the bytes in scratch memory before.
      *
-     * @param result what it found: bytes loaded, from the lowest on; what {@link #ADD} found; 1 or 0
+     * @param result the bytes loaded, from the lowest on; the value before for {@link #ADD}; 1 or 0 if words were
+     *     compared
      */
     public void accessDone(long result) {
         NativeMemory.ALL.set(LONG, mailbox, result);
@@ -221,32 +226,35 @@ public final class CallContext extends CallFrame {
         windowBytes = 0;
     }
 
-    /** Ends the call, wherever it is. */
+    /** Ends the call at any point. */
     public void end() {
         running = null;
     }
 
-    /** What the procedure returned. */
+    /** The code that the procedure returned. */
     public int code() {
         return code;
     }
 
-    /** Of {@link CallStatus}. */
+    /** One of {@link CallStatus}. */
     public int status() {
         return status;
     }
 
-    /** Of the user's source, after {@link #ENDED}; 0 where unknown. */
+    /** Line of the user's source, after {@link #ENDED}; 0 if unknown. */
     public int line() {
         return line;
     }
 
-    /** Cache address of the access; after {@link #ENDED} also a place in arguments, result or scratch memory. */
+    /**
+     * Cache address of the access. After {@link #ENDED} it may also be an offset in arguments, result or scratch
+     * memory.
+     */
     public long address() {
         return address;
     }
 
-    /** {@link #READ} to {@link #COPY_FROM_SCRATCH}. */
+    /** Kind of the access, {@link #READ} to {@link #COPY_FROM_SCRATCH}. */
     public int accessKind() {
         return kind;
     }
@@ -256,30 +264,30 @@ public final class CallContext extends CallFrame {
         return bytes;
     }
 
-    /** What it stores or adds. */
+    /** The value that the access stores or adds. */
     public long value() {
         return value;
     }
 
-    /** What it expects. */
+    /** The value that a compare-and-set expects. */
     public long expected() {
         return expected;
     }
 
-    /** Place in scratch memory that it copies to or from. */
+    /** Offset in scratch memory of a copy, or of the words to set. */
     public int scratchAt() {
         return scratchAt;
     }
 
-    /** Native address of what it accesses next, after {@link #TURN}. */
+    /** Native address that the call accesses next, after {@link #TURN}. */
     public long touchAddress() {
         return place;
     }
 
     /**
-     * Loads a word of what each context accesses next, after {@link #TURN}.
+     * Loads a byte that each context accesses next, after {@link #TURN}.
      *
-     * @return to be used for something, lest the loads be optimised away
+     * @return a sum that the caller must use, so that the loads are not optimised away
      */
     public static long touch(CallContext[] contexts, int first, int count) {
         long sum = 0;
@@ -289,7 +297,7 @@ public final class CallContext extends CallFrame {
         return sum;
     }
 
-    /** Taken so far. */
+    /** Fuel that the call has used so far. */
     public long fuelUsed() {
         return fuelUsed;
     }
@@ -317,17 +325,22 @@ public final class CallContext extends CallFrame {
         return SavedCall.MOST_BYTES;
     }
 
-    /** Writes the call, as it was suspended, to a place aligned to 8. */
+    /**
+     * Writes the suspended call, {@link #saveBytes} long.
+     *
+     * @param at aligned to 8
+     */
     public void save(MemorySegment to, long at) {
         SavedCall.write(this, shape().slots()[resume], to, at);
     }
 
     /**
-     * Puts a saved call into the place of the one that was just begun, whose code, footprint, capacity and fuel limit
-     * stay. The bytes may be forged: what does not add up is refused, and the rest are numbers.
+     * Replaces the state of the call that was just begun by a saved one; its code, footprint, capacity and fuel limit
+     * stay. The bytes may be forged: a length or resume point that is inconsistent is refused, and all other values are
+     * numbers that a procedure could have computed itself.
      *
      * @param at aligned to 8
-     * @return whether it adds up; else nothing was taken, and the call is to be ended
+     * @return whether the bytes are consistent; if not, nothing was taken, and the caller ends the call
      */
     public boolean load(MemorySegment from, long at, int bytes) {
         if (!SavedCall.read(this, shape(), from, at, bytes)) {

@@ -5,12 +5,16 @@ import io.farheap.procedure.CallStatus;
 import java.lang.foreign.ValueLayout;
 
 /**
- * What translated code works on; {@link CallContext} is its public half. The code keeps fuel and the window in local
- * variables: the window is the part of the footprint in the region of the last access, and {@link #locate} moves it.
+ * The state of a call that translated code works on; {@link CallContext} is its public half. The code keeps fuel and
+ * the window in local variables. The window is the part of the footprint that lies in the region of the last access;
+ * {@link #locate} moves it.
  */
 public abstract class CallFrame {
 
-    /** Outcomes that the code returns, beside those of {@link CallContext}: go on with {@link TranslatedCode#fast}. */
+    /**
+     * Outcomes that the code returns, with those of {@link CallContext}; this one: continue with {@link
+     * TranslatedCode#fast}.
+     */
     static final int HANDOVER = 5;
 
     static final int RETURNED = 0;
@@ -19,25 +23,27 @@ public abstract class CallFrame {
     static final int ACCESS = 3;
     static final int ENDED = 4;
 
+    /** Most longs that a resume point keeps. */
     public static final int SLOTS = 64;
-    /** What is loaded together: it takes no turn of its own. */
+    /** Size of a cache line, as a power of two: an access to the same line takes no {@link #TURN} of its own. */
     private static final int LINE_SHIFT = 6;
 
-    /** Bytes. */
+    /** Most bytes of a part of a region. */
     public static final int MOST_PART = 1 << 30;
 
-    /**
-     * Units of fuel before the first loop is tried to be checked ahead; then, where it could not be; or was not worth
-     * it.
-     */
+    /** Units of fuel until the first attempt to count a loop's turns. */
     public static final int SOON = 64;
 
+    /** Units of fuel until the next attempt, if the turns were too few to be worth it. */
     public static final int LATER = 1024;
+    /** Units of fuel until the next attempt, if the turns took less than {@link #WORTH}. */
     static final int SELDOM = 4096;
+    /** Units of fuel that counted turns must take for the next attempt to follow at once. */
     static final int WORTH = 512;
-    /** Turns. */
+    /** Least number of turns that are counted; for fewer, the usual code runs. */
     public static final int LEAST = 16;
 
+    /** Most turns that are counted at once. */
     public static final int MOST = 4096;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
     /** A native address that no process has. */
@@ -45,16 +51,17 @@ public abstract class CallFrame {
 
     /** The first cache address of the window. */
     long window;
-    /** How many addresses from there on 8 bytes can be accessed at; 0 sends each access to {@link #locate}. */
+    /** Number of addresses from there on at which 8 bytes can be accessed; 0 sends each access to {@link #locate}. */
     long windowBytes;
     /** Native address of the part of a region that the window is in. */
     long base;
     /**
-     * Of an address within its part. Code masks with it what it has compared: a processor may guess the comparison. A
-     * part is the region, or 1 GiB of it, so that HotSpot knows that base and masked address fit into one instruction.
+     * Mask of an address within its part. Code masks an address even if it has compared it with the window, since a
+     * processor may mispredict the comparison. A part is the region, or 1 GiB of it, so that HotSpot knows that base
+     * and masked address fit into one instruction.
      */
     int partMask;
-    /** Of an address within its region. */
+    /** Mask of an address within its region. */
     long mask;
     /** Native address of the region that {@link #locate} found last. */
     long region;
@@ -65,13 +72,13 @@ public abstract class CallFrame {
     long entries;
     int shift;
 
-    /** Left of the slice; below 0 it is used up. */
+    /** Fuel that is left of the slice; below 0 the slice is used up. */
     int fuel;
 
     boolean turns;
-    /** The access at which it left for a turn is due. */
+    /** The access before which the code left for a turn is to be made next. */
     boolean turned;
-    /** The access at which it left was made elsewhere. */
+    /** The access before which the code left was made elsewhere. */
     boolean done;
 
     /** {@link #turns} or {@link #done}. */
@@ -89,19 +96,19 @@ public abstract class CallFrame {
     int kind;
     int bytes;
     int scratchAt;
-    /** Words to set, or bytes to copy. */
+    /** Number of words to set, or of bytes to copy. */
     int count;
-    /** What an atomic found. */
+    /** The value that an atomic found. */
     long found;
-    /** Native address that the next access will touch, or that one of this line has touched. */
+    /** Native address that the next access will touch, or that an access of the same cache line has touched. */
     long place;
 
     final long arguments;
     final long results;
     final long scratch;
-    /** A word of native memory: what an access finds that was made elsewhere. */
+    /** Native address of a word with the result of an access that was made elsewhere. */
     final long mailbox;
-    /** Of places in arguments, results and scratch memory; as {@link #mask}. */
+    /** Mask of offsets in arguments, results and scratch memory; for the same reason as {@link #partMask}. */
     final int placeMask = 4095;
 
     int argumentBytes;
@@ -119,8 +126,8 @@ public abstract class CallFrame {
     }
 
     /**
-     * Nothing of the access before, which may be of another lease's call: a saved call has these numbers in it, and the
-     * reply to one that ends has its address.
+     * Clears the values of the access before, which may belong to another lease's call: a saved call contains these
+     * numbers, and the reply to a call that ends contains its address.
      */
     final void forgetAccess() {
         address = 0;
@@ -135,8 +142,8 @@ public abstract class CallFrame {
     }
 
     /**
-     * The native address of an access, whose window is this frame's then; or 0: the code leaves, {@link #outcome} says
-     * how.
+     * Returns the native address of an access and moves this frame's window there; or returns 0 if the code must leave,
+     * with the reason in {@link #outcome}.
      */
     final long locate(long at, int length, int access) {
         if (done) {
@@ -174,14 +181,18 @@ public abstract class CallFrame {
         return here + within;
     }
 
-    /** A processor that guesses that a region is here must not look at the bytes from address 0 on. */
+    /**
+     * The address, or an address that no process has if there is no region: a processor that speculates must not read
+     * the bytes from address 0 on.
+     */
     private static long here(long address, long region) {
         return address | (~(-region >> 63) & NOWHERE);
     }
 
     /**
-     * As {@link #locate} for the usual case, or 0: the code leaves, and goes on with {@link TranslatedCode#step}. Small
-     * and without calls, so that HotSpot puts it into the loop: around a call it would keep nothing in registers.
+     * As {@link #locate} for the usual case. Returns 0 if the code must leave and continue with {@link
+     * TranslatedCode#step}. It is small and calls nothing, so that HotSpot inlines it into the loop: around a call it
+     * would keep no value in registers.
      */
     static long move(CallFrame frame, long at) {
         frame.address = at;
@@ -206,11 +217,13 @@ public abstract class CallFrame {
     }
 
     /**
-     * How many turns, at most so many, a number that grows by {@code step} in each is at least 0 and below
-     * {@code room}.
+     * Counts turns: in how many consecutive turns, at most {@code most}, is a number that begins at {@code first} and
+     * grows by {@code step} in each turn at least 0 and below {@code room}? If {@code first} is outside, in none. If
+     * the step is positive, the last such turn is the {@code (room - 1 - first) / step}-th after the first; if it is
+     * negative, the {@code first / -step}-th.
      */
     static int turns(long first, long step, long room, int most) {
-        // Room is below 0 where there is no window.
+        // Room can be below 0 if there is no window.
         if (first < 0 || first >= room) {
             return 0;
         }
@@ -222,9 +235,11 @@ public abstract class CallFrame {
     }
 
     /**
-     * How far what turns advance by may go: a power of two that is at least {@code room}, but half of the part at most.
-     * No branch that a processor could guess: what is masked with it less 1 is in the part, wherever it begins.
+     * The range of the distance that a stride's turns may advance: a power of two that is at least {@code room}, but at
+     * most half of the part. The distance is masked with it less 1, so the native address is in the part wherever the
+     * stride begins. It has no branch that a processor could mispredict.
      *
+     * @param room bytes from the first access to the end of the part
      * @param part bytes
      */
     static long stride(long room, long part) {
@@ -233,20 +248,23 @@ public abstract class CallFrame {
     }
 
     /**
-     * How far below the first access turns begin, so that {@code stride} bytes from there on are in the part. No
-     * branch.
+     * How far below the first access the masked distance starts, so that {@code stride} bytes from that start on are in
+     * the part. No branch.
      */
     static long behind(long stride, long room) {
         long missing = stride - room;
         return missing & ~(missing >> 63);
     }
 
-    /** How much fuel is left when a loop is next tried to be checked ahead. */
+    /** The value of fuel below which the next attempt to count turns is made. */
     static int later(int fuel, int in) {
         return Math.max(0, fuel - in);
     }
 
-    /** As {@link #later}, after turns that took so much: at once, if they were worth it. */
+    /**
+     * As {@link #later}, after counted turns that took so much fuel: if they were worth it, the next attempt follows at
+     * once.
+     */
     static int after(int before, int fuel) {
         return before - fuel < WORTH ? later(fuel, SELDOM) : fuel + 1;
     }
@@ -258,7 +276,7 @@ public abstract class CallFrame {
         return 0;
     }
 
-    /** The code leaves at an access; {@link #outcome} says why. */
+    /** The code leaves at an access, for the reason in {@link #outcome}. */
     static int leave(CallFrame frame, int fuel, int point) {
         frame.fuel = fuel;
         frame.resume = point;
@@ -272,12 +290,15 @@ public abstract class CallFrame {
         return fuel < 0 ? FUEL : HANDOVER;
     }
 
-    /** Whether {@link TranslatedCode#step} goes on at the head of an outermost loop. */
+    /**
+     * Whether {@link TranslatedCode#step} continues at the head of an outermost loop, instead of leaving for {@link
+     * TranslatedCode#fast}.
+     */
     static boolean stays(CallFrame frame, int fuel) {
         return fuel >= 0 && frame.turns;
     }
 
-    /** The call ends, for what {@link #refuse} was told. */
+    /** The call ends with the status that {@link #refuse} has set. */
     static int end(CallFrame frame, int fuel, int line) {
         frame.fuel = fuel;
         frame.line = line;

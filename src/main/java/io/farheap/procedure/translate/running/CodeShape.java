@@ -1,10 +1,10 @@
 package io.farheap.procedure.translate.running;
 
 /**
- * The resume points of translated code; 0 is its start.
+ * The resume points of translated code; point 0 is its start.
  *
- * @param slots by point: how many values are kept there
- * @param lines by point; 0 where unknown
+ * @param slots by point: how many values the point keeps
+ * @param lines by point; 0 if unknown
  * @param fast by point: whether {@link TranslatedCode#fast} can begin there
  * @param mask a power of two less 1, at least the last point
  */

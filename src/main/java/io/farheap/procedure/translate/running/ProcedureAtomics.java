@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * Atomics of procedures, each under its region's lock. The words themselves are changed atomically, so that one-sided
- * reads and writes of whole words fall before or after. Below 0 says that the code leaves.
+ * Atomics of procedures, each under its region's lock. The words themselves are changed by atomic instructions, so a
+ * one-sided read or write of a whole word falls before or after. A result below 0 means that the code must leave.
  */
 public final class ProcedureAtomics {
 
@@ -16,7 +16,7 @@ public final class ProcedureAtomics {
 
     private ProcedureAtomics() {}
 
-    /** 1 where it was set, else 0. */
+    /** Returns 1 if the word was set, else 0. */
     static int compareAndSet(CallFrame frame, long address, long expected, long value) {
         long place = word(frame, address, CallContext.COMPARE_AND_SET);
         if (place == 0) {
@@ -44,7 +44,7 @@ public final class ProcedureAtomics {
         return frame.locate(address, 8, kind);
     }
 
-    /** What was there is {@link CallFrame#found}. */
+    /** The value before is in {@link CallFrame#found}. */
     static int getAndAdd(CallFrame frame, long address, long delta) {
         long place = word(frame, address, CallContext.ADD);
         if (place == 0) {
@@ -61,7 +61,7 @@ public final class ProcedureAtomics {
         return 0;
     }
 
-    /** 1 where all were set, 0 where none was. */
+    /** Returns 1 if all words were set, 0 if none was. */
     static int compareAndSetAll(CallFrame frame, int scratchAt, int words) {
         frame.scratchAt = scratchAt;
         frame.count = words;

@@ -4,7 +4,7 @@ import io.farheap.memory.NativeMemory;
 import io.farheap.procedure.CallStatus;
 import java.lang.foreign.MemorySegment;
 
-/** Copies of procedures. What they return is units of fuel, or below 0: the code leaves. */
+/** Copies of procedures. Each returns units of fuel, or a value below 0 if the code must leave. */
 public final class ProcedureCopies {
 
     private static final int BYTES_PER_UNIT = 16;

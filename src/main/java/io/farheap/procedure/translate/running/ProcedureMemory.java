@@ -6,7 +6,7 @@ import io.farheap.procedure.CallStatus;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Loads and stores by native address, and at checked places of arguments, result and scratch memory. */
+/** Loads and stores by native address, and at checked offsets of arguments, result and scratch memory. */
 public final class ProcedureMemory {
 
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -49,7 +49,7 @@ public final class ProcedureMemory {
         NativeMemory.ALL.set(LONG, place, value);
     }
 
-    /** Below 0 where the bytes are not all in the arguments. */
+    /** Returns a value below 0 if the bytes are not all within the arguments. */
     static int checkArgument(CallFrame frame, int at, int bytes) {
         if (at >= 0 && at <= frame.argumentBytes - bytes) {
             return 0;
@@ -66,7 +66,7 @@ public final class ProcedureMemory {
         return -1;
     }
 
-    /** And the result is as long as that from now on. */
+    /** As {@link #checkArgument}, for the result; extends the result to the end of these bytes. */
     static int checkResult(CallFrame frame, int at, int bytes) {
         if (at >= 0 && at <= frame.resultCapacity - bytes) {
             if (at + bytes > frame.resultBytes) {
@@ -78,7 +78,7 @@ public final class ProcedureMemory {
         return -1;
     }
 
-    /** And scratch memory was written up to there. */
+    /** As {@link #checkScratch}; also records that scratch memory is written up to the end of these bytes. */
     static int checkScratchSet(CallFrame frame, int at, int bytes) {
         int checked = checkScratch(frame, at, bytes);
         if (checked == 0 && at + bytes > frame.scratchBytes) {

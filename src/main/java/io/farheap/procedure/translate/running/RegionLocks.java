@@ -4,8 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Spin locks by region, held for nanoseconds by atomics of procedures, so that a set of several words is all or nothing
- * among them. All contexts of the process share them, as they share the regions.
+ * Spin locks by region. Atomics of procedures hold them for nanoseconds, so that to each other a set of several words
+ * is all or nothing. All contexts of the process share them, as they share the regions. A lock word is 0 if free and 1
+ * if held; the compareAndSet that takes it pairs with the release store of 0 that frees it.
  */
 final class RegionLocks {
 
@@ -20,8 +21,10 @@ final class RegionLocks {
     private RegionLocks() {}
 
     /**
+     * Takes the region's lock; spins, then yields.
+     *
      * @param region native address
-     * @return for {@link #unlock}
+     * @return the lock, for {@link #unlock}
      */
     static int lock(long region) {
         int lock = (int) ((region * 0x9E3779B97F4A7C15L) >>> 58) * STRIDE + STRIDE / 2;
@@ -29,7 +32,7 @@ final class RegionLocks {
             if (spins < SPINS) {
                 Thread.onSpinWait();
             } else {
-                // Its holder may not be running.
+                // The thread that holds the lock may not be running.
                 Thread.yield();
             }
         }

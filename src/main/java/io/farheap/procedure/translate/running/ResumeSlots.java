@@ -1,6 +1,6 @@
 package io.farheap.procedure.translate.running;
 
-/** What a resume point keeps, as longs. */
+/** Stores the values that a resume point keeps in the frame's slots, as longs, and loads them again. */
 public final class ResumeSlots {
 
     private ResumeSlots() {}

@@ -7,10 +7,10 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * A suspended call in bytes, little-endian, 8 for each but the lengths: resume point and flags (4 each), fuel used,
- * address, expected value, value, what an access found that was made elsewhere; place in scratch memory and count,
- * length of arguments and of result, length of scratch memory that was written and number of slots (4 each); then the
- * slots, arguments, result and scratch memory, each padded to 8.
+ * The bytes of a suspended call, little-endian; 8 bytes for each field unless 4 is stated: resume point and flags (4
+ * each), fuel used, address, expected value, value, result of an access that was made elsewhere; offset in scratch
+ * memory and count, length of arguments and of result, length of scratch memory that was written and number of slots (4
+ * each); then the slots, arguments, result and scratch memory, each padded to 8.
  */
 final class SavedCall {
 
@@ -66,7 +66,7 @@ final class SavedCall {
         return at + padded(bytes);
     }
 
-    /** Whether it adds up; else the frame is as it was. */
+    /** Returns whether the bytes are consistent; if not, the frame is unchanged. */
     static boolean read(CallFrame frame, CodeShape shape, MemorySegment from, long at, int bytes) {
         if (bytes < HEADER_BYTES || at < 0 || at > from.byteSize() - bytes) {
             return false;

@@ -5,8 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * What hidden classes extend, which lie in this package, beside the {@link CallFrame} that they work on. Stateless; any
- * thread.
+ * The superclass of written classes. They are hidden classes in this package, next to the {@link CallFrame} that they
+ * work on. Stateless; any thread.
  */
 public abstract class TranslatedCode {
 
@@ -19,7 +19,7 @@ public abstract class TranslatedCode {
     }
 
     /**
-     * Its class goes when nothing refers to the code.
+     * Loads a written class; the JVM unloads it when nothing refers to the code.
      *
      * @param written a class of this package that extends this one
      */
@@ -37,13 +37,13 @@ public abstract class TranslatedCode {
     }
 
     /**
-     * Runs from the start or the head of an outermost loop.
+     * Runs from the start or from the head of an outermost loop.
      *
      * @param resume a point with {@link CodeShape#fast}
      * @return an outcome of {@link CallFrame}
      */
     abstract int fast(CallFrame frame, int resume);
 
-    /** Runs from any point, until it can go on with {@link #fast}, or with turns. */
+    /** Runs from any point, until the call can continue with {@link #fast}, or leaves. */
     abstract int step(CallFrame frame, int resume);
 }

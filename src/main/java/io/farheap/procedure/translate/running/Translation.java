@@ -6,19 +6,22 @@ import java.util.List;
  * A procedure that was admitted. Immutable; any thread.
  *
  * @param name of the user's class, with its package
- * @param writes whether it has a store to the cache or an atomic
- * @param resumePoints where it can be suspended: each access to the cache, each loop
- * @param translatedBytes of the larger of the methods that were written
+ * @param writes whether it contains a store to the cache or an atomic
+ * @param resumePoints how many places it can be suspended at: each access to the cache, and each loop
+ * @param translatedBytes bytecode of the longest method that was written
  * @param loops in the order of their lines
- * @param code to execute; the class goes when nothing refers to this and to no context that began it
+ * @param code executes the procedure; the JVM unloads the class when nothing refers to this record and to contexts that
+ *     began it
  */
 public record Translation(
         String name, boolean writes, int resumePoints, int translatedBytes, List<Loop> loops, TranslatedCode code) {
 
     /**
-     * @param line of its head, 0 where the class does not say
-     * @param depth 1 for a loop that is in no other
-     * @param fuelPerTurn at most, without what loops in it and copied bytes take
+     * A loop of the procedure.
+     *
+     * @param line of its head; 0 if the class does not give it
+     * @param depth 1 for a loop that is in no other loop
+     * @param fuelPerTurn most fuel of a turn, without the loops in it and without copied bytes
      */
     public record Loop(int line, int depth, long fuelPerTurn) {}
 }

@@ -19,20 +19,21 @@ import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 
 /**
- * Writes what calls of {@code Call} become. A load or store compares its address with the window and, where it is in
- * it, masks it and adds the region's address; where it is not, {@link CallFrame#move} moves the window, or the code
- * leaves and goes on with {@link TranslatedCode#step}, in which {@link CallFrame#locate} does that and all else.
+ * Writes the code for calls of {@code Call}'s methods. A load or store compares its address with the window. If it is
+ * in the window, the code masks it and adds the region's native address. If not, {@link CallFrame#move} moves the
+ * window; if that cannot be done simply, the code leaves and continues with {@link TranslatedCode#step}, in which
+ * {@link CallFrame#locate} handles all cases.
  */
 abstract class CallWeaver {
 
-    /** The class that is written: in the package of its superclass, where it is loaded. */
+    /** The class that is written. It is in its superclass's package, where it is loaded. */
     static final ClassDesc PROCEDURE = ClassDesc.of(TranslatedCode.class.getPackageName(), "Procedure");
 
     static final ClassDesc FRAME = CallFrame.class.describeConstable().orElseThrow();
-    /** Local variables; those of the procedure are behind them. */
+    /** Local variables of the written method; those of the procedure begin at {@link #FIRST_SLOT}. */
     static final int FRAME_SLOT = 1;
 
-    /** First the point to resume at, then the int of a store. */
+    /** At first the resume point; later an int that is to be stored. */
     static final int INT_SLOT = 2;
 
     static final int FUEL_SLOT = 3;
@@ -42,7 +43,7 @@ abstract class CallWeaver {
     static final int MASK_SLOT = 10;
     static final int ADDRESS_SLOT = 12;
     static final int VALUE_SLOT = 14;
-    /** A loop is tried to be checked ahead when fuel is below that. */
+    /** When fuel falls below this value, the next head of a prechecked loop attempts to count turns. */
     static final int TRY_SLOT = 16;
 
     static final int TURN_SLOT = 17;
@@ -57,7 +58,7 @@ abstract class CallWeaver {
             ProcedureCopies.class.describeConstable().orElseThrow();
 
     final CodeBuilder code;
-    /** Whether this is {@link TranslatedCode#step}. */
+    /** Whether the method that is written is {@link TranslatedCode#step}. */
     final boolean stepping;
 
     CallWeaver(CodeBuilder code, boolean stepping) {
@@ -65,27 +66,27 @@ abstract class CallWeaver {
         this.stepping = stepping;
     }
 
-    /** Keeps what a point keeps, and returns. */
+    /** Writes code that saves the point's operands and variables, and returns. */
     abstract void leave(LinkedProcedure.Point point);
 
-    /** Returns by a method of the frame. */
+    /** Writes code that returns the result of a method of {@link CallFrame}, with the line. */
     abstract void end(String how, int line);
 
     abstract void loadWindow();
 
-    /** Whether the code that is written is of turns that were checked ahead. */
+    /** Whether the code that is written is that of counted turns, which needs no comparison with the window. */
     abstract boolean checked();
 
-    /** Pushes the native address, if it is. */
+    /** Pushes the native address of an access in counted turns. */
     abstract void checkedPlace();
 
-    /** Has code that is seldom run written behind the rest. */
+    /** Writes code that is seldom run after the rest of the method. */
     abstract void behind(Runnable weaving);
 
-    /** Loads one of the frame. */
+    /** Pushes a field of the frame. */
     abstract void field(String name, TypeKind kind);
 
-    /** What does not go to the cache. On the stack: the frame, and the method's arguments. */
+    /** Writes a call that does not access the cache. On the stack: the frame, and the method's arguments. */
     void local(CallMethod method, int line) {
         switch (method.kind) {
             case FIELD -> code.getfield(FRAME, method.name, CD_int);
@@ -148,7 +149,7 @@ abstract class CallWeaver {
         }
     }
 
-    /** What goes to the cache. On the stack: the point's operands, the frame, and the method's arguments. */
+    /** Writes an access to the cache. On the stack: the point's operands, the frame, and the method's arguments. */
     void access(CallMethod method, LinkedProcedure.Point point) {
         switch (method.kind) {
             case GET -> load(method, point);
@@ -189,7 +190,7 @@ abstract class CallWeaver {
         code.invokestatic(WORDS, method.name, MethodTypeDesc.of(CD_void, CD_long, value(method)));
     }
 
-    /** From the frame and an address on the stack to a native address. */
+    /** Replaces the frame and the address on the stack by the native address. */
     private void place(CallMethod method, int kind, Runnable leaving) {
         Label miss = code.newLabel();
         Label inWindow = code.newLabel();
@@ -229,7 +230,7 @@ abstract class CallWeaver {
             } else {
                 code.pop2();
                 loadWindow();
-                // Not to the sum: HotSpot then adds in the load.
+                // Continues before the sum, not after it, so that HotSpot folds the sum into the load's address.
                 code.goto_(inWindow);
             }
             code.labelBinding(leave).pop2();
@@ -237,7 +238,7 @@ abstract class CallWeaver {
         });
     }
 
-    /** By a method that answers below 0 where the code is to leave. */
+    /** Writes a call of a helper; it returns a value below 0 if the code must leave. */
     private void helped(CallMethod method, LinkedProcedure.Point point) {
         switch (method) {
             case COMPARE_AND_SET ->
@@ -266,12 +267,12 @@ abstract class CallWeaver {
         }
     }
 
-    /** An int of fuel that is on the stack. */
+    /** Subtracts the int on the stack from fuel. */
     private void charge() {
         code.iload(FUEL_SLOT).swap().isub().istore(FUEL_SLOT);
     }
 
-    /** Pushes what an access was about to pop when the code left. */
+    /** Pushes the arguments of an access again, which it was about to pop when the code left. */
     void pushOperands(CallMethod method) {
         code.aload(FRAME_SLOT);
         switch (method) {

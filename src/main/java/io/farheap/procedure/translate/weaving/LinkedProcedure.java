@@ -20,18 +20,21 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A procedure in one list of verified instructions, with its resume points: what is woven. */
+/**
+ * A procedure as one list of verified instructions, with its resume points and its prechecked loops: the input of the
+ * weavers.
+ */
 public final class LinkedProcedure {
 
     /**
-     * Where the code can leave and resume, with what is kept there.
+     * A resume point: the code can leave and resume there, and keeps these values.
      *
-     * @param number from 1; 0 is the start
-     * @param access null at a loop's head
+     * @param number from 1; 0 is the procedure's start
+     * @param access the access before which the code leaves; null at a loop's head
      * @param fast whether {@link TranslatedCode#fast} can begin here
-     * @param operands below those of an access, from the bottom
+     * @param operands types of the operands below those of the access, from the bottom
      * @param slots local variables that are live
-     * @param types of these
+     * @param types their types
      */
     public record Point(
             int number,
@@ -46,12 +49,12 @@ public final class LinkedProcedure {
             return access == null;
         }
 
-        /** Of a local variable that is live. */
+        /** Type of a live local variable. */
         Type type(int slot) {
             return types.get(slots.indexOf(slot));
         }
 
-        /** How many longs are kept. */
+        /** How many longs the point keeps: a {@code Call} needs none. */
         int kept() {
             return kept(operands) + kept(types);
         }
@@ -69,15 +72,16 @@ public final class LinkedProcedure {
     final int locals;
     final ControlFlow flow;
     public final List<Point> points = new ArrayList<>();
-    /** By first instruction of the head's block, and by instruction of the access. */
+    /** Heads by the first instruction of their block, accesses by their instruction. */
     private final @Nullable Point[] heads;
 
     private final @Nullable Point[] accesses;
-    /** By first instruction of the head's block. */
+    /** By the first instruction of the head's block. */
     private final @Nullable PrecheckedLoop[] aheads;
 
+    /** Whether the procedure writes to the cache. */
     public boolean writes;
-    /** Loops that are checked ahead. */
+    /** Loops whose turns can be counted before they run. */
     public final List<PrecheckedLoop> ahead = new ArrayList<>();
 
     public LinkedProcedure(RefusalMessages refusal, Inliner.FlatCode flat, @Nullable Operands[] reached) {
@@ -119,7 +123,7 @@ public final class LinkedProcedure {
             boolean fast) {
         Op op = ops.get(index);
         Operands state = Objects.requireNonNull(reached[index]);
-        // An access pops its operands.
+        // The access pops its own operands when it is repeated; the frame keeps them.
         int own = access == null ? 0 : access.effect.indexOf('>');
         List<Type> operands = new ArrayList<>();
         for (int i = 0; i < state.depth() - own; i++) {
@@ -151,7 +155,7 @@ public final class LinkedProcedure {
         return heads[index];
     }
 
-    /** Null where there is no loop's head, or its loop is not checked ahead. */
+    /** The prechecked loop whose head begins at this instruction, or null. */
     @Nullable
     PrecheckedLoop ahead(int index) {
         return aheads[index];

@@ -25,10 +25,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes one of the two methods of translated code. Both have the procedure's instructions; they differ in where they
- * can begin. A loop that is entered in its midst as well is no natural loop any more, and HotSpot optimises such loops
- * badly: so {@link TranslatedCode#fast} is entered at the start and at heads of outermost loops only, which leaves them
- * natural, and {@link TranslatedCode#step}, entered anywhere, goes on only to the next such head.
+ * Writes one of the two methods of translated code. Both contain all instructions of the procedure and differ in where
+ * they can begin. A loop that can also be entered in its middle is irreducible, and HotSpot optimises such loops badly.
+ * So {@link TranslatedCode#fast} is entered only at the start and at heads of outermost loops, and its loops stay
+ * reducible; {@link TranslatedCode#step} is entered at any resume point, but continues only to the next such head.
  */
 final class MethodWeaver extends CallWeaver {
 
@@ -40,17 +40,17 @@ final class MethodWeaver extends CallWeaver {
 
     private final LinkedProcedure program;
     private final Label[] labels;
-    /** Where each point is resumed, by number. */
+    /** Where each point resumes, by its number. */
     private final Label[] resumed;
 
-    /** Code that is seldom run, behind the rest. */
+    /** Code that is seldom run; written after the rest. */
     private final List<Runnable> behind = new ArrayList<>();
 
-    /** Whether loops are checked ahead. */
+    /** Whether loops are written with counted turns. */
     private final boolean ahead;
-    /** What is being written, where that is turns that were checked ahead. */
+    /** The counted turns that are being written; null while the usual code is written. */
     private @Nullable PrecheckedLoopWeaver turns;
-    /** The instruction that is being written. */
+    /** Index of the instruction that is being written. */
     private int at;
 
     MethodWeaver(LinkedProcedure program, boolean stepping, boolean ahead, CodeBuilder code) {
@@ -85,8 +85,8 @@ final class MethodWeaver extends CallWeaver {
     }
 
     /**
-     * The bits that are kept tell HotSpot the range of the sum of both: it drops the check of a native address against
-     * the end of all memory, and adds in the load.
+     * Masks the loaded values with constants, which tells HotSpot the range of the sum of base and masked address: it
+     * then drops its check of the native address against the end of all memory, and folds the sum into the load.
      */
     void loadMask() {
         code.aload(FRAME_SLOT)
@@ -245,7 +245,7 @@ final class MethodWeaver extends CallWeaver {
         code.labelBinding(divides);
     }
 
-    /** Whatever is on the operand stack goes with the method's return. */
+    /** Returns; operands that are left on the stack go with the method's frame. */
     @Override
     void end(String how, int line) {
         if (turns != null) {
@@ -284,7 +284,7 @@ final class MethodWeaver extends CallWeaver {
         }
     }
 
-    /** With the operands of the point on the stack, and no more. */
+    /** Called with the operands of the point on the stack, and no more. */
     @Override
     void leave(LinkedProcedure.Point point) {
         int slot = keepLocals(point.kept(), point.slots(), point.types());
@@ -303,7 +303,10 @@ final class MethodWeaver extends CallWeaver {
                 .ireturn();
     }
 
-    /** Below a slot; which is the first that is used. */
+    /**
+     * Writes code that keeps variables in the frame's slots that end before {@code end}; returns the first slot that is
+     * used.
+     */
     int keepLocals(int end, List<Integer> slots, List<Type> types) {
         int slot = end;
         for (int i = types.size() - 1; i >= 0; i--) {
@@ -361,7 +364,7 @@ final class MethodWeaver extends CallWeaver {
         return slot + 1;
     }
 
-    /** Of the frame. */
+    /** Pushes a field of the frame. */
     @Override
     void field(String name, TypeKind kind) {
         code.aload(FRAME_SLOT).getfield(FRAME, name, kind.upperBound());
@@ -377,18 +380,18 @@ final class MethodWeaver extends CallWeaver {
         Objects.requireNonNull(turns).place(at);
     }
 
-    /** Where an instruction is: in turns that were checked ahead their own, or a way out of them. */
+    /** The label of an instruction. In counted turns: its own label there, or a way out of the turns. */
     private Label label(int index) {
         PrecheckedLoopWeaver now = turns;
         return now == null ? labels[index] : now.label(index);
     }
 
-    /** Writes the method that takes turns of a loop. */
+    /** Writes the method that runs counted turns of a loop. */
     void weaveTurns(PrecheckedLoop loop) {
         new PrecheckedLoopWeaver(this, program, loop, code).weaveTurns();
     }
 
-    /** Writes instructions again, in turns that are checked ahead. */
+    /** Writes instructions once more, as part of counted turns. */
     void weave(PrecheckedLoopWeaver again, int first, int last) {
         turns = again;
         for (int i = first; i <= last; i++) {
@@ -397,7 +400,7 @@ final class MethodWeaver extends CallWeaver {
         turns = null;
     }
 
-    /** Of an instruction that begins a block. */
+    /** The label of an instruction that begins a block. */
     Label start(int index) {
         return labels[index];
     }

@@ -35,10 +35,19 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Writes a loop once more, for turns that were checked ahead: without comparisons of fuel and window, so without a
- * place to leave. Addresses are masked as ever. It counts its turns, so HotSpot knows how to unroll it; when they are
- * done, or the procedure leaves the loop, fuel is what it would be, and the code goes on as usual. It is a method of
- * its own: within the other loop, C2 kept its sums and even the mask in memory, which took twice as long.
+ * Writes the counted turns of a {@link PrecheckedLoop}: the attempt at the loop's head in the usual code, and a method
+ * of its own that runs the turns.
+ *
+ * <p>The attempt computes how many turns fuel and window allow ({@link #attempt}). If they are enough, it keeps the
+ * live variables in the frame and calls the method with that count. The method has the loop's instructions without
+ * comparisons of fuel and window, and so without a place to leave; addresses are masked as in the usual code. Its latch
+ * counts the turns and ends the loop when the count is reached, so the call of the method takes at most the fuel that
+ * was left, and HotSpot knows how to unroll the loop. When the turns are done, or the procedure leaves the loop, the
+ * method subtracts the fuel of the turns that it ran, keeps the changed variables, and returns the number of the exit;
+ * the usual code then continues there.
+ *
+ * <p>It is a separate method because C2, when the turns were part of the other loop, kept their sums and even the mask
+ * in memory, which took twice as long.
  */
 final class PrecheckedLoopWeaver {
 
@@ -47,11 +56,11 @@ final class PrecheckedLoopWeaver {
     private static final MethodTypeDesc LONGS =
             MethodTypeDesc.of(ConstantDescs.CD_long, ConstantDescs.CD_long, ConstantDescs.CD_long);
 
-    /** Frame, turns, fuel; the result is an outcome, or -1 less the number of an exit. */
+    /** Arguments: frame, turns, fuel. The result is an outcome if the call ended, or -1 minus the number of an exit. */
     static final MethodTypeDesc METHOD =
             MethodTypeDesc.of(ConstantDescs.CD_int, FRAME, ConstantDescs.CD_int, ConstantDescs.CD_int);
 
-    /** HotSpot puts no method of more than 325 bytes (FreqInlineSize) into its caller. */
+    /** HotSpot inlines no method of more than 325 bytes (FreqInlineSize); this many NOPs keep the turns out of line. */
     private static final int PADDING = 330;
 
     private static final MethodTypeDesc TURNS = MethodTypeDesc.of(
@@ -81,7 +90,7 @@ final class PrecheckedLoopWeaver {
         this.latch = code.newLabel();
     }
 
-    /** Has the next attempt made when so much fuel was used. */
+    /** Writes code that postpones the next attempt until so much fuel has been used. */
     static void later(CodeBuilder code, int units) {
         code.iload(FUEL_SLOT)
                 .loadConstant(units)
@@ -90,9 +99,10 @@ final class PrecheckedLoopWeaver {
     }
 
     /**
-     * Takes as many turns as there are fuel and room for; or goes on as usual, if they are too few.
+     * Writes the attempt: counts the turns that fuel and conditions allow, and runs them; if they are too few, jumps to
+     * the usual code.
      *
-     * @param usual behind the comparisons at the head
+     * @param usual follows the comparisons at the head
      */
     void attempt(LinkedProcedure.Point head, Label usual) {
         long most = Objects.requireNonNull(program.flow.loop(loop.head())).fuel();
@@ -113,7 +123,7 @@ final class PrecheckedLoopWeaver {
         later(code, CallFrame.LATER);
         code.goto_(usual).labelBinding(begin);
         weaver.keepLocals(head.kept(), head.slots(), head.types());
-        // The frame's may be that of an atomic or a copy.
+        // The frame's window may be that of an atomic or a copy.
         keepWindow("window", WINDOW_SLOT);
         keepWindow("windowBytes", WINDOW_BYTES_SLOT);
         keepWindow("base", BASE_SLOT);
@@ -137,7 +147,7 @@ final class PrecheckedLoopWeaver {
         code.aload(FRAME_SLOT).lload(slot).putfield(FRAME, field, ConstantDescs.CD_long);
     }
 
-    /** Where the turns that were taken lead to. */
+    /** Writes the jump to the exit that the turns returned, or returns their outcome. */
     private void goOn() {
         Label otherwise = code.newLabel();
         List<SwitchCase> cases = new ArrayList<>();
@@ -158,7 +168,7 @@ final class PrecheckedLoopWeaver {
         return "turns".concat(Integer.toString(loop.head()));
     }
 
-    /** The method. */
+    /** Writes the method that runs the turns. */
     void weaveTurns() {
         for (int i = 0; i < PADDING; i++) {
             code.nop();
@@ -201,7 +211,7 @@ final class PrecheckedLoopWeaver {
                 .lsub()
                 .iload(TURNS_SLOT)
                 .invokestatic(FRAME, "turns", TURNS);
-        // And half of the part.
+        // The distance that the turns advance must also be less than half of the part.
         code.lload(MASK_SLOT)
                 .iconst_1()
                 .lushr()
@@ -212,7 +222,10 @@ final class PrecheckedLoopWeaver {
                 .istore(TURNS_SLOT);
     }
 
-    /** Where turns begin, natively; how far they may go, less 1; and where the first access is from there. */
+    /**
+     * Writes the setup of a stride in its three local variables: the native address at which the masked distance
+     * starts, the mask of the distance, and the distance of the first access.
+     */
     private void stride(int index, LinkedProcedure.Point head) {
         LoopConditions.Stride stride = loop.strides().get(index);
         int start = slot(index);
@@ -220,7 +233,7 @@ final class PrecheckedLoopWeaver {
         int behind = start + 4;
         number(stride.first(), head);
         code.lload(MASK_SLOT).land().lstore(start);
-        // Room in the part.
+        // Bytes from the first access on at which accesses of 8 bytes are in the part.
         code.lload(MASK_SLOT)
                 .loadConstant(-6 - stride.extra())
                 .ladd()
@@ -254,7 +267,7 @@ final class PrecheckedLoopWeaver {
         return FIRST_SLOT + program.locals + 6 * stride;
     }
 
-    /** Pushes the native address of an access, which is in a local variable as the cache address. */
+    /** Pushes the native address of an access whose cache address is in a local variable. */
     void place(int access) {
         LoopConditions.StridePosition place = loop.places().get(access);
         if (place == null) {
@@ -308,7 +321,7 @@ final class PrecheckedLoopWeaver {
             int next = last + 1;
             if (loop.sure().get(block) && program.ops.get(last) instanceof Op.Jump jump) {
                 weaver.weave(this, first, last - 1);
-                // What it would compare.
+                // The operands that the branch would have compared.
                 code.with(StackInstruction.of(compares(jump.opcode()) == 2 ? Opcode.POP2 : Opcode.POP));
                 next = stays(jump.target()) ? jump.target() : next;
             } else {
@@ -336,7 +349,7 @@ final class PrecheckedLoopWeaver {
         return labels[program.flow.block(index)] != null;
     }
 
-    /** Where an instruction is that the block leads to. */
+    /** The label of an instruction to which the current block leads: the latch, a block of the turns, or an exit. */
     Label label(int index) {
         int target = program.flow.block(index);
         if (target == loop.head()) {
@@ -366,7 +379,9 @@ final class PrecheckedLoopWeaver {
         code.loadConstant(-1 - number).ireturn();
     }
 
-    /** Before the procedure ends in the midst of the block. */
+    /**
+     * Writes code that subtracts the fuel of the turns so far, before the procedure ends in the middle of the block.
+     */
     void settle() {
         settle(loop.charged()[block]);
     }

@@ -11,7 +11,7 @@ import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 import java.util.List;
 
-/** Writes the class of a program. */
+/** Writes the class of a procedure: {@code fast}, {@code step}, and a method for each loop with counted turns. */
 public final class Weaver {
 
     private static final ClassDesc PARENT =
@@ -24,8 +24,10 @@ public final class Weaver {
     private Weaver() {}
 
     /**
-     * @param ahead whether loops are checked ahead where they can be
-     * @throws IllegalArgumentException where a method is above 65,535 bytes
+     * Writes the class.
+     *
+     * @param ahead whether to write counted turns for the loops that allow it
+     * @throws IllegalArgumentException if a method exceeds 65,535 bytes
      */
     public static byte[] write(LinkedProcedure program, boolean ahead) {
         return ClassFile.of().build(CallWeaver.PROCEDURE, type -> {
@@ -46,7 +48,7 @@ public final class Weaver {
         });
     }
 
-    /** Of the longest method. */
+    /** Bytecode length of the longest method. */
     public static int codeBytes(byte[] written) {
         int most = 0;
         for (MethodModel method : ClassFile.of().parse(written).methods()) {
