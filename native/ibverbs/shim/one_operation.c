@@ -1,13 +1,13 @@
 /*
- * One READ or WRITE from its post to its completion in one call: from Java, each call and each store into a work
- * request costs a good part of what an operation costs on a device in the same memory.
+ * One READ or WRITE, from its post to its completion, in one call: each call from Java, and each store from Java into a
+ * work request, costs a good part of what an operation costs on a device in the same memory.
  */
 #include "verbs_shim.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Prepared work requests, one of each kind, and where they go. */
+/* A prepared work request of each kind, and the queues that it uses. */
 struct one_operation {
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;

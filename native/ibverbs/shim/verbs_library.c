@@ -1,7 +1,7 @@
 /*
- * The table of verbs functions. dlopen with RTLD_LOCAL and a table filled by dlsym lets a JVM choose between the
- * system's libibverbs and softverbs at run time, start with no libibverbs installed, and share the process with other
- * users of it.
+ * The table of verbs functions. dlopen with RTLD_LOCAL, and a table filled by dlsym, let a JVM choose between the
+ * system's libibverbs and softverbs at run time, start without libibverbs installed, and share the process with other
+ * users of libibverbs.
  */
 #define _GNU_SOURCE
 #include "verbs_shim.h"
@@ -51,7 +51,7 @@ static struct {
 #define MEMBER(name, type, parameters) type(*name) parameters;
 	VERBS(MEMBER)
 #undef MEMBER
-	/* Absent before libibverbs 31: a caller must check it. */
+	/* NULL before libibverbs 31: callers check it. */
 	ssize_t (*query_gid_table)(struct ibv_context *, struct ibv_gid_entry *, size_t, uint32_t, size_t);
 	int (*query_gid_ex)(struct ibv_context *, uint32_t, uint32_t, struct ibv_gid_entry *, uint32_t, size_t);
 } verbs;
@@ -61,7 +61,7 @@ static char *loaded_path;
 static char message[1024];
 static __thread int last_errno;
 
-/* Keeps errno where a creator failed. */
+/* Keeps errno if a call that creates an object failed. */
 #define CREATED(call) \
 	({ \
 		errno = 0; \
@@ -222,7 +222,9 @@ int farheap_dereg_mr(struct ibv_mr *mr)
 struct ibv_comp_channel *farheap_create_comp_channel(struct ibv_context *context)
 {
 	struct ibv_comp_channel *channel = CREATED(verbs.create_comp_channel(context));
-	/* An event goes with its queue: one that was readable a moment ago may be gone, and nobody must wait for the next.
+	/*
+	 * Non-blocking, since an event disappears with its queue: the channel may have been readable a moment ago and have
+	 * no event now, and no thread may block until the next one.
 	 */
 	if (channel)
 		fcntl(channel->fd, F_SETFL, fcntl(channel->fd, F_GETFL) | O_NONBLOCK);

@@ -1,6 +1,7 @@
 /*
- * What the JavaCPP binding calls: the verbs functions that <infiniband/verbs.h> hides behind macros, static inlines or
- * a link to libibverbs, each with a symbol. All of them go through a table that farheap_verbs_load() fills.
+ * The functions that the JavaCPP binding calls: the verbs that <infiniband/verbs.h> hides behind macros, static inline
+ * functions or a link to libibverbs, each with a symbol of its own. All of them go through a table that
+ * farheap_verbs_load() fills.
  */
 #ifndef FARHEAP_VERBS_SHIM_H
 #define FARHEAP_VERBS_SHIM_H
@@ -12,15 +13,15 @@ extern "C" {
 #endif
 
 /*
- * Opens the libibverbs at `path` (a soname or a file) and fills the table from it. RTLD_LOCAL: nothing enters the
+ * Opens the libibverbs at `path` (a soname or a file) and fills the table from it. RTLD_LOCAL: no symbol enters the
  * global scope. Returns NULL, or a message that stays valid for the life of the process. A process uses one library: a
- * second call with the same path does nothing, with another path it is refused.
+ * second call with the same path does nothing, one with another path is refused.
  */
 const char *farheap_verbs_load(const char *path);
-/* Lets farheap_verbs_load() take another library. Nothing of the last may be in use; its code stays mapped. */
+/* Lets farheap_verbs_load() load another library. Nothing of the last one may be in use; its code stays mapped. */
 void farheap_verbs_forget(void);
 
-/* errno as the last call of this thread that returned NULL left it: JNI's way back may change errno itself. */
+/* The errno of the last call of this thread that returned NULL: the return through JNI may change errno itself. */
 int farheap_errno(void);
 
 /* The provider's functions behind the inlines ibv_post_send, ibv_post_recv, ibv_poll_cq and ibv_req_notify_cq. */
@@ -31,20 +32,21 @@ unsigned long long farheap_req_notify_cq_address(struct ibv_context *context);
 
 /*
  * One READ or WRITE at a time, from its post to its completion in one call. The object keeps a prepared work request of
- * each kind, with the given wr_id; NULL where there is no memory. farheap_one_operation_address() is the address of
+ * each kind, with the given wr_id; NULL if there is no memory. farheap_one_operation_address() is the address of
  *
- *   int run(void *one, uint64_t local, uint64_t remote, uint64_t length | lkey << 32, uint64_t rkey | is_write << 32)
+ *    int run(void *one, uint64_t local, uint64_t remote, uint64_t length | lkey << 32, uint64_t rkey | is_write << 32)
  *
- * which returns 0 where the operation has completed; 1 where it has not within `polls` polls; 2 where it completed with
- * another status, which *wc has; 3 where *wc has another operation's completion, and its own is still to come; and
- * -errno where the post was refused or the queue is broken. Nothing else should be in flight on the completion queue.
+ * which returns 0 if the operation has completed; 1 if it has not completed within `polls` polls; 2 if it completed
+ * with another status, which is in *wc; 3 if *wc has the completion of another operation, and its own has yet to be
+ * polled; and -errno if the post was refused or the queue is broken. No other operation should be in flight on the
+ * completion queue.
  */
 void *farheap_one_operation_create(struct ibv_qp *qp, struct ibv_cq *cq, unsigned long long wc_address,
     unsigned long long wr_id, unsigned max_inline, int polls);
 void farheap_one_operation_free(void *one);
 unsigned long long farheap_one_operation_address(void);
 
-/* A list is opaque: JavaCPP reads a pointer to a pointer as one level less. */
+/* A list of devices. It is opaque: JavaCPP reads a pointer to a pointer as one level less. */
 void *farheap_get_device_list(int *num_devices);
 void farheap_free_device_list(void *list);
 struct ibv_device *farheap_device_at(void *list, int index);
@@ -57,7 +59,7 @@ int farheap_query_device(struct ibv_context *context, struct ibv_device_attr *at
 int farheap_query_port(struct ibv_context *context, int port, struct ibv_port_attr *attr);
 /* Writes the 16 bytes of a GID. */
 int farheap_query_gid(struct ibv_context *context, int port, int index, void *gid);
-/* The type of a GID (enum ibv_gid_type), or -1 where the entry is empty or the library cannot tell. */
+/* The type of a GID (enum ibv_gid_type), or -1 if the entry is empty or the library cannot return the type. */
 int farheap_query_gid_type(struct ibv_context *context, int port, int index);
 
 struct ibv_pd *farheap_alloc_pd(struct ibv_context *context);
@@ -68,8 +70,10 @@ int farheap_dereg_mr(struct ibv_mr *mr);
 
 struct ibv_comp_channel *farheap_create_comp_channel(struct ibv_context *context);
 int farheap_destroy_comp_channel(struct ibv_comp_channel *channel);
-/* Non-blocking: 1 where an event of `cq` was taken and acknowledged, 0 where there was none, a negative errno
- * otherwise. */
+/*
+ * Takes one event of the channel, without blocking. Returns 1 if an event was taken and acknowledged, 0 if there was
+ * none, otherwise a negative errno.
+ */
 int farheap_take_cq_event(struct ibv_comp_channel *channel);
 
 struct ibv_cq *farheap_create_cq(struct ibv_context *context, int entries, struct ibv_comp_channel *channel);

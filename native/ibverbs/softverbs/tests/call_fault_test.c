@@ -1,8 +1,8 @@
 /*
- * A life of two processes, again and again: in one of them a call of softverbs that takes a descriptor, memory or a
- * thread fails, once, each time another one. What a verbs call makes of it is success or an error of its own, after
- * which the same call succeeds. No operation, event or memory is lost, in neither process, and the other one does not
- * notice.
+ * Two processes use each other's memory, again and again. Each time, in one of them, one call of softverbs that takes a
+ * descriptor, memory or a thread fails once, each time another call. The verbs call that meets this succeeds, or fails
+ * with an errno after which the same call succeeds. No operation, event or memory is lost in either process, and the
+ * other process does not notice.
  */
 #include "test.h"
 
@@ -11,13 +11,13 @@ const char *softverbs_describe(void);
 
 #define PAGE 4096u
 #define ADDS 12u
-/* As many kinds of call as there are, and no life with so many of one. */
+/* More calls of one kind than there are in any life. */
 #define MOST 2000
 
 static const char *const calls[] = {"open", "openat", "mmap", "dup", "pipe", "socket", "accept", "memfd", "epoll",
     "membarrier", "pread", "pwrite", "write", "malloc", "thread"};
 
-/* Where what lies in the memory of each side, in words; each kind of memory has all of it. */
+/* The layout of the memory of each side, in words; each kind of memory has all of it. */
 enum { SUM, RESULT, OUT, BACK, INBOX, LISTED, WORDS };
 
 #define QKEY 0x11
@@ -59,7 +59,7 @@ static bool fails_once(bool ok, int error)
 	return true;
 }
 
-/* The call again, if it failed for what it was short of. */
+/* Make the call again if it failed for the shortage. */
 #define MADE(to, call) \
 	do { \
 		errno = 0; \
@@ -203,7 +203,7 @@ static void start_datagrams(struct ibv_qp *qp)
 
 /* --- the life --- */
 
-/* Both have got so far. */
+/* Wait until both sides have come this far. */
 static void meet(int socket)
 {
 	char c = 0;
@@ -227,7 +227,7 @@ static struct ibv_sge word_of(const struct side *s, bool shared, int word)
 	    (uintptr_t)((shared ? s->shared : s->private) + word), 8, shared ? s->shared_mr->lkey : s->private_mr->lkey};
 }
 
-/* Words of ours there and back. */
+/* Write words of ours to the other side and read them back. */
 static void copy(struct side *s, struct address to, bool shared)
 {
 	struct ibv_sge out = word_of(s, shared, OUT), back = word_of(s, shared, BACK);
@@ -242,7 +242,7 @@ static void copy(struct side *s, struct address to, bool shared)
 	CHECK_EQ(memory[BACK], to.rkey);
 }
 
-/* To both sums of the other side, and to our own through keys that it does not use. */
+/* Add to both sums of the other side, and to our own through keys that the other side does not use. */
 static void add(struct side *s, const struct names *other)
 {
 	const struct address second = {0, s->second_mr->rkey, (uintptr_t)s->shared};
@@ -285,7 +285,7 @@ static void post_list(struct side *s, const struct names *other)
 	CHECK_EQ(poll_one(s->cq).status, IBV_WC_SUCCESS);
 }
 
-/* Which has no receive for it, and would lose it anyway. */
+/* The other side has no receive for it, and a datagram may be lost anyway. */
 static void send_datagram(struct side *s, const struct names *other)
 {
 	struct ibv_sge sge = word_of(s, true, OUT);
@@ -313,7 +313,7 @@ static void send_word(struct side *s, bool shared)
 	DONE(ibv_post_send(s->eventful, &wr, &bad));
 }
 
-/* Asleep until the message is here, as who relies on events is. */
+/* Sleep until the message is here, as a program that relies on events does. */
 static void await_message(struct side *s)
 {
 	struct pollfd p = {.fd = s->channel->fd, .events = POLLIN};
@@ -334,7 +334,10 @@ static void await_message(struct side *s)
 	CHECK_EQ(wc.opcode, IBV_WC_RECV);
 }
 
-/* One who sleeps on it: both get a message in each kind of memory, the second before its receive is there. */
+/*
+ * A program that sleeps until an event: both sides get a message in each kind of memory, the second before its receive
+ * is posted.
+ */
 static void talk(struct side *s, int socket, bool first)
 {
 	for (int shared = 0; shared < 2; shared++) {
@@ -362,7 +365,7 @@ static void talk(struct side *s, int socket, bool first)
 	}
 }
 
-/* Regions of the other side that are gone are not kept mapped. */
+/* Regions of the other side that are gone do not stay mapped. */
 static void await_unmapped(int maps)
 {
 	uint64_t until = now_ns() + PATIENCE_NS;
@@ -374,7 +377,7 @@ static void await_unmapped(int maps)
 	}
 }
 
-/* A request that may not be: the other side is told, though it does nothing. */
+/* A request that is not allowed: the other side gets an event, though it does nothing. */
 static void err(struct side *s, const struct names *other, bool first)
 {
 	struct ibv_sge sge = word_of(s, true, OUT);
@@ -387,7 +390,7 @@ static void err(struct side *s, const struct names *other, bool first)
 		expect_event(s->context, IBV_EVENT_QP_ACCESS_ERR);
 }
 
-/* Our faults of its devices are set in its segment. */
+/* The faults that we set for its devices are in its segment. */
 static void set_its_faults(const struct names *other)
 {
 	char setting[32];
@@ -396,7 +399,7 @@ static void set_its_faults(const struct names *other)
 	DONE(softverbs_control(setting));
 }
 
-/* One is the first to do what both do in turn, and alone makes the mistake. */
+/* One side is the first in each step that both take in turn, and alone makes the mistake. */
 static void live(int socket, bool first)
 {
 	struct footprint before = footprint_now();
@@ -447,7 +450,7 @@ static void live(int socket, bool first)
 /* --- all of them --- */
 
 struct order {
-	int call; /* of `calls`; -1: it ends */
+	int call; /* index into `calls`; -1: end */
 	int first;
 	uint32_t n;
 };

@@ -1,4 +1,6 @@
-/* A peer is killed: what waits for it and what comes later ends in error within a second; nothing hangs or leaks. */
+/*
+ * A peer is killed: operations that wait for it, and later ones, end in error within a second; nothing hangs or leaks.
+ */
 #include "../src/object/layout.h"
 #include "test.h"
 
@@ -53,7 +55,7 @@ static struct address start(struct child *c, struct endpoint *e, const char *wha
 	child_send(c->socket, &own, sizeof(own));
 	qp_to_init(e->qp, ALL_ACCESS);
 	qp_to_rtr(e->qp, to.qpn);
-	qp_to_rts(e->qp, 0, 7, 7); /* it waits for ever: what ends does so because the peer is dead */
+	qp_to_rts(e->qp, 0, 7, 7); /* retries never end: an operation that ends does so because the peer is dead */
 	child_receive(c->socket, &go, 1);
 	return to;
 }
@@ -191,7 +193,7 @@ static void forked_child(void)
 	endpoint_close(&e);
 }
 
-/* Another user knows our numbers, and gets nothing. */
+/* A process of another user that knows our numbers gets nothing. */
 static void another_user(void)
 {
 	struct endpoint e;
@@ -327,7 +329,7 @@ static void send_one(struct endpoint *e, uint32_t datagram_to, enum ibv_wc_statu
 		CHECK_EQ(ibv_destroy_ah(wr.wr.ud.ah), 0);
 }
 
-/* Sends one message and says by what name it would hold a lock. */
+/* Sends one message and reports the name by which it would hold a lock. */
 static int holder(bool datagram)
 {
 	struct endpoint e;

@@ -1,6 +1,6 @@
 /*
- * A process that runs out of descriptors for a moment. What it registers then is what it would have been, or is not
- * registered; what it asks of a peer waits, or ends as its own error: the peer lives.
+ * A process that runs out of descriptors for a moment. Memory that it registers then is of the kind that it would have
+ * been, or is not registered; operations on a peer wait, or end with an error of our own side, since the peer lives.
  */
 #include "../src/object/layout.h"
 #include "test.h"
@@ -26,7 +26,7 @@ struct shortage {
 	int taken[MOST], count;
 };
 
-/* All but so many are taken. The helper has none that it would give back in the shortage. */
+/* Takes all descriptors but this many. The helper thread has none that it would close in the shortage. */
 static void run_short(struct shortage *s, int spare)
 {
 	struct rlimit few;
@@ -51,7 +51,7 @@ static void end_shortage(struct shortage *s)
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &s->before), 0);
 }
 
-/* --- the peer: it adds where it is told to --- */
+/* --- the peer: it adds to the word that it is given --- */
 
 struct adds {
 	struct address to;
@@ -96,7 +96,7 @@ static void await(struct child *c)
 	child_receive(c->socket, &done, 1);
 }
 
-/* It has it connect to us. */
+/* Makes the peer connect to us. */
 static void adder_connects(struct child *c, const struct endpoint *e)
 {
 	struct adds adds = {address_of(e), 0};
@@ -350,8 +350,8 @@ static void two_kinds(void)
 }
 
 /*
- * System V memory has its number for an inode, on the file system of the memfds, which count theirs. Its next number
- * can be asked for.
+ * System V memory has its own number as inode, on the file system of the memfds, which count theirs. The test can ask
+ * for its next number.
  */
 static void number_of_another(void)
 {
@@ -426,7 +426,7 @@ static void patchwork(enum memory kind, bool registered)
 
 /* --- reaching a peer --- */
 
-/* Longer than a peer that is gone, or going, is waited for. */
+/* Longer than we wait for a peer that is gone or ending. */
 #define SHORTAGE_MS 700u
 
 /* A write to a peer that lives: it is executed in the shortage or after it. */

@@ -1,7 +1,7 @@
 /*
- * Completion events from other processes. A sender that cannot write one has the receiver's helper write it, and one
- * that is stopped or killed before it does must not silence those who send after it: whoever sleeps until an event
- * comes hears of every message.
+ * Completion events from other processes. If a sender cannot write an event, the receiver's helper thread writes it. A
+ * sender that is stopped or killed before it writes one must not suppress the events of later senders: a thread that
+ * sleeps until an event comes is woken for every message.
  */
 #include "../src/object/layout.h"
 #include "test.h"
@@ -13,8 +13,9 @@
 /* --- the sender --- */
 
 /*
- * With none to spare it cannot open the receiver's channel, which it has not rung before. By the limit alone, which is
- * below all that it has: of a table that is full, its helper may be about to close one.
+ * Without a spare descriptor the sender cannot open the receiver's channel, into which it has not written before. The
+ * test lowers the limit below the descriptors that are in use, and does not fill the table: the helper may be about to
+ * close one of those.
  */
 static rlim_t limit_descriptors(rlim_t most)
 {
@@ -160,8 +161,8 @@ static void expect_messages(struct receiver *r, unsigned messages)
 }
 
 /*
- * The first sender leaves a message, and says nothing of it: it finds another pipe's name at our channel's, as if it
- * had been stopped or killed on its way there.
+ * The first sender leaves a message and writes no event: it finds another pipe's inode for our channel, as if it had
+ * been stopped or killed on its way there.
  */
 static void leave_silently(struct receiver *r)
 {
@@ -256,7 +257,7 @@ static void two_at_once(void)
 	for (int i = 0; i < 2; i++)
 		begin(&r.senders[i], 'm');
 	while (left) {
-		/* for less, which nobody sends, and then for more */
+		/* for solicited events, which no sender raises, and then for all */
 		CHECK_EQ(ibv_req_notify_cq(r.e.cq, 1), 0);
 		CHECK_EQ(ibv_req_notify_cq(r.e.cq, 0), 0);
 		while (ibv_poll_cq(r.e.cq, 1, &wc) == 1) {

@@ -1,4 +1,4 @@
-/* Faults on request, the NIC model's times, and that order=weak really shows what it is for. */
+/* Faults on request, the times of the NIC model, and that order=weak shows the mistakes that it is meant to show. */
 #include "test.h"
 
 #include <dlfcn.h>
@@ -144,7 +144,7 @@ static void model(void)
 	uint64_t start = now_ns();
 
 	post(a.qp, &wr);
-	while (*(volatile uint64_t *)b.buffer != 42) /* the target polls its memory; nobody polls the CQ */
+	while (*(volatile uint64_t *)b.buffer != 42) /* the target polls its memory; no thread polls the CQ */
 		CHECK(now_ns() - start < PATIENCE_NS);
 	CHECK(now_ns() - start >= 1000000);
 	CHECK_EQ(poll_one(a.cq).status, IBV_WC_SUCCESS);
@@ -184,7 +184,7 @@ static void behind_an_error(bool after_a_read)
 	CHECK_EQ(*(volatile uint64_t *)b.buffer, 0);
 }
 
-/* `ours` READs under way at once; then a WRITE behind two of them. */
+/* `ours` READs in flight at once; then a WRITE behind two of them. */
 static void model_depths(uint8_t ours)
 {
 	struct ibv_sge sge, read_sge;
@@ -242,7 +242,7 @@ static void model_errors(void)
 	}
 }
 
-/* A QP is at rest for a while after each operation, and what comes next may come at any moment of that. */
+/* A QP is at rest for a while after each operation; the next operation may come at any moment of that time. */
 static void model_rests(void)
 {
 	struct ibv_sge sge;

@@ -1,4 +1,4 @@
-/* SRQs, datagrams, memory windows, the ibv_wr_* builders, extended CQs: what not every program uses. */
+/* Features that only some programs use: SRQs, datagrams, memory windows, the ibv_wr_* builders, extended CQs. */
 #include "test.h"
 
 int softverbs_control(const char *settings);
@@ -92,7 +92,7 @@ static void shared_receive_queue(void)
 	close_both();
 }
 
-/* A queue pair takes its completions with it, not the places of those receives. */
+/* A queue pair that is destroyed takes its completions with it, but not the places of those receives in the SRQ. */
 static void shared_receives_given_back(void)
 {
 	struct ibv_srq_init_attr init = {.attr = {.max_wr = 16, .max_sge = 1}};
@@ -187,7 +187,7 @@ static void datagrams(void)
 	wr.wr.ud.remote_qpn = b.qp->qp_num;
 	wr.wr.ud.remote_qkey = 0x22;
 	memset(a.buffer, 0x77, 100);
-	post_and_expect(&a, &wr, IBV_WC_SUCCESS); /* nobody receives: lost */
+	post_and_expect(&a, &wr, IBV_WC_SUCCESS); /* no receive: lost */
 	post_receive(&b, 3, 1000, 140);
 	wr.wr.ud.remote_qkey = 0x33;
 	post_and_expect(&a, &wr, IBV_WC_SUCCESS); /* another Q_Key: lost */
@@ -719,7 +719,7 @@ static void device_queries(void)
 	CHECK_EQ(ibv_close_device(context), 0);
 }
 
-/* What a program finds when it looks at the device. */
+/* The attributes that a program reads from the device. */
 static void what_it_says(void)
 {
 	struct ibv_context *context = open_soft();

@@ -1,6 +1,6 @@
 /*
  * Random sequences of verbs calls, valid and not, in two processes that talk to each other, one of which is killed at a
- * random moment: fuzz [SECONDS [SEED]]. What must hold: no crash, no hang, completions only for what was posted, each
+ * random moment: fuzz [SECONDS [SEED]]. Invariants: no crash, no hang, completions only for posted work requests, each
  * at most once and in order within a queue, and nothing left after each round. A failure prints its seed.
  */
 #include "test.h"
@@ -49,7 +49,7 @@ static uint8_t *arenas[3]; /* private, sealed, unsealed */
 static int arena_fds[3];
 static int peer_socket;
 
-/* What we know of the other side, and tell of ours. */
+/* What we know of the other side, and send about ours. */
 static struct address known[16];
 static unsigned known_count;
 

@@ -1,7 +1,7 @@
 /*
- * The helper thread: it hears every call, whatever else happens at that moment; it lets any number of peers come and
- * go; it finishes what nobody waits for; it sleeps when there is nothing to do; and it holds no lock that a program
- * needs.
+ * The helper thread: it notices every connection, whatever else happens at that moment; it lets any number of peers
+ * come and go; it finishes operations for which no thread polls; it sleeps when there is nothing to do; and it holds no
+ * lock that a program needs.
  */
 #include "test.h"
 
@@ -25,16 +25,16 @@ static void await(const volatile uint64_t *word, uint64_t value, const char *wha
 	}
 }
 
-/* --- order=weak: what nobody polls for is the helper's --- */
+/* --- order=weak: the helper executes operations for which no thread polls --- */
 
-/* Connected to itself. */
+/* A queue pair that is connected to itself. */
 static void open_mirror(struct endpoint *e)
 {
 	endpoint_open(e, MEMORY_MALLOC, 4096, NULL);
 	qp_connect(e->qp, e->qp->qp_num);
 }
 
-/* Each of `calls` writes is the first that waits, and so calls the helper; one more is left to it alone. */
+/* Each of `calls` writes is the first that waits, and so wakes the helper; one more is left to the helper alone. */
 static void call_and_leave(struct endpoint *e, unsigned calls, uint64_t value)
 {
 	struct ibv_sge sge = {(uintptr_t)&value, 8, 0};
@@ -180,7 +180,9 @@ static void connect_to(struct child *c, struct endpoint *e, uint32_t qpn)
 	child_receive(c->socket, &go, 1);
 }
 
-/* More than a socket's backlog holds (SOMAXCONN): what is not taken out of it stays there for the server's life. */
+/*
+ * More than a socket's backlog holds (SOMAXCONN): a connection that is not accepted stays in it for the server's life.
+ */
 #define VISITS (4096 + 64)
 
 static void many_visits(void)

@@ -1,7 +1,7 @@
 /*
- * A peer that lives, and that we may not look at, while it may look at us: one that is not dumpable, say. It is neither
- * dead nor at rest. As root we give up the capability that would let us look all the same. And a peer whose memory
- * cannot be written, as /proc is mounted read-only.
+ * A peer that lives and that we may not look at, while it may look at us: one that is not dumpable, for example. It
+ * must be taken neither for dead nor for idle. As root the test gives up the capability that would let it look all the
+ * same. And a peer whose memory cannot be written, since /proc is mounted read-only.
  */
 #include "../src/object/layout.h"
 #include "test.h"
@@ -22,7 +22,7 @@ static void give_up_ptrace(void)
 	struct __user_cap_data_struct data[2];
 
 	if (prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE) == 1)
-		prctl(PR_CAPBSET_DROP, CAP_SYS_PTRACE); /* one who may not had none to give up */
+		prctl(PR_CAPBSET_DROP, CAP_SYS_PTRACE); /* a process that may not do this had no capability to give up */
 	CHECK_EQ(syscall(SYS_capget, &header, data), 0);
 	data[0].effective &= ~(1u << CAP_SYS_PTRACE);
 	data[0].permitted &= ~(1u << CAP_SYS_PTRACE);
@@ -49,7 +49,7 @@ static void await(int socket)
 
 /* --- the peers --- */
 
-/* Hidden until it is told. */
+/* A peer that is hidden until it gets the command to show itself. */
 static int guest(void)
 {
 	struct endpoint e;
@@ -128,7 +128,7 @@ static void shooter(void)
 		post_and_expect(&e, &wr, IBV_WC_SUCCESS);
 }
 
-/* With /proc mounted read-only, where it may mount. */
+/* Runs with /proc mounted read-only, if the process may mount. */
 static int reader(void)
 {
 	struct endpoint e;
@@ -288,7 +288,9 @@ static void read_only_proc(void)
 	endpoint_close(&e);
 }
 
-/* A /proc that does not name processes that may not be looked at, or shows none. The last cases: it stays so. */
+/*
+ * A /proc that hides processes that may not be looked at, or shows none. These cases come last, since the mount stays.
+ */
 static void hiding_proc(void)
 {
 	static const char *const options[] = {"hidepid=1,gid=54321", "hidepid=2,gid=54321"};

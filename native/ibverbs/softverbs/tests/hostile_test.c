@@ -1,6 +1,6 @@
 /*
- * A peer whose control segment changes while it is read: it may end its operations and ours with it, but never make us
- * copy where it has nothing.
+ * A peer whose control segment changes while it is read: it may make its operations and ours fail, but never make us
+ * copy to or from memory that it does not offer.
  */
 #include "../src/object/layout.h"
 #include "test.h"
@@ -130,7 +130,7 @@ static void *change(void *unused)
 
 		if (!target || good >= FAR << 8)
 			continue;
-		/* the program may post it anew meanwhile: then it stays */
+		/* the program may post it again meanwhile: then it stays */
 		for (int pulse = 0; pulse < 100; pulse++) {
 			uint64_t was = good;
 

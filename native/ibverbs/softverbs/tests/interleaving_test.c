@@ -1,6 +1,6 @@
 /*
- * What another process does between two instructions, or two system calls, of a post: a tracer stops the poster there.
- * So each place in which a post can be stopped is one case, in the order in which they come.
+ * Actions of another process between two instructions, or two system calls, of a post: a tracer stops the posting
+ * process there. Each place at which a post can be stopped is one case, in the order in which they come.
  */
 #include "../src/object/layout.h"
 #include "test.h"
@@ -87,8 +87,7 @@ static void go_on(const struct child *c)
 	child_receive(c->socket, &done, 1);
 }
 
-/* --- a poster that is stopped before it says that it is at work, and goes on when its peer's QP has another peer ---
- */
+/* --- a poster that is stopped before it marks itself as busy, and resumes when its peer's QP has another peer --- */
 
 #define MOST_STEPS 5000
 
@@ -143,11 +142,11 @@ static void peer_of_before(void)
 	endpoint_close(&e);
 }
 
-/* --- a process that dies before a system call of a post, and whose number another one has by then --- */
+/* --- a process that dies before a system call of a post, and whose number another process has by then --- */
 
 #define WORD 0x5a5a5a5a5a5a5a5aull
 
-/* Offers a page of private memory. Where it is, whoever follows it has a page, too. */
+/* Offers a page of private memory. The process that gets its number later has a page at the same address, too. */
 static int victim(void)
 {
 	struct endpoint e;

@@ -1,4 +1,7 @@
-/* The biased lock: whoever loses it between looking and marking must not let a third in. */
+/*
+ * The biased lock: a thread that loses the bias between its look at the owner and its mark must not let a third thread
+ * in.
+ */
 #include "test.h"
 
 #include "../src/base/barrier.h"
@@ -13,7 +16,9 @@ static void await_phase(int wanted)
 		sched_yield();
 }
 
-/* Takes the lock from its owner, and is inside by way of the bias until it is told to go. */
+/*
+ * Revokes the bias of the owner, becomes the owner, and stays inside, the fast way, until it gets the command to leave.
+ */
 static void *thief(void *unused)
 {
 	sv_unlock(&lock, sv_lock(&lock));
@@ -59,7 +64,7 @@ static void *count(void *times)
 	return NULL;
 }
 
-/* Over and over with a new lock, which soon is one that nobody owns. */
+/* Repeated with a new lock, since a lock soon becomes one without an owner. */
 static void two_threads_exclude_each_other(void)
 {
 	for (int round = 0; round < 200; round++) {

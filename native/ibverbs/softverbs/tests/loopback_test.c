@@ -1,4 +1,4 @@
-/* Both ends of a connection in one process, in two contexts: every operation, and what they leave behind. */
+/* Both ends of a connection in one process, in two contexts: every operation, and its effects. */
 #include "test.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /*
- * Mapping the regions of a peer: while one is populated, which takes long, nothing else waits for it; and a region that
- * goes costs the queue pairs that never met it nothing.
+ * Mapping the regions of a peer: while one region is populated, which takes long, no other operation waits for it; and
+ * a region that goes costs nothing for the queue pairs that never used it.
  */
 #include "test.h"
 
@@ -30,7 +30,7 @@ static void populating(size_t length)
 		usleep(100);
 }
 
-/* This sanitizer needs the mmap that it has. */
+/* This sanitizer needs its own mmap. */
 #if !defined(__SANITIZE_THREAD__)
 static void *(*real_mmap)(void *, size_t, int, int, int, off_t);
 
@@ -233,7 +233,7 @@ static void populated_by_the_helper(struct child *c)
 	struct ibv_send_wr wr = read_of(late, &sge, offer.regions[LATE]);
 
 	step("while the helper thread populates a region");
-	post(late->qp, &wr); /* it waits for the peer, and nobody polls */
+	post(late->qp, &wr); /* it waits for the peer, and no thread polls */
 	slow_down(pages_of[LATE] * PAGE);
 	have(c, "l");
 	await_slow();
@@ -262,7 +262,7 @@ static void known_to_all(void)
 		read_word(&sides[i], offer.regions[KNOWN]);
 }
 
-/* A queue pair that is used by one thread is taken from it with a barrier. */
+/* The bias of a queue pair's lock is revoked with a barrier. */
 static void gone_at_the_cost_of_its_users(struct child *c)
 {
 	step("regions that go: of %u queue pairs only the one that has used them is looked at", FIRST);

@@ -1,6 +1,6 @@
 /*
- * Mappings of a peer's regions: a sweep looks at those that are gone and not at the others, however many they are, and
- * finds all that are gone, however many they are; nothing is unmapped that has a user; what is populated has its pages.
+ * Mappings of a peer's regions: a sweep looks at the regions that are gone and not at the others, and finds all that
+ * are gone, however many there are; no mapping that has a user is unmapped; a populated mapping has its pages.
  */
 #include "base/populate.h"
 #include "peer/map.h"
@@ -51,7 +51,7 @@ static struct sv_map *get(uint32_t region, bool may_map)
 	return sv_map_get(&maps, descriptors, key_of(region), &owner->mrs[region], may_map, queue_pair_of(region));
 }
 
-/* As the owner says it: see peer.c. */
+/* As the owner lists it: see sv_peers_unmap in peer.c. */
 static void go(uint32_t region)
 {
 	uint32_t count = atomic_load(&owner->gone.count);
@@ -129,7 +129,7 @@ static void gone_together(uint32_t from, uint32_t count, uint64_t most)
 	CHECK(maps.looked <= most);
 }
 
-/* A window's key comes round, and is of another place. */
+/* A window's key repeats, and then names another place. */
 static void something_else(uint32_t region)
 {
 	struct sv_map *unused = NULL, *map;
@@ -194,7 +194,7 @@ static void populated(void)
 	memory_free(MEMORY_MEMFD, at, MANY * PAGE, fd);
 }
 
-/* From now on the kernel is one that knows of no MADV_POPULATE_READ. */
+/* From now on the kernel is one without MADV_POPULATE_READ. */
 static void have_old_kernel(void)
 {
 	struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

@@ -1,4 +1,7 @@
-/* Faults of one device: it is slow, loses, corrupts or is cut off, for all who reach it; nobody else is. */
+/*
+ * Faults of one device: it is slow, loses, corrupts or is cut off for all processes that reach it, and no other device
+ * is.
+ */
 #include "test.h"
 
 int softverbs_control(const char *settings);
@@ -250,7 +253,7 @@ static void cut_off(void)
 	close_pairs();
 }
 
-/* What is set while a queue pair is not there yet holds for it too. */
+/* A fault that is set while a queue pair does not exist yet holds for that queue pair, too. */
 static void set_before(void)
 {
 	step("faults of a device on which nothing is connected yet");
@@ -259,7 +262,7 @@ static void set_before(void)
 	open_on(&from[0], 0);
 	control("at=soft1 corrupt=1");
 	endpoint_close(&from[0]);
-	/* the last close took it along */
+	/* the last close ended the fault */
 	open_pairs(PATIENT);
 	both_are_well();
 	CHECK_EQ(differing(0, IBV_WR_RDMA_WRITE), 0);
@@ -400,7 +403,7 @@ static void other_process(void)
 	step("it is killed while it is slow");
 	control_process(c.pid, "", "straggler=1:1000000 lose=0.1");
 	child_kill(&c);
-	/* Until its end is noticed, what comes to its memory is done. */
+	/* Until the end of the process is noticed, operations on its memory succeed. */
 	do
 		post(from[0].qp, &write);
 	while ((wc = poll_one(from[0].cq)).status == IBV_WC_SUCCESS);

@@ -244,7 +244,7 @@ static void huge_pages(void)
 	endpoint_close(&e);
 }
 
-/* --- a window that is bound so often that its keys come round --- */
+/* --- a window that is bound so often that its keys repeat --- */
 
 #define BINDS 257u
 

@@ -1,13 +1,13 @@
 /*
- * What RDMA promises, watched from another process while it happens: words do not tear, a write's last bytes come last,
- * a write is there before the send that follows it completes, atomics of several initiators do not lose one; and verbs
- * called from several threads at once.
+ * The promises of RDMA, observed from another process while operations execute: words do not tear, a write's last bytes
+ * are stored last, a write has taken effect before the send that follows it completes, atomics of several initiators
+ * lose none; and verbs called from several threads at once.
  */
 #include "test.h"
 
 #define SIZE (1u << 20)
 
-/* How often; less where the device is late on purpose, which hands every operation from thread to thread. */
+/* The number of rounds; fewer if the device is late on purpose, which hands every operation from thread to thread. */
 static unsigned rounds = 20000, additions = 5000, posts = 20000;
 
 /* The target watches its own memory. */
@@ -41,7 +41,7 @@ static int target(void)
 
 			if ((word >> 32) != (word & 0xffffffff))
 				torn++;
-			/* a later round may be under way, an earlier one may not remain */
+			/* a later round may have begun, but nothing of an earlier one may remain */
 			if ((word & 0xffffffff) < (last & 0xffffffff))
 				early++;
 		}
@@ -298,7 +298,7 @@ static void threads(void)
 
 /* Datagrams */
 
-/* A peer whose number shares a sender's memory of whom it talked to with `place`. */
+/* A peer whose number shares its place among a sender's links with `place`. */
 static int crowded(unsigned place)
 {
 	struct endpoint e;
@@ -361,7 +361,7 @@ static void forgotten_peers(void)
 	CHECK(wr.wr.ud.ah);
 	for (unsigned i = 0; i < rounds / 10; i++) {
 		wr.wr.ud.remote_qpn = to[i % 2];
-		post_and_expect(&e, &wr, IBV_WC_SUCCESS); /* lost, since nobody receives */
+		post_and_expect(&e, &wr, IBV_WC_SUCCESS); /* lost, since there is no receive */
 	}
 	stop = true;
 	pthread_join(thread, NULL);

@@ -1,6 +1,6 @@
 /*
- * Thousands of regions of one peer: each access reaches its own, one that is known takes no lock that others take, and
- * regions come and go beside accesses to the others.
+ * Thousands of regions of one peer: each access reaches its own region, an access to a known region takes no lock that
+ * other threads take, and regions come and go beside accesses to the others.
  */
 #include "test.h"
 
@@ -12,7 +12,9 @@
 #define ROUNDS 2
 #define WORKERS 2
 
-/* What this thread has locked. A sanitizer has a pthread_mutex_lock of its own, and counts nothing. */
+/*
+ * The number of mutexes that this thread has locked. A sanitizer has its own pthread_mutex_lock, and the count stays 0.
+ */
 static _Thread_local unsigned long mutexes;
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -93,7 +95,7 @@ static int owner(void)
 		deregister(regions[i]);
 	CHECK_EQ(kill(getppid(), SIGCONT), 0);
 	child_send(3, &command, 1);
-	child_receive(3, &command, 1); /* nobody accesses any more */
+	child_receive(3, &command, 1); /* no thread accesses them any more */
 	for (int i = 1; i < WORKERS; i++)
 		CHECK_EQ(ibv_destroy_qp(qps[i]), 0);
 	endpoint_close(&e);

@@ -1,6 +1,6 @@
 /*
- * What an operation costs, beside what it is made of: a plain checked store, memcpy. Everything of one comparison runs
- * in one process, interleaved, between populated mappings; medians of many rounds. Not a test: `speed [ROUNDS]`.
+ * The cost of an operation, beside the cost of its parts: a plain checked store, memcpy. All of one comparison runs in
+ * one process, interleaved, between populated mappings; medians of many rounds. Not a test: `speed [ROUNDS]`.
  */
 #include "test.h"
 #include "../../shim/verbs_shim.h"

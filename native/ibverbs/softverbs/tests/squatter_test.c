@@ -1,6 +1,6 @@
 /*
- * Another user takes names of sockets by which processes are found, and takes callers or does not. Needs root, which
- * alone can act as another user; every name is taken in a network namespace that has no other device.
+ * Another user takes socket names by which processes are found, and accepts connections or does not. Needs root, since
+ * only root can act as another user; every name is taken in a network namespace that has no other device.
  */
 #include "../src/object/layout.h"
 #include "test.h"
@@ -27,7 +27,7 @@ static pid_t take(uid_t user, int type, uint32_t first, uint32_t last)
 
 	CHECK(taker >= 0);
 	if (taker == 0) {
-		/* a test that fails leaves nobody */
+		/* a test that fails leaves no process */
 		if (setresuid(user, user, user) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 			_exit(1);
 		for (uint32_t slot = first; slot <= last; slot++) {
@@ -62,7 +62,7 @@ static void end(pid_t squatter)
 	CHECK_EQ(waitpid(squatter, NULL, 0), squatter);
 }
 
-/* Says by what name it would hold a lock. */
+/* Reports the name by which it would hold a lock. */
 static int holder(void)
 {
 	struct endpoint e;
@@ -76,7 +76,7 @@ static int holder(void)
 	return 1;
 }
 
-/* What is written to the standard error stream between these. */
+/* Captures the output to the standard error stream between these two calls. */
 struct heard {
 	int standard, says;
 };
@@ -160,7 +160,10 @@ static void slot_of_the_dead(const char *kind)
 	child_finish(&c);
 }
 
-/* The kernel tells of sockets in its own order: of so many names it hardly has the living one's last each time. */
+/*
+ * The kernel lists sockets in an order of its own: among so many names, that of the living process is hardly last each
+ * time.
+ */
 #define LIVING 24u
 #define HELD_US 50000
 
@@ -226,7 +229,7 @@ static void names_of_another_type(void)
 	child_finish(&c);
 }
 
-/* What opening the device says while every name is taken. */
+/* The message of an open while every name is taken. */
 static void refused(char *said, size_t bytes)
 {
 	int count;

@@ -1,6 +1,7 @@
 /*
- * A peer that is stopped (SIGSTOP) in the middle of a copy: what it can still write stays ours to wait for, and nothing
- * else waits. Whether it is in the middle is read where the device reads it, in the control segments.
+ * A peer that is stopped (SIGSTOP) in the middle of a copy: memory to which it can still write stays allocated, and no
+ * other operation waits. The test reads from the control segments, as the device does, whether the peer is in the
+ * middle of a copy.
  */
 #include "../src/object/layout.h"
 #include "test.h"
@@ -10,7 +11,7 @@
 #define SIZE (32u << 20)
 #define COPY (16u << 20)
 
-/* --- the device's own view of us --- */
+/* --- the control segments, as the device sees them --- */
 
 static struct sv_qp_entry *entry_of(const struct ibv_qp *qp)
 {
@@ -35,7 +36,7 @@ static bool counts_now(const void *entry)
 
 /* --- the peer --- */
 
-/* Writes as long as it may; says in the end how it was told that it may no more. */
+/* Writes for as long as it may; reports in the end the status with which its access ended. */
 static int writer(void)
 {
 	struct endpoint e;
@@ -125,7 +126,7 @@ static void counter(void)
 	}
 }
 
-/* --- what a program of several domains goes on doing --- */
+/* --- the work that a program of several domains continues --- */
 
 struct bystander {
 	struct endpoint e;
@@ -146,7 +147,7 @@ static void bystander_close(struct bystander *b)
 	endpoint_close(&b->e);
 }
 
-/* Regions, queue pairs, operations of other domains: none waits for the peer that is stopped. */
+/* Regions, queue pairs and operations of other domains: none waits for the peer that is stopped. */
 static void goes_on(struct bystander *b)
 {
 	uint64_t word = 7;
@@ -209,14 +210,14 @@ static int to_reset(void *qp)
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE);
 }
 
-/* While the peer is stopped; each call ends, which the watchdog sees to. */
+/* While the peer is stopped; the watchdog checks that each call returns. */
 static void busy(int (*retire)(void *), void *object)
 {
 	for (int i = 0; i < 2; i++)
 		CHECK_EQ(retire(object), EBUSY);
 }
 
-/* And when we have too few descriptors left to look at the peer: one that cannot be looked at is not dead. */
+/* The same when we have too few descriptors left to look at the peer: a peer that cannot be looked at is not dead. */
 static void busy_without_descriptors(int (*retire)(void *), void *object)
 {
 	struct rlimit before, few;
@@ -238,7 +239,7 @@ static void busy_without_descriptors(int (*retire)(void *), void *object)
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-/* Again and again until it is done, which it will be. */
+/* Repeat the call until it succeeds, which it will. */
 static void retire_at_last(int (*retire)(void *), void *object)
 {
 	uint64_t until = now_ns() + PATIENCE_NS;
@@ -458,7 +459,7 @@ static void window(bool invalidate, enum ending ending)
 		struct ibv_wc wc = poll_one(e.cq);
 
 		CHECK_EQ(wc.wr_id, 4);
-		/* a peer that goes on writes once more, which fails the queue pair: perhaps before the invalidation is tried
+		/* a peer that resumes writes once more, which fails the queue pair: perhaps before the invalidation is tried
 		 * again */
 		if (ending == DIES || wc.status != IBV_WC_WR_FLUSH_ERR)
 			CHECK_EQ(wc.status, IBV_WC_SUCCESS);

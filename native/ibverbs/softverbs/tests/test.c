@@ -73,7 +73,9 @@ void watchdog(unsigned seconds)
 	alarm(seconds);
 }
 
-/* In every test and every child of one: less than ctest's limit, which says nothing of where. */
+/*
+ * In every test and every child of one. Less than the limit of ctest, whose message does not say where the test hangs.
+ */
 __attribute__((constructor)) static void watch_this_program(void)
 {
 	watchdog(3 * PATIENCE_S);
@@ -378,7 +380,7 @@ void child_receive(int socket, void *data, size_t bytes)
 {
 	ssize_t n;
 
-	/* with a timeout a receive does not go on by itself after the process was stopped */
+	/* with a timeout a receive does not resume by itself after the process was stopped */
 	do
 		n = recv(socket, data, bytes, MSG_WAITALL);
 	while (n < 0 && errno == EINTR);
@@ -432,7 +434,7 @@ static int count_entries(const char *path)
 	return n;
 }
 
-/* Threads of ours: a sanitizer has some of its own. */
+/* The number of our threads: a sanitizer has some of its own. */
 static int count_threads(void)
 {
 	DIR *dir = opendir("/proc/self/task");

@@ -1,4 +1,7 @@
-/* What the tests share: checks that say where, an endpoint with all its verbs objects, a second process to talk to. */
+/*
+ * Shared by the tests: checks that report their place, an endpoint with all its verbs objects, a second process to talk
+ * to.
+ */
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
@@ -31,16 +34,14 @@
 			fail_eq(__FILE__, __LINE__, #actual, a_, e_); \
 	} while (0)
 
-/*
- * How long anything may take that is sure to happen: machines are slow at times, and a hang is found all the same.
- */
+/* How long an event that is sure to happen may take: machines are slow at times, and a hang is found all the same. */
 #define PATIENCE_S 300
 #define PATIENCE_NS (PATIENCE_S * 1000000000ull)
 
 void fail(const char *file, int line, const char *what) __attribute__((noreturn));
 void fail_eq(const char *file, int line, const char *what, long long actual, long long expected)
     __attribute__((noreturn));
-/* Like fail, when something did not come: shows all stacks. */
+/* Like fail, if something did not happen in time: shows all stacks. */
 void overdue(const char *file, int line, const char *what) __attribute__((noreturn));
 /* Shows all stacks and ends the program unless it is called again before; programs start with 3 * PATIENCE_S. */
 void watchdog(unsigned seconds);
@@ -68,7 +69,7 @@ struct endpoint {
 	enum memory memory;
 };
 
-/* What one side must know of the other. */
+/* The part of an endpoint that the other side must know. */
 struct address {
 	uint32_t qpn;
 	uint32_t rkey;
@@ -125,7 +126,7 @@ void child_kill(struct child *c);
 /* Stop it (SIGSTOP) where `in_it` says so of `of`. */
 void child_stop_inside(const struct child *c, bool (*in_it)(const void *of), const void *of);
 
-/* Everything that a process may leak. */
+/* The resources that a process may leak. */
 struct footprint {
 	int fds, maps, threads;
 };
@@ -134,8 +135,8 @@ struct footprint footprint_now(void);
 struct footprint footprint_after(const struct footprint *before);
 
 /*
- * Calls at the slot of a QP's process, which has no helper yet, until no more fit: no process gets to it before it has
- * taken them; and wait until it has.
+ * Connects to the slot of a QP's process, which has no helper yet, until no more connections fit: no process reaches it
+ * before it has accepted them. And waits until it has.
  */
 void callers_queue(uint32_t qpn);
 void callers_taken(uint32_t qpn);

@@ -1,4 +1,7 @@
-/* The QPs that wait: who looks at a few of them at a time gets to all that are due, and to nobody else's. */
+/*
+ * The list of QPs that wait: a caller that takes a few of them at a time reaches all that are due, and none of another
+ * CQ.
+ */
 #include "model/config.h"
 #include "object/cq.h"
 #include "object/process.h"
@@ -45,7 +48,7 @@ static bool is_others(const struct sv_cq *cq, unsigned i)
 	return qps[i].waiting && qps[i].qp.send_cq != &cq->cq && due_of(i)->next != SV_NOTHING_DUE;
 }
 
-/* Looks at those of one CQ that have something due, `max` at a time, as often as it takes to have seen each once. */
+/* Looks at the QPs of one CQ that have something due, `max` at a time, as often as it takes to see each once. */
 static void due_are_seen(struct sv_cq *cq, unsigned max)
 {
 	uint32_t list[QPS];
@@ -81,7 +84,7 @@ static void all_are_seen(void)
 		CHECK_EQ(seen[i], qps[i].waiting);
 }
 
-/* With a model one that waits for nothing any more stays until it is taken out, or has left its state. */
+/* If a model is on, a QP that no longer waits stays until it is taken out, or has left its state. */
 static void who_rests_stays(void)
 {
 	sv_config.model = true;
@@ -131,7 +134,7 @@ static void no_word_is_forgotten(unsigned times)
 	for (unsigned i = 0; i < QPS; i++)
 		CHECK(qps[i].waiting == (times % 2 && i % 128 < 2));
 	all_are_seen();
-	/* nor is one told that has nothing */
+	/* and no word without a QP that waits has its bit set */
 	CHECK_EQ(sv_process.waiting_words, times % 2 ? 0x15 : 0);
 }
 

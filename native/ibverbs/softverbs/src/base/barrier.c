@@ -16,14 +16,17 @@ int sv_barrier_init(void)
 	int error = errno;
 
 	if (error == ENOMEM)
-		return error; /* for a moment: the device is as well as ever */
+		return error; /* a shortage passes: the device can be opened later */
 	fprintf(stderr, "softverbs: membarrier is refused (%s): %s\n", strerror(error),
 	    error == EPERM ? "a seccomp filter of this process or container has to allow it"
 	                   : "Linux 4.16 or newer is needed, and a seccomp filter that allows it");
 	return error;
 }
 
-/* Others rely on it: a process that went on without would break their memory. */
+/*
+ * Other processes rely on these barriers: a process that continued without them could write into memory that they have
+ * taken back.
+ */
 static void must(int command)
 {
 	while (sv_membarrier(command)) {

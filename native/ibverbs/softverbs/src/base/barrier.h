@@ -1,10 +1,12 @@
-/* Asymmetric barriers: the rare side pays for the frequent one. */
+/* Asymmetric barriers (membarrier): the thread that rarely needs one executes it for all others, which need none. */
 #pragma once
 
-/* Register this process; 0, or errno, after a line that says why unless it is ENOMEM. The others end the process if
- * they fail. */
+/*
+ * Register this process. Returns 0, or errno after a line on stderr that names the cause, unless it is ENOMEM. The two
+ * functions below end the process if they fail.
+ */
 int sv_barrier_init(void);
 /* A full barrier on every running thread of this process. */
 void sv_barrier_process(void);
-/* The same on every process of the host that has the device open. */
+/* The same on every running thread of every process of the host that has the device open. */
 void sv_barrier_host(void);

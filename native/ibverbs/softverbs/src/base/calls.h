@@ -1,7 +1,6 @@
 /*
- * The calls that need a descriptor, memory or a thread, each of which may be made to fail on request (fault_at), as one
- * does in a process that has run out of these for a moment. None of them is on the path of an operation on memory that
- * is mapped.
+ * The calls that need a descriptor, memory or a thread. Each can be made to fail on request (fault_at), as it does in a
+ * process that has run out of these for a moment. No operation on memory that is mapped uses any of them.
  */
 #pragma once
 #include <dirent.h>
@@ -44,16 +43,16 @@ enum sv_call {
 	SV_CALLS
 };
 
-/* Have we run out of descriptors or memory? That says nothing of a peer. */
+/* Does this errno mean that we have run out of descriptors or memory? Such an error says nothing about a peer. */
 bool sv_is_shortage(int error);
-/* CALL:N: of the calls of that kind from now on the N-th fails, once; 0: none. 0, or EINVAL. */
+/* `setting` is CALL:N: the N-th call of that kind from now on fails, once; N is 0: none does. Returns 0 or EINVAL. */
 int sv_calls_fault_at(const char *setting);
-/* The settings whose call has not come yet, with what is left of N; each after a separator. */
+/* Write the settings whose call has not come yet, with the rest of N, each after a separator. */
 void sv_calls_describe(char *text, size_t room);
 
-/* Of each kind, how many calls from now on the one is that fails; 0: none does. */
+/* For each kind, which call from now on fails: 1 is the next; 0: none. */
 extern _Atomic uint64_t sv_calls_left[SV_CALLS];
-/* Count one. Is it the one that fails? */
+/* Count a call. Returns whether it is the one that fails. */
 bool sv_call_counts(enum sv_call call);
 
 static inline bool sv_call_fails(enum sv_call call, int error)
@@ -84,7 +83,7 @@ static inline int sv_openat(int dir, const char *name, int flags)
 	return sv_call_fails(SV_CALL_OPENAT, EMFILE) ? -1 : openat(dir, name, flags | O_CLOEXEC);
 }
 
-/* All of ours are of files, and read and written. */
+/* All our mappings are shared mappings of files, for reading and writing. */
 static inline void *sv_mmap(size_t bytes, int flags, int fd, uint64_t offset)
 {
 	return sv_call_fails(SV_CALL_MMAP, ENOMEM)
@@ -147,16 +146,16 @@ static inline ssize_t sv_pwritev(int fd, const struct iovec *from, int count, ui
 	return sv_call_fails(SV_CALL_PWRITE, ENOMEM) ? -1 : pwritev(fd, from, count, (off_t)at);
 }
 
-/* To a pipe. (sv_pipe leaves it a page, so that the first message needs none.) */
+/* Write to a pipe, once. (sv_pipe leaves the pipe a page, so that the first message needs no memory.) */
 static inline ssize_t sv_write_once(int pipe, const void *from, size_t bytes)
 {
 	return sv_call_fails(SV_CALL_WRITE, ENOMEM) ? -1 : write(pipe, from, bytes);
 }
 
-/* How often it is written again: a call that gets no page has looked for one everywhere. */
+/* How often sv_write tries: the kernel looks for a page everywhere before a call fails for lack of one. */
 #define SV_WRITE_TRIES 100
 
-/* To a pipe, of what would get lost: for lack of memory it is written again. */
+/* Write a message that must not get lost to a pipe: if the kernel lacks memory, the write is tried again. */
 static inline ssize_t sv_write(int pipe, const void *from, size_t bytes)
 {
 	ssize_t n = -1;

@@ -1,4 +1,4 @@
-/* The one clock of all times. */
+/* The clock that all times in this library are of: nanoseconds, monotonic. */
 #pragma once
 #include <stdint.h>
 

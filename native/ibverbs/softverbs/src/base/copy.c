@@ -3,14 +3,14 @@
 #include <immintrin.h>
 #include <stdbool.h>
 
-/* From here on the cache would only be thrashed. */
+/* Copies of this size or more would only evict what is in the cache. */
 #define STREAM_BYTES (256 * 1024)
-/* Larger ones do not stay in it anyhow. */
+/* Larger copies do not stay in the cache. */
 #define HOT_BYTES (4u << 20)
 /* How far ahead of a streaming copy to prefetch its source. */
 #define STREAM_AHEAD 1024
 
-/* `to` or `from` is 8-aligned, whichever is shared; whole words only. */
+/* Whichever of `to` and `from` is shared is 8-aligned; `bytes` is a multiple of 8. */
 SV_RACY static void copy_words_sse(uint8_t *to, const uint8_t *from, size_t bytes)
 {
 	for (; bytes >= 64; bytes -= 64, to += 64, from += 64) {
@@ -76,7 +76,7 @@ static void copy_words(uint8_t *to, const uint8_t *from, size_t bytes)
 		copy_words_sse(to, from, bytes);
 }
 
-/* Was this one of the last few large copies? Then cache is the faster way. */
+/* Was this shared side one of the last few large copies? Then going through the cache is faster. */
 static bool is_hot(struct sv_heat *heat, uintptr_t shared, size_t bytes)
 {
 	if (bytes > HOT_BYTES)
@@ -137,7 +137,7 @@ void sv_copy_write_long(uint8_t *to, const uint8_t *from, size_t bytes, struct s
 	size_t body = bytes - tail;
 
 	if (!tail && body > 8) {
-		/* the last word is the tail: after it nothing is stored */
+		/* the last word is stored last: no store follows it */
 		copy_body(to, from, body - 8, stream);
 		atomic_signal_fence(memory_order_seq_cst);
 		*(volatile sv_u64 *)(to + body - 8) = *(const volatile sv_u64 *)(from + body - 8);

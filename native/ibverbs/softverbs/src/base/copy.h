@@ -1,8 +1,8 @@
 /*
  * Copies with the promises that RDMA programs rely on:
  *  - an aligned 8-byte word of the shared side (destination of a WRITE, source of a READ) never tears;
- *  - a WRITE's last bytes are stored last, with release: programs poll the last byte (memcpy shows it early at times);
- *  - large copies go around the cache, unless they repeat one of the last few: those are in it.
+ *  - a WRITE's last bytes are stored last, with release: programs poll the last byte, and memcpy may store it early;
+ *  - large copies go around the cache, unless they repeat one of the last few, whose bytes are in the cache.
  * The shared side is aligned first, so that no store or load straddles one of its words.
  */
 #pragma once
@@ -24,7 +24,7 @@ struct sv_heat {
 void sv_copy_write_long(uint8_t *shared, const uint8_t *from, size_t bytes, struct sv_heat *heat);
 void sv_copy_read_long(uint8_t *to, const uint8_t *shared, size_t bytes, struct sv_heat *heat);
 
-/* Data races on the payload are the program's business, as with a NIC. */
+/* Data races on the payload are the program's responsibility, as with a NIC. */
 #if defined(__SANITIZE_THREAD__)
 #define SV_RACY __attribute__((no_sanitize("thread")))
 #define SV_RACY_INLINE static SV_RACY __attribute__((noinline, unused))

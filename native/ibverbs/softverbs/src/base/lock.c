@@ -3,7 +3,7 @@
 
 #include <sched.h>
 
-/* After this many takings by other threads the lock is shared in earnest and the bias only costs. */
+/* A lock whose bias was revoked this often is used by several threads: there a bias only costs. */
 #define MAX_STEALS 8
 
 void sv_mutex_init(pthread_mutex_t *mutex)
@@ -38,6 +38,7 @@ static bool try_plain(struct sv_lock *lock)
 	       !atomic_exchange_explicit(&lock->taken, true, memory_order_acquire);
 }
 
+/* A waiting thread yields its core each time it has looked this often. */
 #define SPINS 100
 
 static void take_plain(struct sv_lock *lock)
@@ -49,14 +50,15 @@ static void take_plain(struct sv_lock *lock)
 			sched_yield();
 }
 
-/* With the plain lock. */
+/* Is the owner inside, or about to look? The caller has `taken`. */
 static bool is_held(struct sv_lock *lock)
 {
 	return atomic_load_explicit(
 	    &lock->held[atomic_load_explicit(&lock->turn, memory_order_relaxed)], memory_order_acquire);
 }
 
-/* With the plain lock: take the bias from its owner and wait until it is out. */
+/* Revoke the bias of another thread, and wait until that thread is outside; false: no other has it. The caller has
+ * `taken`. */
 static bool revoke(struct sv_lock *lock, uintptr_t self)
 {
 	uintptr_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
@@ -70,7 +72,7 @@ static bool revoke(struct sv_lock *lock, uintptr_t self)
 	return true;
 }
 
-/* With the plain lock. False: no flag is left. */
+/* Give this thread a turn, unless it has the last one. False: no turn is left. The caller has `taken`. */
 static bool take_turn(struct sv_lock *lock, uintptr_t self)
 {
 	uint32_t next = atomic_load_explicit(&lock->turn, memory_order_relaxed) + 1;
@@ -110,6 +112,7 @@ bool sv_lock_try(struct sv_lock *lock, bool counts)
 	atomic_store_explicit(&lock->owner, 0, memory_order_release);
 	sv_barrier_process();
 	if (is_held(lock)) {
+		/* the owner may be inside for long: give the bias back */
 		atomic_store_explicit(&lock->owner, owner, memory_order_release);
 		sv_unlock(lock, false);
 		return false;

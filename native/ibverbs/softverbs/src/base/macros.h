@@ -1,4 +1,4 @@
-/* What the compiler is told, shorter. */
+/* Short names for compiler attributes and hints. */
 #pragma once
 #include <stddef.h>
 

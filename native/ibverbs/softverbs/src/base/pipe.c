@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A pipe keeps one page for what is written next, if it has had one. 0 or errno. */
+/* A pipe that has held a byte keeps that page for the next write. Returns 0 or errno. */
 static int leave_page(const int fds[2])
 {
 	char c = 0;

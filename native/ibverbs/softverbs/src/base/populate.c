@@ -1,7 +1,7 @@
 /*
- * A first touch through a second mapping costs more than the copy, so a mapping is populated; but not by MAP_POPULATE,
- * which would take as long as that takes, a second for gigabytes, under the lock that keeps others from mapping the
- * same.
+ * The first touch of a page through a second mapping costs more than the copy, so mappings are populated. MAP_POPULATE
+ * would do so inside mmap, which takes up to a second for gigabytes, under the lock that keeps other threads from
+ * mapping the same region.
  */
 #include "base/populate.h"
 
@@ -15,13 +15,19 @@
 #define MADV_POPULATE_READ 22
 #endif
 
-/* Each call keeps threads of this process from mapping memory. A multiple of all pages but the largest huge ones. */
+/*
+ * While a call runs, no thread of this process can map memory, so a mapping is populated in pieces. A multiple of all
+ * page sizes but the largest huge pages.
+ */
 #define PIECE (4ull << 20)
 
 #define PAGE 4096u
 #define ELEMENTS 512
 
-/* Before Linux 5.14: the kernel reads a byte of each page, and a page that cannot be had is an error and no SIGBUS. */
+/*
+ * For kernels before 5.14: the kernel reads a byte of each page for us; a page that cannot be had is an error, not a
+ * SIGBUS.
+ */
 static void read_each(uint8_t *at, size_t bytes)
 {
 	struct iovec from[ELEMENTS];
@@ -43,7 +49,7 @@ void sv_populate(void *at, size_t bytes)
 {
 	uint8_t *from = at;
 
-	/* reading is enough: a page of a shared mapping that may be written is mapped to be written */
+	/* populating for reading is enough: a page of a shared writable mapping is mapped writable */
 	for (size_t done = 0; done < bytes; done += PIECE) {
 		size_t piece = bytes - done < PIECE ? bytes - done : PIECE;
 

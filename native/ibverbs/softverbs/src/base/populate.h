@@ -1,6 +1,9 @@
-/* Having the pages of a mapping there before they are touched. */
+/* Populating a mapping: its pages are there before they are touched. */
 #pragma once
 #include <stddef.h>
 
-/* Of a shared mapping of a file. What cannot be had is left to the touch. It takes long: under no lock. */
+/*
+ * Populate a shared mapping of a file. A page that the kernel does not give is left to its first touch. This takes
+ * long: call it under no lock.
+ */
 void sv_populate(void *at, size_t bytes);

@@ -1,4 +1,4 @@
-/* Address handles: there is one port to send to, so they only say whether datagrams carry a global route header. */
+/* Address handles. There is one port to send to, so they only say whether datagrams carry a global route header. */
 #include "base/calls.h"
 #include "base/macros.h"
 #include "device/open.h"

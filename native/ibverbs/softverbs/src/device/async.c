@@ -1,4 +1,7 @@
-/* Asynchronous events, as a program gets and acknowledges them. Messages that are stale are skipped. */
+/*
+ * Asynchronous events: the calls by which a program gets and acknowledges them. Messages about objects that are gone
+ * are skipped.
+ */
 #include "base/macros.h"
 #include "object/async.h"
 #include "object/cq.h"

@@ -1,11 +1,11 @@
 /*
  * What backs a range of our memory.
  *
- * A shared mapping of a memfd (Farheap's arenas) can be mapped by peers too: then an operation is a plain copy. It must
- * be sealed against shrinking, and its descriptor must still be open here, so that peers can open it through /proc.
- * Everything else (malloc, stacks, a Java heap) stays where it is and peers use system calls. The other way, moving
- * such pages into a shared mapping at registration, was not taken: it changes what fork, mremap and free do to memory
- * that is not ours. What peers can map is never registered as what they cannot: see files.c.
+ * A shared mapping of a memfd (Farheap's arenas) can be mapped by peers, too: then an operation is a plain copy. The
+ * memfd must be sealed against shrinking, and its descriptor must still be open here, so that peers can open it through
+ * /proc. All other memory (malloc, stacks, a Java heap) stays where it is, and peers use system calls. The alternative,
+ * to move such pages into a shared mapping at registration, was not taken: it changes what fork, mremap and free do to
+ * memory that is not ours. Memory that peers can map is never registered as private: see files.c.
  */
 #include "base/calls.h"
 #include "device/backing.h"
@@ -19,16 +19,19 @@
 #include <sys/prctl.h>
 #include <sys/sysmacros.h>
 
-/* Shared mappings of files, in the order of their addresses; one that the next continues is one with that. */
+/*
+ * The shared mappings of files in the range, by address; a mapping that continues the one before in the same file is
+ * not counted apart.
+ */
 struct survey {
 	struct sv_file_name *names;
 	size_t count, room;
-	uint64_t offset; /* in the first, of the range's first byte */
-	uint64_t next;   /* in the last, of the byte after it */
-	bool others;     /* memory that is no file's is in the range, too */
+	uint64_t offset; /* the offset of the first byte of the range in the first file */
+	uint64_t next;   /* the offset of the byte that would continue the last mapping */
+	bool others;     /* the range has memory that is no file's, too */
 };
 
-/* One mapping, or what the range has of it. */
+/* One mapping, or the part of it that is in the range. */
 struct area {
 	uint64_t start, end, offset;
 	struct sv_file_name name;
@@ -63,7 +66,9 @@ static int add(struct survey *survey, const struct area *area)
 	return 0;
 }
 
-/* Are [addr, end) mapped, readable, and writable if need be, and what of? The names are the caller's to free. */
+/*
+ * Survey [addr, end). EFAULT: it is not all mapped, readable, and writable if `write`. The caller frees survey->names.
+ */
 static int look(uint64_t addr, uint64_t end, bool write, struct survey *survey)
 {
 	FILE *maps = sv_fopen("/proc/self/maps");
@@ -87,7 +92,7 @@ static int look(uint64_t addr, uint64_t end, bool write, struct survey *survey)
 		if (a.start > at || mode[0] != 'r' || (write && mode[1] != 'w'))
 			break;
 		a.name.dev = makedev(major_nr, minor_nr);
-		/* System V memory has its own number for an inode, which may be that of a memfd, too */
+		/* System V memory has its own number as inode, which may also be that of a memfd */
 		a.shared = mode[3] == 's' && strncmp(line + path, "/SYSV", 5) != 0;
 		a.offset += at - a.start;
 		a.start = at;
@@ -138,7 +143,7 @@ int sv_backing_find(const void *addr, size_t length, bool write, struct sv_backi
 	if (!error && survey.count)
 		error = settle(&survey, backing);
 	free(survey.names);
-	/* Yama, where it is on, lets a process into our memory only if we say so */
+	/* if Yama is on, it lets a process into our memory only with our permission */
 	if (!error && backing->kind == SV_MR_PRIVATE)
 		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	return error;

@@ -1,6 +1,6 @@
 /*
- * Completion channels: a pipe. Its messages name a CQ by index and generation, so one that outlives its CQ is skipped.
- * Peers open the write end through /proc: no thread of ours runs for an event.
+ * Completion channels. A channel is a pipe. Its messages name a CQ by index and generation, so that a message whose CQ
+ * is gone is skipped. Peers open the writing end through /proc: no thread of ours runs for an event.
  */
 #include "base/calls.h"
 #include "base/macros.h"

@@ -1,4 +1,4 @@
-/* Contexts: an open device. The inlines of verbs.h call through the operations that are filled in here. */
+/* Contexts: an open device. The inline functions of verbs.h call through the operations that are set here. */
 #include "base/calls.h"
 #include "base/macros.h"
 #include "base/pipe.h"
@@ -30,7 +30,7 @@ SV_API struct ibv_context *ibv_open_device(struct ibv_device *device)
 	error = sv_process_open();
 	if (!error && (error = sv_pipe(fds, false, &ino)))
 		sv_process_close();
-	/* programs use it as a descriptor; there is no kernel driver behind it that would answer */
+	/* programs use it as a descriptor; no kernel driver would answer on it */
 	int command = error ? -1 : sv_open("/dev/null", O_RDWR);
 
 	if (!error && command < 0) {
@@ -77,7 +77,7 @@ SV_API struct ibv_context *ibv_open_device(struct ibv_device *device)
 	return c;
 }
 
-/* Programs close the device and leave objects behind (perftest does): those keep working until they are destroyed. */
+/* Some programs close the device and leave objects behind (perftest does): those work until they are destroyed. */
 SV_API int ibv_close_device(struct ibv_context *c)
 {
 	sv_context_put(c);

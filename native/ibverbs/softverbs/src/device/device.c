@@ -1,4 +1,4 @@
-/* The devices, soft0 and as many more as were asked for, and what they say of themselves. */
+/* The devices, soft0 and as many more as the settings ask for, and their attributes. */
 #include "base/calls.h"
 #include "base/clock.h"
 #include "base/macros.h"
@@ -64,10 +64,10 @@ SV_API const char *ibv_get_device_name(struct ibv_device *dev)
 SV_API int ibv_get_device_index(struct ibv_device *dev)
 {
 	(void)dev;
-	return -1; /* the kernel knows no such device */
+	return -1; /* the kernel does not know this device */
 }
 
-/* The first has the guid that is in the gid, which all share. */
+/* The first device has the GUID that is in the GID, which all devices share. */
 static __be64 guid_of(uint32_t device)
 {
 	return htobe64(be64toh(sv_guid()) + device);
@@ -86,7 +86,7 @@ static void fill_device(struct ibv_context *context, struct ibv_device_attr *att
 	attr->node_guid = attr->sys_image_guid = guid_of(sv_context(context)->device);
 	attr->max_mr_size = UINT64_MAX;
 	attr->page_size_cap = 0xfffffffffffff000ull;
-	attr->vendor_id = 0x02736f; /* as the GUID begins: locally administered, so nobody else's */
+	attr->vendor_id = 0x02736f; /* as in the GUID: locally administered, so no vendor has it */
 	attr->vendor_part_id = 1;
 	attr->hw_ver = 1;
 	attr->max_qp = SV_QPS - 1;
@@ -101,7 +101,7 @@ static void fill_device(struct ibv_context *context, struct ibv_device_attr *att
 	attr->max_pd = INT32_MAX;
 	attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = SV_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SV_MAX_RD_ATOMIC * (SV_QPS - 1);
-	/* atomic among all initiators on this device; with the CPU only where memory is shared, which is not claimed */
+	/* atomic among all initiators on this device; with the CPU only if the memory is shared, which is not claimed */
 	attr->atomic_cap = IBV_ATOMIC_HCA;
 	attr->max_ah = INT32_MAX;
 	attr->max_srq = SV_SRQS;
@@ -156,7 +156,7 @@ static void fill_port(struct ibv_context *context, struct ibv_port_attr *attr)
 	attr->gid_tbl_len = SV_GIDS;
 	attr->max_msg_sz = SV_MAX_MESSAGE;
 	attr->pkey_tbl_len = 1;
-	/* InfiniBand with a LID, so that programs work without being told a GID index */
+	/* InfiniBand with a LID, so that programs need no GID index */
 	attr->lid = SV_LID;
 	attr->sm_lid = SV_LID;
 	attr->max_vl_num = 1;
@@ -182,7 +182,7 @@ int sv_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_att
 	return 0;
 }
 
-/* The plain symbol is for programs from before the structure grew: they have no port_cap_flags2. */
+/* The plain symbol is for programs that were built before the structure grew: theirs has no port_cap_flags2. */
 SV_API int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
 {
 	return sv_query_port(context, port, (struct ibv_port_attr *)attr, offsetof(struct ibv_port_attr, port_cap_flags2));
@@ -233,7 +233,7 @@ SV_API ssize_t _ibv_query_gid_table(
 	if (flags)
 		return -EOPNOTSUPP;
 	if (max < SV_GIDS)
-		return -EINVAL; /* as the kernel: all of it or nothing */
+		return -EINVAL; /* as the kernel does: all of it or nothing */
 	for (; n < SV_GIDS; n++)
 		_ibv_query_gid_ex(context, 1, (uint32_t)n, (struct ibv_gid_entry *)((char *)entries + n * size), 0, size);
 	return (ssize_t)n;

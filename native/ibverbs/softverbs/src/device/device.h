@@ -1,9 +1,9 @@
-/* What the device says of itself. */
+/* The attributes of the device. */
 #pragma once
 #include <infiniband/verbs.h>
 #include <stdint.h>
 
-/* Which of ours: below SV_DEVICES. */
+/* The number of this device: below SV_DEVICES. */
 uint32_t sv_device_index(const struct ibv_device *device);
 int sv_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t size);
 int sv_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,

@@ -1,18 +1,17 @@
 /*
  * Which files peers may map, and how they reach them: a peer opens a file through a descriptor of ours, by its number
- * in /proc. It is a dup of the program's, which may close its own.
+ * in /proc. It is a dup of the program's, so that the program may close its own.
  *
- * A file is shared (its regions are mapped by peers, and their atomics are the processor's) or private (its regions are
- * reached with system calls, and their atomics are a read and a write under a lock). Atomics of the two kinds are not
- * atomic with each other. So the kind is settled when the file is registered first and stays until its last region
- * goes; and a file of which we cannot tell, for lack of a descriptor or of memory, is of neither kind: to hold it
- * fails.
+ * A file is shared (peers map its regions, and atomics on them are the processor's) or private (its regions are reached
+ * with system calls, and atomics on them are a read and a write under a lock). Atomics of the two kinds are not atomic
+ * with each other. So the kind is decided when the file is registered first, and stays until its last region is gone.
+ * If we lack a descriptor or memory to find out the kind of a file, holding it fails.
  *
  * One lock guards the table and the counts. It is held while a file is looked for among our descriptors, so that two
  * threads that register a file at the same time find one kind. A thread that takes it holds no other lock of ours, and
- * takes none while it holds this one. A descriptor is closed only with its last region, whose key peers have let go of
- * (quiesce.c): a peer in the middle of opening that number still finds this file there, or finds by the inode that it
- * is another.
+ * takes none while it holds this one. A descriptor is closed only with its last region, whose key peers no longer use
+ * (quiesce.c): a peer that is just opening that number still finds this file there, or finds by the inode that it is
+ * another one.
  */
 #include "base/calls.h"
 #include "device/files.h"
@@ -30,7 +29,7 @@ struct file {
 	struct file *next;
 	struct sv_file_name name;
 	int fd;         /* -1: private */
-	unsigned users; /* regions, each as often as it holds it */
+	unsigned users; /* how often regions hold it */
 };
 
 struct sv_files {
@@ -57,7 +56,7 @@ static struct file *find(const struct sv_file_name *name)
 	return file;
 }
 
-/* Sealed against shrinking, so that a process that maps it takes no SIGBUS, and not against being written. */
+/* Is it sealed against shrinking, so that a process that maps it gets no SIGBUS, and not sealed against writing? */
 static bool may_be_mapped(int fd)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
@@ -73,8 +72,8 @@ static bool is_of(int fd, const struct sv_file_name *name)
 }
 
 /*
- * A dup of a descriptor of ours for a file that peers may map; -1: there is none. 0 or errno: to run out of descriptors
- * or of memory is not to have none.
+ * Find a descriptor of ours for this file, if peers may map it, and dup it; -1: there is none. Returns 0 or errno: a
+ * lack of descriptors or memory does not mean that there is none.
  */
 static int dup_descriptor(const struct sv_file_name *name, int *found)
 {
@@ -92,7 +91,10 @@ static int dup_descriptor(const struct sv_file_name *name, int *found)
 		if (*end || end == entry->d_name || fd == dirfd(dir) || !is_of((int)fd, name) || !may_be_mapped((int)fd))
 			continue;
 		*found = sv_dup((int)fd);
-		/* from here on there is one: not to get it is an error, also if another thread has closed it since we looked */
+		/*
+		 * from here on there is one: failing to get it is an error, also if another thread has closed it since we
+		 * looked
+		 */
 		error = *found < 0 ? errno : 0;
 		if (*found >= 0 && !is_of(*found, name)) {
 			close(*found);
@@ -124,7 +126,7 @@ static int hold(const struct sv_file_name *name, struct file **held)
 	struct file *file = find(name);
 	int fd = -1, error = 0;
 
-	/* a private file is looked for again: it may have been sealed since, or a descriptor have come */
+	/* a private file is looked for again: it may have been sealed since, or the program may have opened a descriptor */
 	if (file && file->fd >= 0)
 		error = may_be_mapped(file->fd) ? 0 : EINVAL;
 	else if ((error = dup_descriptor(name, &fd)) == 0 && file && fd >= 0)
@@ -132,7 +134,7 @@ static int hold(const struct sv_file_name *name, struct file **held)
 	if (!error && !file)
 		error = add(name, fd, &file);
 	if (error) {
-		/* no matter what close says of it: the number is free */
+		/* whatever close returns, the number is free again */
 		if (fd >= 0)
 			close(fd);
 		return error;

@@ -1,7 +1,8 @@
 /*
  * Memory regions. The entry in the control segment is the region: peers read it there. The lkey and the rkey are the
- * same number. A key is retired by storing 0 first, and its index returns to use only after every copier that may
- * have seen it is out (quiesce.c); as long as one is not, deregistration says EBUSY and can be tried again.
+ * same number. A key is retired by storing 0 into it, and its index is reused only after every copier that may have
+ * loaded the key is out (quiesce.c); if one does not get out in time, deregistration returns EBUSY and can be tried
+ * again.
  */
 #include "base/calls.h"
 #include "base/macros.h"
@@ -68,7 +69,7 @@ static struct ibv_mr *reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t
 		errno = error;
 		return NULL;
 	}
-	/* a fault on request: a limit on what may be registered */
+	/* a fault on request: a limit on the bytes that may be registered */
 	uint64_t limit = sv_config.memlock;
 
 	if (atomic_fetch_add(&sv_config.registered, length) + length <= limit || !limit)
@@ -138,7 +139,7 @@ SV_API int ibv_dereg_mr(struct ibv_mr *ibmr)
 	struct sv_mr_entry *entry = mr->entry;
 	bool mapped = entry->kind == SV_MR_SHARED;
 
-	/* with the lock that a bind holds while it counts itself */
+	/* under the lock under which a bind counts itself in `windows` */
 	pthread_mutex_lock(&sv_process.keys_lock);
 	bool bound = atomic_load(&mr->windows) != 0;
 
@@ -153,7 +154,7 @@ SV_API int ibv_dereg_mr(struct ibv_mr *ibmr)
 	atomic_fetch_sub(&sv_config.registered, ibmr->length);
 	sv_files_release(mr->files);
 	if (mapped)
-		sv_peers_unmap(mr->index); /* memory that is freed here must not live on there */
+		sv_peers_unmap(mr->index); /* memory that is freed here must not stay mapped in peers */
 	atomic_fetch_sub(&sv_pd(ibmr->pd)->users, 1);
 	sv_context_put(ibmr->context);
 	free(mr);

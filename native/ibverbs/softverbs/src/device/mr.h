@@ -1,4 +1,4 @@
-/* Keys of regions and windows. Under the keys lock. */
+/* The keys of regions and windows. Under the keys lock. */
 #pragma once
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* Memory windows: allocation, and the binding of type 1. What a bind does when it executes is in window.c. */
+/* Memory windows: allocation, and the binding of type 1. How a bind executes is in window.c. */
 #include "base/calls.h"
 #include "base/macros.h"
 #include "device/mr.h"
@@ -69,7 +69,7 @@ int sv_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
 	struct ibv_send_wr wr = {.wr_id = bind->wr_id, .opcode = IBV_WR_BIND_MW, .send_flags = bind->send_flags}, *bad;
 
-	/* any QP of the domain may be using a type 1 window: wait for all of them, before taking any lock */
+	/* any QP of the domain may be using a type 1 window: wait for all of them before any lock is taken */
 	atomic_store(&container_of(mw, struct sv_mw, mw)->slot.entry->key, 0);
 	if (!sv_quiesce_domain(mw->pd->handle))
 		return EBUSY;

@@ -1,4 +1,4 @@
-/* Memory windows, as a program has them. */
+/* Memory windows: the verbs that a program calls. */
 #pragma once
 #include <infiniband/verbs.h>
 

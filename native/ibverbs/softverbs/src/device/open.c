@@ -1,6 +1,6 @@
 /*
- * The device in this process: what is made when it is first opened, goes when the last context is closed and its last
- * object destroyed, or is lost in a fork.
+ * The device in this process: it is created when it is first opened, released when the last context is closed and its
+ * last object destroyed, and given up in the child of a fork.
  */
 #include "base/calls.h"
 #include "device/files.h"
@@ -17,11 +17,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Whether the process has the device open: the first to open it creates all this, the last to close it releases it. */
+/* Guards whether the process has the device open: the first open creates all of this, the last close releases it. */
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
-/* The child of a fork has none of our mappings (MADV_DONTFORK); what remains of the parent must not keep its name
- * alive. */
+/*
+ * The child of a fork has none of our mappings (MADV_DONTFORK). It closes our descriptors, which would keep the
+ * parent's name alive.
+ */
 static void after_fork_in_child(void)
 {
 	if (sv_process.opens == 0)
@@ -56,7 +58,7 @@ int sv_process_open(void)
 uint32_t sv_process_devices(void)
 {
 	pthread_mutex_lock(&opening);
-	/* what is wrong with them is said when one is opened */
+	/* errors in the settings are reported when a device is opened */
 	int error = sv_config_load();
 	uint32_t devices = error || !sv_config.devices ? 1 : sv_config.devices;
 
@@ -69,7 +71,7 @@ void sv_process_close(void)
 {
 	pthread_mutex_lock(&opening);
 	if (--sv_process.opens == 0) {
-		/* not under the process lock, which the helper takes; nobody opens the device again meanwhile */
+		/* not under the process lock, which the helper takes; `opening` keeps the device from being opened meanwhile */
 		sv_watch_stop();
 		sv_process_release();
 		sv_model_report();

@@ -45,7 +45,7 @@ static int check_init(const struct ibv_qp_init_attr_ex *init)
 	return 0;
 }
 
-/* Numbers are handed out in rotation, so that one comes back only after thousands of others. */
+/* QP numbers are given out in rotation, so that one is reused only after thousands of others. */
 static int claim_index(struct sv_qp *qp)
 {
 	for (uint32_t i = 0; i < SV_QPS; i++) {
@@ -123,7 +123,7 @@ static void count_users(struct sv_qp *qp, int change)
 		sv_context_put(qp->qp.context);
 }
 
-/* What may be posted: as the specification has it for each type of connection. */
+/* The opcodes that may be posted, as the specification has them for each type of connection. */
 static uint32_t allowed_opcodes(enum ibv_qp_type type)
 {
 	uint32_t ud = 1u << IBV_WR_SEND | 1u << IBV_WR_SEND_WITH_IMM;
@@ -263,7 +263,7 @@ SV_API int ibv_destroy_qp(struct ibv_qp *ibqp)
 {
 	struct sv_qp *qp = sv_qp(ibqp);
 
-	/* first it is of no use to anybody any more: programs, peers, the helper */
+	/* first make it unusable for the program, for peers and for the helper */
 	pthread_mutex_lock(&sv_process.lock);
 	sv_lock_control(&qp->lock);
 	if (!qp->dying) {
@@ -279,7 +279,7 @@ SV_API int ibv_destroy_qp(struct ibv_qp *ibqp)
 	sv_unlock(&qp->lock, false);
 	pthread_mutex_unlock(&sv_process.lock);
 
-	/* then the peer is out: whoever waits for the fate of its writes may look now */
+	/* then wait until the peer is out: after that none of its writes is still under way */
 	if (!sv_quiesce_qp(qp))
 		return EBUSY;
 	struct sv_cq *recv_cq = sv_cq(ibqp->recv_cq);
@@ -292,7 +292,7 @@ SV_API int ibv_destroy_qp(struct ibv_qp *ibqp)
 	if (ibqp->recv_cq != ibqp->send_cq)
 		sv_cq_forget(sv_cq(ibqp->recv_cq), qp);
 	if (qp->peer && !qp->peer->self)
-		sv_peer_wake(qp->peer); /* its sends that wait for us end now */
+		sv_peer_wake(qp->peer); /* its sends that wait for us end with an error now */
 
 	pthread_mutex_lock(&sv_process.lock);
 	sv_qp_disconnect(qp);
@@ -318,7 +318,7 @@ SV_API int ibv_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 {
 	struct sv_qp *qp = sv_qp(ibqp);
 
-	(void)mask; /* a hint: all of it is at hand */
+	(void)mask; /* the mask is a hint: all attributes are at hand */
 	sv_lock_control(&qp->lock);
 	if (atomic_load(&qp->entry->fault) != SV_FAULT_NONE && qp->state != IBV_QPS_ERR && qp->state != IBV_QPS_RESET)
 		sv_qp_fail(qp);

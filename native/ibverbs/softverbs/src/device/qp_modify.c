@@ -1,4 +1,7 @@
-/* The QP state machine: legal transitions and the attributes they need or allow, as the specification lists them. */
+/*
+ * The QP state machine: the legal transitions, and the attributes that each needs or allows, as the specification lists
+ * them.
+ */
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/macros.h"
@@ -143,15 +146,17 @@ static void take(struct sv_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		sv_remote_forget(&qp->link);
 }
 
-/* Nobody copies any more. Under the process lock, which keeps the peer for those who look for it. */
+/*
+ * Reset a QP that no copier uses any more. Under the process lock, which keeps the peer for threads that look for it.
+ */
 static void clear(struct sv_qp *qp)
 {
 	struct sv_cq *send_cq = sv_cq(qp->qp.send_cq), *recv_cq = sv_cq(qp->qp.recv_cq);
 
 	qp->failing = false;
 	/*
-	 * Its completions go before its sends are counted from 0: a poll that takes one says that the queue is free up to
-	 * that one's place, which it says under the CQ's lock. None comes any more, since we have the send lock.
+	 * Its completions are removed before its sends are counted from 0: a poll that takes one stores, under the CQ's
+	 * lock, up to which sequence the queue is free. No new one is added, since we have the send lock.
 	 */
 	sv_cq_forget(send_cq, qp);
 	if (recv_cq != send_cq)
@@ -171,7 +176,7 @@ static void clear(struct sv_qp *qp)
 	atomic_store(&qp->entry->rq.tail, 0);
 	atomic_store(&qp->entry->record_head, 0);
 	atomic_store(&qp->entry->fault, SV_FAULT_NONE);
-	/* it has no peer: quiesce.c need not look for one any more */
+	/* it has no peer any more, which quiesce.c need not look for */
 	qp->attr.dest_qp_num = 0;
 	atomic_store(&qp->entry->dest_qpn, 0);
 	atomic_store(&qp->entry->sender_waits, 0);
@@ -180,8 +185,8 @@ static void clear(struct sv_qp *qp)
 }
 
 /*
- * Lets go of the send lock while it waits for the peer. One that does not get out in time leaves the QP in the error
- * state, from where it can be reset again.
+ * Releases the send lock while it waits for the peer. If the peer does not get out in time, the QP is in the error
+ * state, from which it can be reset again.
  */
 static int reset(struct sv_qp *qp)
 {
@@ -198,7 +203,7 @@ static int reset(struct sv_qp *qp)
 	pthread_mutex_lock(&sv_process.lock);
 	sv_lock_control(&qp->lock);
 	if (qp->changes != changes || qp->dying) {
-		error = EINVAL; /* another thread did something else to it meanwhile */
+		error = EINVAL; /* another thread changed or destroyed it meanwhile */
 	} else if (out) {
 		clear(qp);
 	} else {
@@ -212,8 +217,9 @@ static int reset(struct sv_qp *qp)
 }
 
 /*
- * Connect now, so that the first post need not. A peer that is not there yet is not an error. One that is there and
- * cannot be looked at is: it may get to us all the same, and we could never tell whether it is in the middle of a copy.
+ * Connect now, so that the first post need not. It is no error if the peer is not there yet. It is one if the peer is
+ * there and cannot be looked at: it might still write into our memory, and we could never see whether it is in the
+ * middle of a copy.
  */
 static int reach_peer(struct sv_qp *qp, uint32_t qpn)
 {
@@ -252,7 +258,7 @@ SV_API int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask
 			error = reset(qp);
 		} else if (to == IBV_QPS_ERR) {
 			if (qp->state == IBV_QPS_RESET)
-				qp->state = IBV_QPS_INIT; /* from there it is the usual way */
+				qp->state = IBV_QPS_INIT; /* INIT to error is the usual way */
 			sv_qp_fail(qp);
 		} else {
 			take(qp, attr, mask);
@@ -268,7 +274,7 @@ SV_API int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask
 			}
 		}
 	}
-	ibqp->state = qp->state; /* only here and in queries, as programs expect: never from the helper */
+	ibqp->state = qp->state; /* changed only here and in queries, as programs expect: never by the helper */
 	sv_unlock(&qp->lock, false);
 	if (error)
 		errno = error;

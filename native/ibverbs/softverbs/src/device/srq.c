@@ -78,7 +78,7 @@ SV_API int ibv_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int 
 	if (mask & IBV_SRQ_LIMIT) {
 		if (attr->srq_limit > srq->rq.max_wr)
 			return EINVAL;
-		/* the event comes from the helper, when a sender has noticed */
+		/* the helper raises the event, after a sender has noticed */
 		int error = attr->srq_limit ? sv_watch_start() : 0;
 
 		if (error)

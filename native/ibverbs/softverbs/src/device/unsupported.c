@@ -1,4 +1,4 @@
-/* Entry points that this device answers with "no": never a crash, always the proper errno. */
+/* Functions that this device does not support: each returns the proper errno, and none crashes. */
 #include "base/macros.h"
 
 #include <errno.h>
@@ -87,14 +87,14 @@ SV_API int ibv_resolve_eth_l2_from_gid(
 	return -1;
 }
 
-/* Words never tear and the last bytes come last, but the order of the bytes before is not promised. */
+/* Words do not tear and the last bytes are stored last, but the order of the bytes before them is not promised. */
 SV_API int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
 {
 	(void)qp, (void)op, (void)flags;
 	return 0;
 }
 
-/* Nothing is pinned, so there is nothing that a fork could break in the parent. */
+/* Nothing is pinned, so a fork breaks nothing in the parent. */
 SV_API int ibv_fork_init(void)
 {
 	return 0;

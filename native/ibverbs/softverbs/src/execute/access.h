@@ -1,4 +1,4 @@
-/* What a queue pair may reach at its peer, and reaching it: inlined into executing. */
+/* What a queue pair may reach at its peer, and how it reaches it. Inlined into executing. */
 #pragma once
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -12,7 +12,7 @@
 #include "peer/remote.h"
 #include "peer/vm.h"
 
-/* What `key` means at the peer, if the whole range and the access are granted to this connection; else NULL. */
+/* What `key` means at the peer, if this connection is granted the whole range and the access; else NULL. */
 SV_INLINE struct sv_remote *sv_remote_granted(
     struct sv_qp *qp, uint32_t key, uint64_t addr, uint64_t bytes, unsigned access, unsigned granted_to_qp)
 {
@@ -27,7 +27,7 @@ SV_INLINE struct sv_remote *sv_remote_granted(
 
 	if (unlikely(offset > remote->length || bytes > remote->length - offset))
 		return NULL;
-	/* the QP must allow it too (local write is for receives, which it always does) */
+	/* the peer's QP must allow it, too (local write is for receives, which it always allows) */
 	if (unlikely(access & ~(remote->access & (granted_to_qp | IBV_ACCESS_LOCAL_WRITE))))
 		return NULL;
 	return remote;
@@ -52,7 +52,10 @@ static inline int sv_remote_write(
 	return sv_remote_vm_write(qp, remote->addr + at, from, bytes);
 }
 
-/* Where the bytes of a (checked) element are here: regions with an iova of their own are elsewhere than they say. */
+/*
+ * The address here of a checked element of ours: a region with an iova of its own is not at the address that its
+ * elements name.
+ */
 static inline void *sv_local_address(const struct ibv_sge *sge)
 {
 	const struct sv_mr_entry *entry = &sv_process.segment->mrs[SV_KEY_INDEX(sge->lkey)];

@@ -1,7 +1,7 @@
 /*
  * Two-sided operations. The sender does the receiver's work: it takes the posted receive from the receiver's ring,
  * copies the message into the receiver's buffers (through the receiver's own lkeys, checked as the receiver's device
- * would), and publishes a record. No thread of the receiver runs.
+ * would check them), and publishes a record. No thread of the receiver runs.
  */
 #include "base/macros.h"
 #include "execute/access.h"
@@ -20,7 +20,10 @@
 #include "peer/remote.h"
 #include "peer/robust.h"
 
-/* The receive side of the connection, as we found it when it was made: geometry that we checked. */
+/*
+ * Find a ring of the receive side in the peer's segment, when the connection is made: its geometry is checked here,
+ * once.
+ */
 static bool map_ring(struct sv_segment *segment, uint64_t offset, uint64_t entries, uint64_t stride, void **ring)
 {
 	if (entries == 0 || (entries & (entries - 1)) || entries > 2 * SV_MAX_QP_WR || stride > 4096)
@@ -61,7 +64,7 @@ bool sv_target_init(struct sv_target *target, struct sv_segment *segment, uint32
 	return true;
 }
 
-/* A receive's elements, as they are now: what was checked is what is used. Returns their bytes. */
+/* Copy a receive's elements, so that the values that were checked are those that are used. Returns their bytes. */
 static uint64_t take_elements(struct sv_sge *to, const struct sv_recv_wqe *wqe, uint32_t count)
 {
 	uint64_t room = 0;
@@ -73,7 +76,7 @@ static uint64_t take_elements(struct sv_sge *to, const struct sv_recv_wqe *wqe, 
 	return room;
 }
 
-/* Copy the message over the receive's elements. Both lists were measured before; only keys can still fail. */
+/* Copy the message into the receive's elements. Both lists were measured before; only keys can still fail. */
 static int scatter(struct sv_qp *qp, const struct ibv_send_wr *wr, const struct sv_sge *elements, uint32_t count)
 {
 	uint32_t to = 0, to_offset = 0;
@@ -87,7 +90,7 @@ static int scatter(struct sv_qp *qp, const struct ibv_send_wr *wr, const struct 
 			while (to < count && elements[to].length == to_offset)
 				to++, to_offset = 0;
 			if (to == count)
-				return IBV_WC_REM_INV_REQ_ERR; /* it has less room than was measured: never */
+				return IBV_WC_REM_INV_REQ_ERR; /* less room than was measured: this cannot happen */
 			uint64_t chunk = elements[to].length - to_offset, addr = elements[to].addr + to_offset;
 
 			if (chunk > left)
@@ -106,17 +109,24 @@ static int scatter(struct sv_qp *qp, const struct ibv_send_wr *wr, const struct 
 	return IBV_WC_SUCCESS;
 }
 
-/* The CQ stays armed unless the event is out: we may be killed, or have no descriptor to spare. */
+/*
+ * Write the event, then disarm the CQ. It stays armed if the event was not written: we may be killed before, or lack a
+ * descriptor.
+ */
 static void send_event(struct sv_peer *peer, struct sv_cq_entry *cq, uint32_t armed)
 {
 	uint32_t event = SV_ONCE(cq->event);
 
-	/* when it was armed again meanwhile, the poll that follows the arming sees what we published */
+	/*
+	 * if it was armed again meanwhile, the exchange fails, and the poll that follows that arming sees what we published
+	 */
 	if (sv_peer_ring(peer, SV_ONCE(cq->channel_fd), SV_ONCE(cq->channel_ino), &event, sizeof(event)))
 		atomic_compare_exchange_strong(&cq->armed, &armed, armed & ~(uint32_t)SV_ARMED_FOR);
 }
 
-/* The receive is consumed after the record is there, so that a sender that dies in between loses nothing. */
+/*
+ * Publish the record of a receive and consume the receive, in this order: a sender that dies in between loses nothing.
+ */
 static void publish(struct sv_qp *qp, struct sv_target *t, const struct sv_recv_record *content, bool solicited)
 {
 	uint32_t position = atomic_load_explicit(&t->entry->record_head, memory_order_relaxed);
@@ -142,8 +152,9 @@ static void publish(struct sv_qp *qp, struct sv_target *t, const struct sv_recv_
 }
 
 /*
- * Whoever held the lock of a shared queue died: if it had published its record, that receive is consumed. It may have
- * got so far itself, as may who mended this before us and died, so nothing is added to what is there.
+ * The sender that held the lock of a shared queue has died. If it had published its record, that receive is consumed.
+ * The dead sender may have consumed it itself, as may one that repaired this before us and died, so `head` is set to a
+ * value and not incremented.
  */
 static void recover_shared(struct sv_target *t)
 {
@@ -162,7 +173,10 @@ static void recover_shared(struct sv_target *t)
 	atomic_store(&t->rq->intent_qp, 0);
 }
 
-/* The same for the queue of a UD QP. Of its own receives each has a record, so both heads are at the same place. */
+/*
+ * The same for the queue of a UD QP. Without an SRQ each of its receives has one record, so both heads are at the same
+ * position.
+ */
 static void recover_datagrams(struct sv_target *t)
 {
 	uint32_t position = atomic_load(&t->entry->record_head);
@@ -173,7 +187,9 @@ static void recover_datagrams(struct sv_target *t)
 		atomic_store(&t->rq->head, position);
 }
 
-/* Whether an SRQ ran low, of which it tells its owner once. Under its lock, so that of several senders one finds it so.
+/*
+ * Has an SRQ run low? Its owner is notified of that once. Under the SRQ's lock, so that of several senders only one
+ * finds it so.
  */
 static bool hits_limit(struct sv_target *t)
 {
@@ -182,7 +198,9 @@ static bool hits_limit(struct sv_target *t)
 
 	if (likely(!limit || left >= limit))
 		return false;
-	/* in this order, so that one who is killed in between has told it: the owner looks when a peer dies */
+	/*
+	 * in this order: if this sender is killed in between, limit_hit is set, and the owner looks at it when a peer dies
+	 */
 	atomic_store(&t->rq->limit_hit, 1);
 	return atomic_compare_exchange_strong(&t->rq->limit, &limit, 0);
 }
@@ -217,7 +235,7 @@ static int deliver(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t byte
 		record.flags |= IBV_WC_GRH;
 	if (write) {
 		if ((status = sv_write(qp, wr)) != IBV_WC_SUCCESS)
-			return status; /* the write failed before it asked for the receive */
+			return status; /* the WRITE failed before the receive was needed */
 	} else {
 		struct sv_sge elements[SV_MAX_SGE];
 
@@ -237,7 +255,7 @@ static int deliver(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t byte
 		}
 	}
 	if (record.status != IBV_WC_SUCCESS)
-		sv_peer_fault(qp, SV_FAULT_SILENT); /* its completion says it all */
+		sv_peer_fault(qp, SV_FAULT_SILENT); /* the completion of the receive reports it */
 	publish(qp, t, &record, wr->send_flags & IBV_SEND_SOLICITED);
 	return status;
 }
@@ -272,7 +290,7 @@ int sv_deliver_datagram(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t
 
 	if (taken == SV_ROBUST_HELD)
 		return status; /* lost */
-	/* destroying the QP waits for the lock: what we see now holds until we release it */
+	/* destroying the QP waits for the lock: what we read now stays so until we release it */
 	if (sv_accepts(atomic_load(&qp->remote_entry->state)) &&
 	    sv_target_init(t, qp->peer->segment, wr->wr.ud.remote_qpn)) {
 		if (taken == SV_ROBUST_FROM_DEAD)

@@ -1,4 +1,4 @@
-/* Messages, as their sender delivers them. */
+/* Delivering messages, which their sender does. */
 #pragma once
 #include <infiniband/verbs.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /*
- * Executing one send work request, now, in the initiator. Returns a completion status or a reason to wait.
- * Checks come in the order of the specification: what is wrong on our side first, then the peer's.
+ * Executing one send work request at once, in the initiator. Returns a completion status or a reason to wait. Checks
+ * come in the order of the specification: errors on our side first, then those on the peer's.
  */
 #include "base/copy.h"
 #include "base/macros.h"
@@ -26,7 +26,7 @@ static int refuse(struct sv_qp *qp, enum sv_fault fault, int status)
 	return status;
 }
 
-/* READs and atomics that wait. */
+/* How many READs and atomics wait in the send queue. */
 static uint32_t answers_awaited(const struct sv_qp *qp)
 {
 	uint32_t count = 0;
@@ -40,8 +40,8 @@ static uint32_t answers_awaited(const struct sv_qp *qp)
 }
 
 /*
- * READs and atomics, of which so many may be under way that the peer keeps resources for, each in its attributes. Here
- * one is under way at a time, unless operations are late: then all that wait are.
+ * Check that max_rd_atomic of ours, and max_dest_rd_atomic of the peer, allow a READ or an atomic. Only one is in
+ * flight at a time, unless operations are delayed: then all that wait are.
  */
 static int check_depth(struct sv_qp *qp)
 {
@@ -95,7 +95,10 @@ static uint64_t apply(uint64_t old, const struct ibv_send_wr *wr)
 	return old == wr->wr.atomic.compare_add ? wr->wr.atomic.swap : old;
 }
 
-/* Private memory: read, change and write back under the owner's lock, which all initiators take, also its own. */
+/*
+ * Atomics on private memory: read, change and write back under the owner's lock, which all initiators take, the owner
+ * included.
+ */
 static int atomic_private(
     struct sv_qp *qp, const struct ibv_send_wr *wr, struct sv_remote *remote, uint64_t at, uint64_t *old)
 {
@@ -155,7 +158,7 @@ static int atomic_remote(struct sv_qp *qp, const struct ibv_send_wr *wr)
 	return IBV_WC_SUCCESS;
 }
 
-/* Our own elements: 0 or the local error. */
+/* Check our own elements: 0 or the local error. */
 int sv_check_local(struct sv_qp *qp, const struct ibv_send_wr *wr, unsigned access, uint64_t *total)
 {
 	*total = 0;

@@ -1,4 +1,4 @@
-/* Executing a work request; the inner parts are inlined into posts. */
+/* Executing a work request. The inner parts are inlined into posts. */
 #pragma once
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include "execute/access.h"
 
 int sv_execute(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *bytes);
-/* Our own elements: 0 or the local error. */
+/* Check our own elements: 0 or the local error. */
 int sv_check_local(struct sv_qp *qp, const struct ibv_send_wr *wr, unsigned access, uint64_t *total);
 
 SV_INLINE bool sv_execute_plain(
@@ -36,7 +36,7 @@ SV_INLINE bool sv_execute_plain(
 	struct sv_remote *remote = sv_remote_granted(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length,
 	    write ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ, granted_to_qp);
 
-	/* 8 apart, so that nothing else is asked of the length that is copied in one word */
+	/* 8 is tested apart, so that the length that is copied in one word needs no other test */
 	if (unlikely(!remote || !remote->base || (length != 8 && length - 1 >= SV_MAX_MESSAGE)))
 		return false;
 	uint8_t *there = remote->base + (wr->wr.rdma.remote_addr - remote->iova);
@@ -50,9 +50,9 @@ SV_INLINE bool sv_execute_plain(
 }
 
 /*
- * The operations that matter most, one element, a region that we reach directly, nothing unusual asked for: checked and
- * executed without a call. False: not such a one, or something is wrong with it; then it is checked and executed the
- * long way, which says what.
+ * Check and execute, without a call, the operations that matter most: one element, a region that we reach directly, no
+ * unusual flag. False: it is not such an operation, or something is wrong with it; nothing was done, and it has to be
+ * checked and executed by sv_execute, which reports the error.
  */
 SV_INLINE bool sv_execute_simple(
     struct sv_qp *qp, const struct ibv_send_wr *wr, unsigned granted_to_qp, uint32_t *bytes)

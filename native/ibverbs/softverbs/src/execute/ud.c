@@ -1,6 +1,6 @@
 /*
- * Datagrams. A UD QP may send to any QP of any process: it keeps links to the few it talked to last. What cannot be
- * delivered (no such QP, another Q_Key, no receive) is lost without a word, as on a wire.
+ * Datagrams. A UD QP may send to any QP of any process: it keeps links to the few QPs to which it sent last. A datagram
+ * that cannot be delivered (no such QP, another Q_Key, no receive) is lost without an error, as on a wire.
  */
 #include "execute/access.h"
 #include "execute/deliver.h"
@@ -16,7 +16,7 @@
 
 #include <arpa/inet.h>
 
-/* What arrives: 40 bytes that are a route header if there is one, then the payload. */
+/* A datagram as it arrives: 40 bytes that hold the global route header if there is one, then the payload. */
 struct datagram {
 	struct ibv_grh grh;
 	uint8_t payload[SV_UD_MTU];
@@ -85,7 +85,7 @@ int sv_execute_ud(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *byte
 		whole.num_sge = 1;
 		whole.send_flags |= IBV_SEND_INLINE;
 		sv_deliver_datagram(qp, &whole, sge.length);
-		link->remotes = qp->remotes; /* it may have grown */
+		link->remotes = qp->remotes; /* the table may have grown */
 	}
 	memset(&qp->link, 0, sizeof(qp->link));
 	return IBV_WC_SUCCESS;

@@ -1,8 +1,9 @@
 /*
- * Memory windows: an entry of their own in the region table, filled from the region's when they are bound and emptied
- * when they are invalidated, so that for a peer a window is a region. Type 2 windows are bound to the QP that bound
- * them (2B). Invalidation waits for copiers: after its completion nothing goes through the window any more.
- * A bind may execute long after its post, so it names its region and its window by their keys, as a device's WQE does.
+ * Memory windows. A window has an entry of its own in the region table, which is filled from its region's entry when it
+ * is bound and emptied when it is invalidated: for a peer a window is a region. A type 2 window can be used only
+ * through the QP that bound it (2B). Invalidation waits for copiers: after its completion nothing is read or written
+ * through the window. A bind may execute long after its post, so it names its region and its window by their keys, as
+ * the WQE of a device does.
  */
 #include "execute/window.h"
 #include "object/layout.h"
@@ -12,10 +13,13 @@
 #include "peer/peer.h"
 #include "peer/quiesce.h"
 
-/* Binds and invalidations of one window may come through several QPs at once; none of them is on a data path. */
+/* Binds and invalidations of one window may come through several QPs at once. None of them is on a data path. */
 static pthread_mutex_t binding = PTHREAD_MUTEX_INITIALIZER;
 
-/* The entry is empty and nobody copies through it any more. Peers forget it before its key comes round. */
+/*
+ * Release the region of a window whose entry is empty and which no copier uses. Peers are made to forget its key before
+ * that key is used again.
+ */
 static void release(struct sv_mw *mw)
 {
 	if (!mw->region)
@@ -38,7 +42,7 @@ static bool may_bind(const struct sv_mw *mw, const struct sv_mr_entry *entry, co
 	return offset <= entry->length && info->length <= entry->length - offset;
 }
 
-/* The region with this lkey, if the window may be bound to it so, held against dereg; or NULL. */
+/* The region with this lkey, if the window may be bound to it as asked, held against deregistration; or NULL. */
 static struct sv_mr *hold_region(const struct sv_mw *mw, uint32_t lkey, const struct ibv_mw_bind_info *info)
 {
 	pthread_mutex_lock(&sv_process.keys_lock);
@@ -73,7 +77,7 @@ static int bind_window(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t 
 		return IBV_WC_MW_BIND_ERR;
 	struct sv_mr_entry *entry = mw->slot.entry;
 
-	/* it must be invalidated first; a type 1 window was, by ibv_bind_mw */
+	/* a bound window must be invalidated first; for type 1, ibv_bind_mw has done so */
 	if (atomic_load(&entry->key) != 0 || (info->length && !(region = hold_region(mw, lkey, info))))
 		return IBV_WC_MW_BIND_ERR;
 	release(mw);
@@ -107,7 +111,7 @@ int sv_mw_bind(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t lkey)
 	return status;
 }
 
-/* Tried again until the copier is out: the QP's sends wait for it, and nothing else. */
+/* This is tried again until the copier is out: only the QP's own sends wait for it. */
 int sv_mw_invalidate(struct sv_qp *qp, uint32_t rkey)
 {
 	int status = IBV_WC_LOC_QP_OP_ERR;
@@ -119,7 +123,7 @@ int sv_mw_invalidate(struct sv_qp *qp, uint32_t rkey)
 		if (atomic_load(&mw->slot.entry->key) == rkey) {
 			atomic_store(&mw->slot.entry->key, 0);
 			mw->leaving = rkey;
-			mw->copier = sv_copier_now(qp); /* only its peer can have used it */
+			mw->copier = sv_copier_now(qp); /* only the peer of this QP can have used it */
 		}
 		if (mw->leaving == rkey)
 			status = sv_copier_out(qp, mw->copier) ? IBV_WC_SUCCESS : SV_STALL_COPIER;
@@ -133,8 +137,8 @@ int sv_mw_invalidate(struct sv_qp *qp, uint32_t rkey)
 }
 
 /*
- * For SEND_WITH_INV: the sender invalidates the receiver's window. The owner finds it empty at its next bind. Only that
- * of the QP that it sends to: another one's peer may be in the middle of copying through its window.
+ * For SEND_WITH_INV: the sender invalidates the receiver's window, and the owner finds it empty at its next bind. It
+ * may only be a window of the QP to which it sends: the peer of another QP may be copying through its window just now.
  */
 bool sv_mw_invalidate_remote(struct sv_qp *qp, uint32_t rkey)
 {

@@ -1,4 +1,4 @@
-/* WRITEs, the long way: also what a WRITE with immediate does before its message. */
+/* WRITEs, with all their checks: also the first part of a WRITE with immediate, before its message. */
 #include "base/macros.h"
 #include "execute/access.h"
 #include "execute/write.h"
@@ -15,7 +15,7 @@ int sv_write(struct sv_qp *qp, const struct ibv_send_wr *wr)
 	for (int i = 0; i < wr->num_sge; i++)
 		total += wr->sg_list[i].length;
 	if (total == 0)
-		return IBV_WC_SUCCESS; /* an empty write checks no key */
+		return IBV_WC_SUCCESS; /* a WRITE of 0 bytes checks no key */
 	remote = sv_remote_check(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, total, IBV_ACCESS_REMOTE_WRITE);
 	if (unlikely(!remote)) {
 		sv_peer_fault(qp, SV_FAULT_ACCESS);

@@ -1,4 +1,4 @@
-/* WRITEs, the long way. */
+/* WRITEs, with all their checks. */
 #pragma once
 #include <infiniband/verbs.h>
 

@@ -1,4 +1,4 @@
-/* Faults that touch more than the operation at hand: the link, the NIC. */
+/* Faults of more than one operation: the link, the NIC. */
 #include "base/lock.h"
 #include "fault/faults.h"
 #include "model/config.h"
@@ -14,7 +14,7 @@ void sv_link_change(bool down)
 		sv_port_tell(down ? IBV_EVENT_PORT_ERR : IBV_EVENT_PORT_ACTIVE);
 }
 
-/* Our NIC falls off the bus: every QP fails, nothing is reachable any more. */
+/* Our NIC falls off the bus: every QP fails, and no operation gets out or in any more. */
 void sv_nic_gone(void)
 {
 	atomic_store(&sv_config.link_down, true);

@@ -1,4 +1,4 @@
-/* Faults that touch more than the operation at hand. */
+/* Faults of more than one operation. */
 #pragma once
 #include <stdbool.h>
 

@@ -1,6 +1,7 @@
 /*
- * Faults of one device. They are written into the control segment of its process, which that process and its peers look
- * at; see path/port.c. So a whole device is slow, loses, corrupts or is cut off for everybody, whoever asks for it.
+ * Faults of one device. They are written into the control segment of its process, where that process and its peers read
+ * them; see path/port.c. So a device is slow, loses, corrupts or is cut off for every process that reaches it,
+ * whichever process asked for the fault.
  */
 #include "base/clock.h"
 #include "fault/ports.h"
@@ -15,14 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long another process may take to follow: it may be stopped, or have nobody connected. */
+/* How long we wait for another process to follow: it may be stopped, or have no peer connected. */
 #define FOLLOW_NS 200000000ull
 #define LOOK_NS 100000
 
 static struct {
-	struct sv_segment *segment; /* of the devices; NULL: none are selected */
-	struct sv_peer *peer;       /* whose it is; NULL: ours */
-	uint32_t devices;           /* a bit each */
+	struct sv_segment *segment; /* of the process that has the devices; NULL: none are selected */
+	struct sv_peer *peer;       /* the process; NULL: this one */
+	uint32_t devices;           /* the selected ones, a bit each */
 } selected;
 
 uint32_t sv_ppm(const char *fraction)

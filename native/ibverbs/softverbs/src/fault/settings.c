@@ -1,4 +1,4 @@
-/* What the device is asked to be: SOFTVERBS in the environment, softverbs_control(), softverbs_describe(). */
+/* The settings of the device: SOFTVERBS in the environment, softverbs_control(), softverbs_describe(). */
 #include "base/calls.h"
 #include "base/macros.h"
 #include "fault/faults.h"
@@ -143,7 +143,7 @@ SV_API int softverbs_control(const char *settings)
 	return error;
 }
 
-/* For reports: what this device is pretending to be. */
+/* For reports: which settings of this device are on. */
 SV_API const char *softverbs_describe(void)
 {
 	static char text[600];
@@ -160,9 +160,9 @@ SV_API const char *softverbs_describe(void)
 }
 
 /*
- * For benchmarks, of this process: operations that the model has timed and those that were late, so far; and what it
- * says of one: nanoseconds one way, per message and to fetch a payload, and picoseconds per byte. Zeros without a
- * model.
+ * For benchmarks: how many operations of this process the model has timed so far, and how many of those were late; then
+ * the constants of the model: nanoseconds one way, per message and to fetch a payload, and picoseconds per byte. Zeros
+ * if there is no model.
  */
 SV_API void softverbs_model(uint64_t numbers[6])
 {
@@ -212,7 +212,7 @@ int sv_config_load(void)
 		error = copy ? apply(copy) : ENOMEM;
 		free(copy);
 	}
-	/* a shortage passes */
+	/* a shortage passes, so the settings are read again at the next attempt */
 	loaded = !sv_is_shortage(error);
 	if (!loaded)
 		return error;

@@ -1,4 +1,4 @@
-/* What the device is asked to be, in the words of its user. */
+/* The settings of the device, as its user writes them. */
 #pragma once
 
 /* Read SOFTVERBS; 0 or errno, with a message on stderr. */

@@ -10,18 +10,21 @@
 struct sv_config sv_config;
 
 /*
- * The constants of a preset are frozen here, each with its source, before anything is measured with it. What is marked
- * (*) has none that could be found: a result that rests on it must say so.
+ * The constants of a preset were fixed here, each with its source, before anything was measured with it. No source
+ * could be found for the one that is marked (*): a result that rests on it must say so.
  *
  * connectx5: ConnectX-5 at 100 Gbit/s, one switch away.
- *   latency 1450   half of the 2.9 us network round trip in Redy (VLDB 2022), which measured on such NICs
- *   message 5      (*) 200 million messages a second. The product brief says "extremely high message rates"; that of
- * its successor, ConnectX-6 EN, 215 million gbps 100       the link fetch 550      a card's DMA read of 64 bytes from
- * the local socket's memory: 550 to 562 ns on the average on Xeon E5 v1 to v4 (one of v3: 599); LAT_DMA_RD in
- * github.com/pcie-bench/data at b2abf2f, the measurements of Neugebauer et al., "Understanding PCIe performance for end
- * host networking", SIGCOMM 2018 inline 172, depth 16   Redy's NIC distance3, distance5: the same over 3 and 5
- * switches, each further one 300 ns: Mellanox Spectrum-2, in "Spectrum-2 Debuts 200GbE", Linley Newsletter, July 31,
- * 2017
+ *  - latency 1450: half of the 2.9 us network round trip in Redy (VLDB 2022), which measured on such NICs
+ *  - message 5 (*): 200 million messages a second. The product brief says "extremely high message rates"; that of its
+ *    successor, ConnectX-6 EN, 215 million
+ *  - gbps 100: the link
+ *  - fetch 550: a card's DMA read of 64 bytes from the local socket's memory: 550 to 562 ns on the average on Xeon E5
+ *    v1 to v4 (one of v3: 599); LAT_DMA_RD in github.com/pcie-bench/data at b2abf2f, the measurements of Neugebauer et
+ *    al., "Understanding PCIe performance for end host networking", SIGCOMM 2018
+ *  - inline 172, depth 16: Redy's NIC
+ *
+ * distance3, distance5: the same over 3 and 5 switches, each further one 300 ns: Mellanox Spectrum-2, in "Spectrum-2
+ * Debuts 200GbE", Linley Newsletter, July 31, 2017
  */
 static const struct preset {
 	const char *name;
@@ -29,12 +32,12 @@ static const struct preset {
 } presets[] = {{"connectx5", 1450}, {"distance1", 1450}, {"distance3", 2050}, {"distance5", 2650}};
 
 static _Atomic uint64_t random_state;
-/* By QP, under its send lock: an atomic addition would wait for all that an operation has stored. */
+/* By QP, under its send lock. An atomic addition would wait for all earlier stores of the operation. */
 static struct {
 	_Atomic uint64_t operations, misses, worst_ns;
 } counted[SV_QPS];
 
-/* An operation that was due longer ago than this was executed too late to be believed. */
+/* An operation that was executed later than this after it was due is a missed deadline. */
 #define MISS_NS 1000
 
 void sv_random_seed(uint64_t seed)
@@ -116,7 +119,7 @@ static uint64_t take_worst(void)
 	return worst;
 }
 
-/* Also for programs that exit without closing the device. */
+/* A destructor, too, for programs that exit without closing the device. */
 __attribute__((destructor)) void sv_model_report(void)
 {
 	uint64_t done, late;

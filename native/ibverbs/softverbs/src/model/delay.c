@@ -1,13 +1,13 @@
 /*
- * The NIC model: when an operation is due. Each device stands for a machine with one NIC of its own. A message
- * occupies the NIC for a time per message plus its bytes over the bandwidth, after its payload was fetched if it was
- * not inline; it reaches the other side one latency later, and is acknowledged after another. The bytes of a READ
- * occupy the link on their way back. A queue pair has at most max_rd_atomic READs and atomics under way: the next
- * one, and what stands behind it, leaves when the first of those is answered. The target's NIC receives at the
- * bandwidth too, from all its initiators together: the time until which it is taken is in its control segment, and
- * every initiator moves it on.
+ * The NIC model: when an operation is due. Each device stands for a machine with one NIC of its own. A message occupies
+ * the NIC for a time per message plus its bytes over the bandwidth, after its payload was fetched if it was not inline;
+ * it reaches the other side one latency later, and is acknowledged after another. The bytes of a READ occupy the link
+ * on their way back. A queue pair has at most max_rd_atomic READs and atomics in flight: the next one, and all that is
+ * queued behind it, leaves when the first of those is answered. The target's NIC receives at the bandwidth, too, from
+ * all its initiators together: the time until which it is occupied is in its control segment, and every initiator
+ * advances it.
  *
- * And faults: operations that are late, or whose tries are lost.
+ * Faults are added to these times: operations that are late, or whose tries are lost.
  */
 #include "base/clock.h"
 #include "model/config.h"
@@ -18,7 +18,7 @@
 
 static _Atomic uint64_t transmit_free_ns[SV_DEVICES];
 
-/* Take `for_ns` of a resource from `from_ns` on; returns when it is done. */
+/* Occupy a resource for `for_ns`, not before `from_ns`; returns when that ends. */
 static uint64_t occupy(_Atomic uint64_t *free_at, uint64_t from_ns, uint64_t for_ns)
 {
 	uint64_t was = atomic_load(free_at), until;
@@ -29,12 +29,12 @@ static uint64_t occupy(_Atomic uint64_t *free_at, uint64_t from_ns, uint64_t for
 	return until;
 }
 
-/* When a READ or an atomic that is about to be queued may leave: there may be so many under way. */
+/* When a READ or an atomic that is about to be queued may leave: max_rd_atomic of them may be in flight. */
 static uint64_t may_ask(const struct sv_qp *qp)
 {
 	uint32_t left = qp->attr.max_rd_atomic;
 
-	/* without any it fails when it executes */
+	/* if max_rd_atomic is 0, it fails when it executes */
 	for (uint32_t at = qp->pending_tail; left && at != qp->pending_head;) {
 		const struct sv_pending *p = qp->pending[--at & qp->pending_mask];
 
@@ -71,7 +71,7 @@ static void model_times(struct sv_qp *qp, struct sv_pending *p, uint64_t now)
 	p->due_complete = there + sv_config.latency + (answers ? wire : 0);
 }
 
-/* No longer than this, whatever another process says: times must not wrap around. */
+/* A bound on the delay, whatever another process has written: times must not wrap around. */
 #define MOST_LATE_NS 3600000000000ull
 
 /* What a fault of the far end adds to an operation's time: it is slow, or each lost try costs a time-out. */
@@ -88,13 +88,16 @@ static uint64_t port_delay(const struct sv_qp *qp, struct sv_pending *p, struct 
 	while (lost <= qp->attr.retry_cnt && sv_chance(lose))
 		lost++;
 	p->lost = lost > qp->attr.retry_cnt;
-	/* a time-out of 0 is none: such a program waits for ever, or here for an hour */
+	/* a timeout of 0 means none: such a program waits for ever, or here for an hour */
 	return late + (lost && !qp->attr.timeout ? MOST_LATE_NS : lost * timeout);
 }
 
 #define MOST_AHEAD 4096
 
-/* A NIC moves bytes by itself: what is far in memory is fetched while the operation flies, not when it is due. */
+/*
+ * A NIC moves bytes by itself: memory that is not in the cache is prefetched while the operation is in flight, not when
+ * it is due.
+ */
 static void fetch_ahead(const struct sv_qp *qp, const struct sv_pending *p)
 {
 	const struct sv_remote *remote = qp->remotes.places ? sv_remote_place(&qp->remotes, p->wr.wr.rdma.rkey) : NULL;
@@ -130,7 +133,7 @@ void sv_delay_start(struct sv_qp *qp, struct sv_pending *p)
 		p->due = base + extra;
 		p->due_complete = (p->due_complete ? p->due_complete : base) + extra;
 	}
-	/* one QP delivers in order and completes in order */
+	/* a QP delivers in order and completes in order */
 	if (p->due < qp->last_due)
 		p->due = qp->last_due;
 	if (p->due_complete < qp->last_due_complete)

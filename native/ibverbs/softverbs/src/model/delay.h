@@ -11,22 +11,24 @@
 
 struct sv_pending;
 
-/* Decide when this operation, about to be queued, is to happen. */
+/* Decide when this operation, which is about to be queued, takes effect and completes. */
 void sv_delay_start(struct sv_qp *qp, struct sv_pending *p);
 
-/* Of a queue pair's entry, ours or its peer's, which either may have spoilt. */
+/*
+ * The device number in an entry, ours or its peer's. Another process may have written anything there, so it is bounded.
+ */
 static inline uint32_t sv_device_of(const struct sv_qp_entry *entry)
 {
 	return SV_ONCE(entry->device) % SV_DEVICES;
 }
 
-/* Our own end of a queue pair. */
+/* The port of our own end of a queue pair. */
 static inline struct sv_port *sv_own_port(const struct sv_qp *qp)
 {
 	return &sv_process.segment->header.ports[sv_device_of(qp->entry)];
 }
 
-/* The far end of a connected RC queue pair, where something is the matter with it; or NULL. */
+/* The port of the far end of a connected RC queue pair, if a fault is set there; else NULL. */
 static inline struct sv_port *sv_faulty_port(const struct sv_qp *qp)
 {
 	if (!qp->remote_entry || qp->qp.qp_type != IBV_QPT_RC)
@@ -36,7 +38,9 @@ static inline struct sv_port *sv_faulty_port(const struct sv_qp *qp)
 	return unlikely(atomic_load_explicit(&port->faulty, memory_order_relaxed)) ? port : NULL;
 }
 
-/* Do its operations execute later than in their post? Not for posts: what they look at says that they may not. */
+/*
+ * Do its operations execute later than in their post? Not for use in posts, which see it in `direct` and in the gate.
+ */
 static inline bool sv_is_delayed(const struct sv_qp *qp)
 {
 	return atomic_load_explicit(&sv_config.delayed, memory_order_relaxed) ||

@@ -7,6 +7,6 @@ void sv_async_raise(struct ibv_context *context, enum ibv_event_type type, uint3
 	struct sv_async_message message = {type, index, check};
 
 	if (sv_write(sv_context(context)->async_write, &message, sizeof(message)) < 0) {
-		/* full: nobody reads this context's events */
+		/* the pipe is full: the program does not read the events of this context */
 	}
 }

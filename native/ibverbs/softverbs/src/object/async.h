@@ -1,4 +1,4 @@
-/* Asynchronous events: a pipe per context. A message names its object by index and a check. */
+/* Asynchronous events: each context has a pipe. A message names its object by an index and a check. */
 #pragma once
 #include <infiniband/verbs.h>
 #include <stdint.h>

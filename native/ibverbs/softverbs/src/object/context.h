@@ -1,4 +1,4 @@
-/* Contexts and protection domains: whom the other objects belong to. */
+/* Contexts and protection domains, which own the other objects. */
 #pragma once
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -9,7 +9,7 @@
 struct sv_context {
 	struct verbs_context verbs;
 	int async_write;
-	uint32_t device; /* which of ours */
+	uint32_t device; /* its number: below SV_DEVICES */
 	struct sv_context *next;
 	_Atomic unsigned users; /* its objects, and the program until it closes it */
 };

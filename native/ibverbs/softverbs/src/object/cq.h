@@ -18,13 +18,13 @@ struct sv_channel {
 };
 
 /*
- * A finished send. Written and read in words of 8 bytes: reading it in wider ones just after it was written would
- * miss store forwarding, which costs more than all the rest of a poll.
+ * A finished send. It is written and read in words of 8 bytes: a wider read just after the writes would miss store
+ * forwarding, which costs more than the rest of a poll.
  */
 struct sv_cqe {
 	uint64_t wr_id;
-	uint64_t status_opcode;  /* as they lie in struct ibv_wc */
-	uint64_t bytes_sequence; /* low: byte_len; high: the send queue is free up to here once this is polled */
+	uint64_t status_opcode;  /* laid out as in struct ibv_wc */
+	uint64_t bytes_sequence; /* low half: byte_len; high: up to here the send queue is free once this is polled */
 	struct sv_qp *qp;
 };
 
@@ -41,14 +41,14 @@ struct sv_cq {
 	uint32_t arrivals;   /* seen */
 	bool receives_waiting, receives_first;
 	_Atomic bool overrun;
-	_Atomic uint32_t stalled;      /* QPs that send to this CQ and wait */
-	_Atomic uint32_t waiting_from; /* an index of QPs (waiting.c) */
+	_Atomic uint32_t stalled;      /* how many QPs that send to this CQ wait (waiting.c) */
+	_Atomic uint32_t waiting_from; /* the index of the QP at which the next search begins (waiting.c) */
 	struct sv_qp *receivers;       /* QPs that receive into it */
 	struct sv_qp *next_receiver;
 	uint32_t index;
 	_Atomic unsigned users;
 	uint32_t events_reported, async_reported;
-	/* of the lazy polling functions */
+	/* for extended CQs, which read a completion field by field (cq_ex.c) */
 	struct ibv_wc current;
 	struct sv_lock reading;
 	bool reading_biased;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Locally administered, the same in every process: it is one device. "softve" in ASCII. */
+/* Locally administered, and the same in every process, since all of them share one device. "softve" in ASCII. */
 static const uint8_t guid[8] = {0x02, 0x73, 0x6f, 0xff, 0xfe, 0x66, 0x74, 0x76};
 
 __be64 sv_guid(void)

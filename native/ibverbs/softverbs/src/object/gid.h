@@ -1,8 +1,8 @@
-/* What the device is called on its network. */
+/* The addresses of the device: its GUID and GIDs. */
 #pragma once
 #include <infiniband/verbs.h>
 #include <stdint.h>
 
 __be64 sv_guid(void);
-/* Of an index below SV_GIDS. */
+/* Write the GID with this index, below SV_GIDS. */
 void sv_gid(uint32_t index, union ibv_gid *gid);

@@ -1,21 +1,22 @@
 /*
  * The control segment: what one process shows to its peers.
  *
- * Each process that opens the device owns one segment, a sealed memfd (it can neither shrink nor grow, so a mapper
- * never takes a SIGBUS). A peer maps it whole. The owner writes the tables; a peer writes only the words that are
- * marked "by the peer". A reader checks every index, offset and length that it takes from here against constants of
- * its own: a buggy peer may corrupt its own operations, never the reader's memory. What it checks is what it uses: it
- * reads each word once (SV_ONCE), since it may be another a moment later.
+ * Each process that opens the device owns one segment, a sealed memfd (it can neither shrink nor grow, so a process
+ * that maps it never gets a SIGBUS). A peer maps all of it. The owner writes the tables; a peer writes only the words
+ * that are marked "by the peer". A reader checks every index, offset and length that it reads here against constants of
+ * its own: a buggy peer may corrupt its own operations, never the reader's memory. A reader uses the value that it
+ * checked: it reads each word once (SV_ONCE), since the word may change a moment later.
  *
  * There are no locks between processes on the data path. Two things are shared with care:
- *  - `busy` (in the initiator's own QP entry, by its owner): odd while that QP executes. Its peer's dereg, destroy and
- *    error transitions make something dead, run membarrier, and wait until what was odd there has moved on (quiesce.c).
- *    The asymmetric barrier is why an operation needs two plain stores and no fence. The word is the initiator's own
- *    and not the target's: an initiator that is stopped between its look at the target's gate and its first store goes
- *    on when the target's QP has another peer, and must then not write what that one says of itself.
- *  - the receive queue: the owner produces WQEs at rq_tail, the peer consumes at rq_head and publishes a record.
- *    An RC QP has one peer, so both rings have one producer and one consumer. SRQs and UD QPs have many senders,
- *    which take `lock` (see robust.c: it survives a holder's death).
+ *  - `busy`, in the initiator's own QP entry, written by the initiator: odd while that QP executes an operation. When
+ *    the peer deregisters a region, destroys a QP or moves it into error, it invalidates the object, runs membarrier,
+ *    and waits until each `busy` that was odd has changed (quiesce.c). The asymmetric barrier is why an operation needs
+ *    two plain stores and no fence. The word is in the initiator's entry and not in the target's: an initiator that is
+ *    suspended between its load of the target's gate and its first store may resume when the target's QP has another
+ *    peer already, and must then not change the word in which that peer says whether it is busy.
+ *  - the receive queue: the owner produces WQEs at `rq.tail`; the peer consumes them at `rq.head` and publishes a
+ *    record for each. An RC QP has one peer, so both rings have one producer and one consumer. SRQs and UD QPs have
+ *    many senders, which take `lock` (robust.c: it survives the death of its holder).
  */
 #pragma once
 #include <stdatomic.h>
@@ -34,7 +35,7 @@
 #define SV_LINE 64
 #define SV_DEVICES 16u /* a power of two */
 
-/* A word that another process may change at any time: this is the one time that it is read. */
+/* Read a word that another process may change at any time, exactly once. */
 #define SV_ONCE(word) (*(const volatile __typeof__(word) *)&(word))
 
 /* How a peer reaches the bytes of a memory region. */
@@ -49,27 +50,28 @@ enum sv_mr_kind {
 struct sv_mr_entry {
 	union {
 		struct {
-			_Atomic uint32_t key; /* 0 while there is no region here; written last at registration, first at dereg */
+			_Atomic uint32_t key; /* 0: no region here; written last at registration, first at dereg */
 			uint16_t kind;
-			uint16_t filled; /* counts what has been here: a key may come again, and be of something else */
+			uint16_t filled; /* counts the regions that were here: a later one may have the same key */
 		};
-		_Atomic uint64_t meaning; /* all of these, which a peer compares in one load */
+		_Atomic uint64_t meaning; /* the three fields above, which a peer compares with one load */
 	};
 	uint32_t access;
 	uint32_t pd;
-	uint64_t iova; /* address as peers name it */
+	uint64_t iova; /* the address by which peers name its first byte */
 	uint64_t length;
 	uint64_t addr;   /* address in the owner */
-	int32_t fd;      /* the owner's dup of the backing file: one for all its regions */
-	uint32_t qpn;    /* a memory window bound to one QP, or 0 */
+	int32_t fd;      /* the owner's dup of the backing file's descriptor, one for all its regions */
+	uint32_t qpn;    /* for a memory window that is bound to one QP, that QP; else 0 */
 	uint64_t ino;    /* the backing file's inode: the fd number alone may have been reused */
-	uint64_t offset; /* of addr in the file */
+	uint64_t offset; /* where addr is in the file */
 };
 _Static_assert(sizeof(struct sv_mr_entry) == 64, "one line per region");
 
 /*
- * The last of the regions that are gone, of those that peers may map: so a peer that is woken looks at these, and not
- * at all that it has mapped. They are counted, and the index of each is at its number, until SV_GONE more are gone.
+ * The regions that were deregistered last, among those that peers may map. A peer that is woken looks at these, and not
+ * at all that it has mapped. `count` counts them, and the index of the n-th (from 0) is at n % SV_GONE in `indices`,
+ * until SV_GONE more are gone.
  */
 struct sv_gone {
 	_Alignas(SV_LINE) _Atomic uint32_t count; /* stored after the index */
@@ -78,18 +80,19 @@ struct sv_gone {
 _Static_assert(SV_MRS == 1 << 16, "an index has 16 bits");
 
 struct sv_cq_entry {
-	_Alignas(SV_LINE) _Atomic uint32_t arrivals; /* by peers: bumped after each receive record */
-	_Atomic uint32_t armed;                      /* SV_ARMED_*, and above it how often; by peers too, see below */
+	_Alignas(SV_LINE) _Atomic uint32_t arrivals; /* by peers: incremented after each receive record */
+	_Atomic uint32_t armed; /* by the owner and by peers: SV_ARMED_*, and above it the count of armings; see below */
 	uint32_t channel_fd;
 	uint32_t event;       /* what to write into the channel: index and generation of this CQ */
 	uint64_t channel_ino; /* 0: no channel */
 };
 
 /*
- * What a CQ is armed for, in the low bits of `armed`. A sender first writes the event and then disarms: one that is
- * killed or stopped before leaves the CQ armed for the next, and one that cannot write it for lack of a descriptor also
- * has the owner's helper write it (`events_owed`). So there may be an event too many, never one too few. Each arming
- * counts the bits above up, so that a sender that disarms late does not undo the next arming.
+ * What a CQ is armed for, in the low bits of `armed`. A sender writes the event first and disarms the CQ after it. So a
+ * sender that is killed or stopped before it disarms leaves the CQ armed for the next sender, and a sender that lacks a
+ * descriptor to write the event has the owner's helper thread write it (`events_owed`). There may be an event too many,
+ * never one too few. Each arming increments the count above the low bits, so that a sender that disarms late does not
+ * undo the next arming.
  */
 enum { SV_ARMED_NOT, SV_ARMED_ANY, SV_ARMED_SOLICITED, SV_ARMED_FOR };
 #define SV_ARMINGS 4u
@@ -102,12 +105,12 @@ struct sv_rq_entry {
 	uint32_t max_sge;
 	uint32_t reserved;
 	_Alignas(SV_LINE) _Atomic uint32_t tail; /* produced by the owner */
-	_Atomic uint32_t limit;                  /* SRQ: raise an event when fewer are left; 0: not armed */
+	_Atomic uint32_t limit; /* SRQ: raise an event if fewer receives than this are left; 0: not armed */
 	_Alignas(SV_LINE) _Atomic uint32_t head; /* consumed by the peer */
 	_Atomic uint64_t lock;                   /* SRQ, UD: taken by senders */
-	/* SRQ: what the holder of the lock is about to do, for whoever takes the lock from it when it is dead */
+	/* SRQ: what the holder of the lock is about to do, for the sender that takes the lock after its holder died */
 	_Atomic uint32_t intent_qp;          /* index + 1, or 0 */
-	uint32_t intent_record, intent_head; /* where the record goes, and which receive it is of */
+	uint32_t intent_record, intent_head; /* where the record goes, and which receive it consumes */
 	_Atomic uint32_t limit_hit;
 };
 
@@ -124,17 +127,19 @@ struct sv_qp_entry {
 	uint64_t records; /* ring of sv_recv_record */
 	uint32_t record_entries;
 	_Atomic uint32_t min_rnr_timer;
-	/* the gist of it in one word. Low: the number of the QP whose requests it takes now, or 0; high: its access flags
+	/*
+	 * what a post needs of the above in one word. Low half: the number of the QP whose requests this QP takes now, or
+	 * 0; high half: its access flags
 	 */
 	_Atomic uint64_t gate;
 	_Atomic uint32_t max_dest_rd_atomic;
-	uint32_t device; /* of ours: below SV_DEVICES */
+	uint32_t device; /* the owner's device: below SV_DEVICES */
 	/* by the peer */
 	_Alignas(SV_LINE) _Atomic uint32_t record_head; /* next record to publish */
 	_Atomic uint32_t fault;                         /* enum sv_fault: the peer's request put this QP into error */
-	/* by the owner's own posts: covers its local keys, and the peer's memory and queues */
+	/* by the owner's own posts: covers its use of its local keys, and of the peer's memory and queues */
 	_Alignas(SV_LINE) _Atomic uint32_t busy;
-	_Atomic uint32_t sender_waits; /* by the peer: wake it at the next receive */
+	_Atomic uint32_t sender_waits; /* by the peer: wake the peer when the next receive is posted */
 	struct sv_rq_entry rq;
 };
 
@@ -146,8 +151,8 @@ enum sv_fault {
 	SV_FAULT_NONE,
 	SV_FAULT_ACCESS,
 	SV_FAULT_REQUEST,
-	SV_FAULT_SILENT, /* a receive's completion tells of it: no event */
-	SV_FAULT_LOST,   /* not a peer: a CQ of ours was overrun */
+	SV_FAULT_SILENT, /* no event, since a receive's completion reports it */
+	SV_FAULT_LOST,   /* set by ourselves: a CQ of ours was overrun */
 };
 
 struct sv_sge {
@@ -180,12 +185,13 @@ struct sv_recv_record {
 _Static_assert(sizeof(struct sv_recv_record) == 64, "one line per record");
 
 /*
- * One of the process's devices, as its peers meet it: what is the matter with it, on request (fault/), and with a model
- * what its receiver is busy with. By whoever sets the faults, perhaps another process; the owner follows.
+ * One of the process's devices as its peers see it: the faults that were requested for it (fault/), and, if a model is
+ * on, until when its receiver is busy. Written by the process that sets the faults, which may be another one; the owner
+ * follows.
  */
 struct sv_port {
-	_Alignas(SV_LINE) _Atomic uint32_t faulty; /* any of it */
-	_Atomic uint32_t down;                     /* nothing comes from it or reaches it */
+	_Alignas(SV_LINE) _Atomic uint32_t faulty; /* any of the faults below is set */
+	_Atomic uint32_t down;                     /* no operation leaves it or reaches it */
 	_Atomic uint32_t straggler_ppm;            /* of operations on it */
 	_Atomic uint32_t lose_ppm;                 /* of tries of operations on it */
 	_Atomic uint32_t corrupt_ppm;              /* of WRITEs to it */
@@ -198,17 +204,17 @@ struct sv_header {
 	_Atomic uint64_t magic; /* stored last */
 	uint32_t abi;
 	uint32_t slot;
-	uint64_t nonce; /* names this process among all that ever had the slot */
-	uint64_t self;  /* where the owner has this segment: what is read there shows whose memory it is */
+	uint64_t nonce; /* tells this process from all others that had this slot, before or after */
+	uint64_t self;  /* the address of this segment in the owner: reading its memory there shows whose memory it is */
 	uint32_t wake_fd;
 	uint32_t reserved;
 	uint64_t wake_ino;
-	uint64_t life_ino; /* of the pipe that hangs up when the process is gone */
+	uint64_t life_ino; /* of the pipe that is hung up when the process has ended */
 	uint32_t life_fd;
 	_Alignas(SV_LINE) _Atomic uint64_t atomic_lock; /* by peers: remote atomics on private memory */
-	_Atomic uint32_t port_changes;                  /* counts them, so that the owner follows */
-	_Atomic uint32_t ports_followed;                /* by the owner: so far it has */
-	_Atomic uint32_t events_owed;                   /* by peers: events that they could not write */
+	_Atomic uint32_t port_changes;   /* incremented by each change of `ports`, so that the owner follows */
+	_Atomic uint32_t ports_followed; /* by the owner: the changes that it has followed */
+	_Atomic uint32_t events_owed;    /* by peers: how many events they could not write */
 	struct sv_port ports[SV_DEVICES];
 };
 

@@ -1,4 +1,4 @@
-/* What the device says that it can do. */
+/* The limits that the device reports. */
 #pragma once
 #define SV_MAX_SGE 32
 #define SV_MAX_INLINE 1024

@@ -1,4 +1,4 @@
-/* What one end of a connection knows of the other. */
+/* What one end of a connection knows about the other. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,8 +21,8 @@ struct sv_target {
 };
 
 /*
- * What the keys of the peer's regions mean to one connection, a place for each, found by the key's index: a table that
- * grows until regions in use have places of their own.
+ * What the keys of the peer's regions mean to one connection: a table of places, found by the key's index, which grows
+ * until all regions in use have places of their own.
  */
 struct sv_remotes {
 	struct sv_remote *places;          /* mask + 1 of them, a power of two */
@@ -31,13 +31,13 @@ struct sv_remotes {
 	void *memory; /* of the places */
 };
 
-/* One end of a connection: what we know of the other. A UD QP has several. */
+/* One end of a connection: what we know about the other end. A UD QP has several. */
 struct sv_link {
 	struct sv_peer *peer;
 	struct sv_qp_entry *remote_entry;
 	struct sv_remotes remotes;
 	struct sv_target target;
-	bool seen_ready; /* the peer was ready before: if it is no more, it left */
+	bool seen_ready; /* the peer was ready before: if it is not ready now, it left */
 	uint32_t qpn;
 };
 

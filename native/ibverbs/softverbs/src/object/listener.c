@@ -1,7 +1,7 @@
 /*
- * The kernel's diagnosis of sockets, which any process may ask. It tells users since Linux 5.3, if it has the part that
- * knows of Unix sockets. It is asked only of a socket that takes no callers: another way to learn whose it is there is
- * not.
+ * The kernel's socket diagnosis (sock_diag), which any process may query. It reports users since Linux 5.3, if the
+ * kernel was built with its part for Unix sockets. We query it only for a socket that accepts no connection, whose user
+ * we cannot find out in another way.
  */
 #include "base/calls.h"
 #include "object/listener.h"
@@ -75,7 +75,7 @@ static void take(const struct nlmsghdr *header, struct answer *answer)
 
 int sv_listener_user(const char *name, size_t length, uid_t *user)
 {
-	static _Atomic bool untold; /* the kernel does not tell, and will not */
+	static _Atomic bool untold; /* the kernel does not report users, and will not */
 	_Alignas(struct nlmsghdr) char buffer[16384];
 	struct answer answer = {.name = name, .length = length, .error = ENOENT};
 

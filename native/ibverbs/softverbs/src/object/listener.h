@@ -1,9 +1,9 @@
-/* Sockets that others listen at. */
+/* Sockets at which other processes listen. */
 #pragma once
 #include <sys/types.h>
 
 /*
- * Whose the socket is that listens at this abstract name, without a call to it: 0 or errno, ENOENT if there is none.
- * EOPNOTSUPP: the kernel does not tell.
+ * Find the user whose socket listens at this abstract name, without connecting to it. Returns 0 or errno. ENOENT: no
+ * socket listens there. EOPNOTSUPP: the kernel does not report it.
  */
 int sv_listener_user(const char *name, size_t length, uid_t *user);

@@ -7,14 +7,13 @@
 #include "object/ah.h"
 #include "object/limits.h"
 
-/* A send that could not run at once. The copies of its elements or of its inline data follow. Its memory is used
- * again. */
+/* A send that could not run at once. Copies of its elements or of its inline data follow. Its memory is reused. */
 struct sv_pending {
 	struct ibv_send_wr wr;
 	uint64_t room; /* bytes of `data` */
 	uint32_t sequence;
 	bool done; /* executed, not completed */
-	bool lost; /* all its tries are: a fault */
+	bool lost; /* all its tries are lost, by a fault on request */
 	uint8_t status;
 	uint32_t bytes;
 	uint64_t due, due_complete;
@@ -24,13 +23,13 @@ struct sv_pending {
 	uint8_t data[];
 };
 
-/* Can anybody but the program that polls for it tell when it is executed? */
+/* Can anything but the poll of its completion show that it was executed? */
 static inline bool sv_is_seen(const struct ibv_send_wr *wr)
 {
 	return wr->opcode != IBV_WR_RDMA_READ;
 }
 
-/* A READ or an atomic: it is answered with data. */
+/* A READ or an atomic: its answer carries data. */
 static inline bool sv_is_answered(const struct ibv_send_wr *wr)
 {
 	return wr->opcode == IBV_WR_RDMA_READ || wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||

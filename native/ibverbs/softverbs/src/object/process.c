@@ -1,9 +1,9 @@
 /*
  * The process as its peers see it: a slot on the host (the upper 12 bits of its QP numbers), claimed by binding an
- * abstract socket, and a control segment. Both vanish with the process, however it ends: nothing is ever left in a
- * file system. A connection to the socket says who owns the slot (SO_PEERCRED), which is all it is for: the helper
- * accepts and closes it. Of a pipe that is never written to the process has the only writing end: it hangs up when
- * the process dies, execs or closes the device, and costs it nothing for each peer that watches.
+ * abstract socket, and a control segment. Both vanish with the process, however it ends: nothing is ever left in a file
+ * system. A connection to the socket shows which process owns the slot (SO_PEERCRED), and is for nothing else: the
+ * helper accepts it and closes it. The process has the only writing end of a pipe to which it never writes: the pipe is
+ * hung up when the process dies, execs or closes the device, and peers that watch it cost the process nothing.
  */
 #include "base/barrier.h"
 #include "base/calls.h"
@@ -25,7 +25,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Of Linux 6.3. */
+/* Since Linux 6.3. */
 #define SV_MFD_NOEXEC_SEAL 0x0008U
 
 struct sv_process sv_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .keys_lock = PTHREAD_MUTEX_INITIALIZER};
@@ -39,7 +39,7 @@ static void socket_name(uint32_t slot, struct sockaddr_un *name, unsigned *lengt
 	*length = (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-/* 0 or an errno: ESRCH with the other user whose slot it is. */
+/* 0 or an errno; if it is ESRCH because another user has the slot, owner->uid is that user. */
 static int look_at_owner(uint32_t slot, struct ucred *owner)
 {
 	struct sockaddr_un name;
@@ -56,9 +56,9 @@ static int look_at_owner(uint32_t slot, struct ucred *owner)
 	else if (owner->uid != geteuid())
 		error = ESRCH;
 	else if (owner->pid <= 0)
-		error = EACCES; /* of a pid namespace that we do not see, and that may see ours */
+		error = EACCES; /* in a pid namespace that we do not see, and that may see ours */
 	close(fd);
-	/* A process that has not taken its callers yet, or another user's, which need never take them. */
+	/* A process that has not accepted its connections yet, or one of another user, which need never accept them. */
 	if (error == EAGAIN &&
 	    sv_listener_user(name.sun_path + 1, length - offsetof(struct sockaddr_un, sun_path) - 1, &owner->uid) == 0 &&
 	    owner->uid != geteuid())
@@ -83,7 +83,7 @@ int sv_slot_owner(uint32_t slot, pid_t *pid)
 	return error ? -1 : 0;
 }
 
-/* Any process of any user may take names. */
+/* Report that all names are taken, which any process of any user may do. */
 static void say_taken(void)
 {
 	unsigned others = 0;
@@ -180,7 +180,7 @@ static int publish(void)
 	header->life_fd = (uint32_t)sv_process.life_write;
 	header->life_ino = sv_process.life_ino;
 	atomic_store_explicit(&header->magic, SV_MAGIC, memory_order_release);
-	/* only now can peers find us, complete */
+	/* only from here on can peers find us, and all is complete */
 	return listen(sv_process.listener, SOMAXCONN) ? errno : 0;
 }
 
@@ -190,7 +190,7 @@ static void no_descriptors(void)
 	sv_process.wake_read = sv_process.wake_write = -1;
 }
 
-/* In this order: whoever gets our slot, nobody shall then still take us for living. */
+/* In this order: when another process gets our slot, no peer may still take us for alive. */
 static void close_descriptors(void)
 {
 	const int fds[] = {
@@ -211,7 +211,7 @@ void sv_process_release(void)
 	sv_process.segment = NULL;
 }
 
-/* Only the writing end is ours to keep: peers open the reading end for themselves. */
+/* We keep only the writing end: peers open the reading end for themselves. */
 static int create_life(void)
 {
 	int life[2];
@@ -235,13 +235,13 @@ int sv_process_create(void)
 	sv_process.port_changes = sv_process.ports_down = 0;
 	if ((error = sv_barrier_init()))
 		return error;
-	/* before the socket: a process that ends closes its descriptors from the lowest on */
+	/* the pipe comes before the socket, since a process that ends closes its descriptors from the lowest on */
 	if ((error = create_life()) || (error = claim_slot())) {
 		close_descriptors();
 		return error;
 	}
 	/*
-	 * Whoever gets this slot after us should not repeat our numbers. And two processes that both start at 0 would
+	 * The next process that gets this slot should not repeat our numbers. And two processes that both start at 0 would
 	 * use the same lines of their segments, which collide in caches that are indexed by a hash of the address.
 	 */
 	uint32_t start[4] = {0};

@@ -15,15 +15,15 @@
 struct sv_builder;
 struct sv_pending;
 
-/* Results of executing a WR beside enum ibv_wc_status: reasons to wait. */
+/* Results of executing a WR other than enum ibv_wc_status: reasons to wait. */
 enum {
 	SV_STALL_RNR = 100,
 	SV_STALL_NOT_READY,
 	SV_STALL_GONE,
 	SV_STALL_COPIER,
-	SV_STALL_OUT_OF_REACH, /* the peer's memory is not where it was: the peer may be going */
-	SV_STALL_SHORTAGE,     /* of our own descriptors or memory: the peer may be as well as ever */
-	SV_STALL_HELPER        /* it takes more than the caller may do: the helper thread does it */
+	SV_STALL_OUT_OF_REACH, /* the peer's memory is not where it was: the peer may be ending */
+	SV_STALL_SHORTAGE,     /* we lack descriptors or memory: the peer may be well */
+	SV_STALL_HELPER        /* it takes more than the calling thread may do: the helper thread does it */
 };
 
 struct sv_qp {
@@ -34,7 +34,7 @@ struct sv_qp {
 	/* what a post needs */
 	struct sv_lock lock;
 	struct sv_qp_entry *entry;
-	uint32_t turn; /* what we stored last into the shared word `busy` */
+	uint32_t turn; /* the value that we stored last into the shared word `busy` */
 	union {
 		struct sv_link link;
 		struct { /* the same, by shorter names */
@@ -61,13 +61,13 @@ struct sv_qp {
 	uint64_t stall_since_ns; /* 0: not stalled */
 	int stall_reason;
 	uint64_t last_start, last_due, last_due_complete;
-	uint32_t undelivered; /* of those, what the peer will see: not READs, and what is done */
-	uint64_t operations;  /* executed, while they are counted */
+	uint32_t undelivered; /* how many of those the peer will see: not READs, and not those that are done */
+	uint64_t operations;  /* how many were executed, while they are counted */
 	bool waiting;         /* its bit is set (waiting.c) */
-	/* of the thread that runs its sends, under the send lock */
+	/* of the thread that runs its sends now; under the send lock */
 	bool bounded; /* it may not connect or map */
-	bool helped;  /* it is the helper, which populates what it maps when it has let go of its locks */
-	bool mapped;  /* and there may be something to populate */
+	bool helped;  /* it is the helper, which populates what it maps once it has released its locks */
+	bool mapped;  /* it is the helper, and has mapped something that may need populating */
 
 	/* receive side */
 	struct sv_lock recv_lock;
@@ -82,7 +82,7 @@ struct sv_qp {
 	struct ibv_qp_attr attr;
 	struct ibv_qp_init_attr init;
 	uint32_t index;
-	bool dying;       /* ibv_destroy_qp was called, and waits for a copier; under the send lock */
+	bool dying;       /* ibv_destroy_qp was called and waits for a copier; under the send lock */
 	uint32_t changes; /* calls of ibv_modify_qp; under the send lock */
 	bool failing;     /* quiescing the peer before the receives are flushed; under the send lock */
 	uint32_t failing_copier;

@@ -1,6 +1,6 @@
 /*
- * Ring memory in our control segment: first fit over a list of free extents, page by page. Each piece that is in use
- * has the extent that it may need when it is given back, since to give back must not fail.
+ * Ring memory in our control segment: first fit over a list of free extents, in whole pages. For each piece in use an
+ * extent is kept ready, which giving it back may need, since giving back must not fail.
  */
 #include "base/calls.h"
 #include "object/layout.h"
@@ -42,7 +42,7 @@ static void drop_all(struct extent **list)
 	}
 }
 
-/* With an extent to put it in, if that is needed. */
+/* Add a free piece. `extent` is used if it is needed. */
 static void add(struct extent *extent, uint64_t offset, uint64_t bytes)
 {
 	struct extent **at = &free_extents;
@@ -121,7 +121,7 @@ void sv_segment_free(uint64_t offset, size_t bytes)
 {
 	if (!offset)
 		return;
-	/* give the pages back, and hand them out zeroed the next time */
+	/* give the pages back to the kernel, so that they are zeroed when they are handed out again */
 	fallocate(segment_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)round_up(bytes));
 	struct extent *spare = spares;
 

@@ -1,6 +1,7 @@
 /*
- * ibv_wr_*: work requests built by calls. They are gathered as a list of plain WRs, with the elements and inline bytes
- * aside, and posted by ibv_wr_complete, all or none. The send lock is held from start to complete or abort.
+ * The ibv_wr_* functions: work requests built by calls. They are gathered as a list of plain WRs, with their elements
+ * and inline bytes in pools, and posted by ibv_wr_complete, all or none. The send lock is held from ibv_wr_start to
+ * ibv_wr_complete or ibv_wr_abort.
  */
 #include "base/calls.h"
 #include "base/lock.h"
@@ -26,7 +27,7 @@ struct sv_builder {
 	uint32_t count, room;
 	uint32_t sge_count, sge_room;
 	size_t data_count, data_room;
-	struct built nowhere; /* after an error, calls still need something to write to */
+	struct built nowhere; /* after an error, later calls write here */
 	int error;
 	bool biased;
 };
@@ -68,7 +69,7 @@ static struct built *add(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 	memset(w, 0, sizeof(*w));
 	w->wr.wr_id = ex->wr_id;
 	w->wr.opcode = opcode;
-	/* not the program's to say: a request is inline if its data was set so */
+	/* the program does not choose this flag: a request is inline if its data was set inline */
 	w->wr.send_flags = ex->wr_flags & ~(unsigned)IBV_SEND_INLINE;
 	return w;
 }
@@ -97,7 +98,7 @@ static int complete(struct ibv_qp_ex *ex)
 	struct sv_qp *qp = container_of(ex, struct sv_qp, ex);
 	struct sv_builder *b = qp->builder;
 	struct ibv_send_wr *bad;
-	uint32_t most = 0; /* inline bytes of one */
+	uint32_t most = 0; /* the inline bytes of the request that has most */
 	int error = b->error;
 
 	for (uint32_t i = 0; i < b->count && !error; i++) {
@@ -226,7 +227,7 @@ static void set_sge_list(struct ibv_qp_ex *ex, size_t count, const struct ibv_sg
 	if (!w || !grow(b, (void **)&b->sges, &room, b->sge_count + count, sizeof(*b->sges)))
 		return;
 	b->sge_room = (uint32_t)room;
-	w->wr.send_flags &= ~(unsigned)IBV_SEND_INLINE; /* of what a request is given, the last counts */
+	w->wr.send_flags &= ~(unsigned)IBV_SEND_INLINE; /* if data is set more than once, the last setting counts */
 	w->sge = b->sge_count;
 	w->sges = (uint32_t)count;
 	if (count)
@@ -289,7 +290,7 @@ struct sv_builder *sv_builder_create(void)
 	return sv_calloc(1, sizeof(struct sv_builder));
 }
 
-/* All calls: a program makes only those that it asked for. */
+/* All functions are set: a program calls only those that it asked for. */
 void sv_builder_attach(struct sv_builder *builder, struct sv_qp *qp)
 {
 	struct ibv_qp_ex *ex = &qp->ex;

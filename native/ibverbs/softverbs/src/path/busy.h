@@ -1,4 +1,4 @@
-/* What says that this queue pair is at work. */
+/* Marking this queue pair as at work: its shared word `busy` is odd meanwhile (quiesce.c). */
 #pragma once
 #include <stdatomic.h>
 #include <stdint.h>
@@ -7,19 +7,19 @@
 #include "object/layout.h"
 #include "object/qp.h"
 
-/* Odd while we use our own regions. */
+/* Make `busy` odd while our own regions are used. */
 static inline void sv_busy(struct sv_qp *qp)
 {
 	atomic_store_explicit(&qp->entry->busy, ++qp->turn, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Between these two the peer and our own dereg wait for us. */
+/* Between sv_enter and sv_leave the peer, and our own deregistration, wait for us. */
 SV_INLINE void sv_enter(struct sv_qp *qp)
 {
 	uint32_t turn = qp->turn + 1;
 
-	/* with the look at the peer's state or gate that follows: see quiesce.c */
+	/* this store pairs with the load of the peer's state or gate that follows: see quiesce.c */
 	atomic_store_explicit(&qp->entry->busy, turn, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 }

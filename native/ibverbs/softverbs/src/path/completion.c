@@ -1,9 +1,10 @@
 /*
  * Completion queues. Completions of sends are local: the initiator puts them into the CQ's ring when it executes.
- * Completions of receives are written by the sender as records into the receiving QP's ring in our segment, and become
- * work completions only when this CQ is polled. `arrivals`, bumped after each record, tells a poll whether to look;
- * being an atomic operation it also orders the record before the sender's look at `armed` (and arming, an exchange,
- * comes before the program's last poll): one of the two always notices.
+ * Completions of receives are written by the sender, as records, into the receiving QP's ring in our segment, and
+ * become work completions only when this CQ is polled. A poll looks for records only if `arrivals` has changed. The
+ * sender publishes a record, increments `arrivals`, and loads `armed`; the receiver arms the CQ by an exchange, and
+ * then polls. Both increment and exchange are full barriers, so either the sender finds the CQ armed, or the receiver's
+ * poll finds the record.
  */
 #include "base/calls.h"
 #include "base/lock.h"
@@ -27,7 +28,10 @@ void sv_cq_notify(struct sv_cq *cq, bool solicited)
 
 	if (!cq->cq.channel)
 		return;
-	/* again when it fails: it may have been armed for more meanwhile. Disarmed first: nobody stops or kills us alone */
+	/*
+	 * tried again if it fails: the CQ may have been armed for more meanwhile. It is disarmed before the event is
+	 * written, unlike in deliver.c: if we die in between, the reader of the event dies with us
+	 */
 	do {
 		if (likely(!arm_matches(armed & SV_ARMED_FOR, solicited)))
 			return;
@@ -35,7 +39,7 @@ void sv_cq_notify(struct sv_cq *cq, bool solicited)
 	struct sv_channel *channel = container_of(cq->cq.channel, struct sv_channel, channel);
 
 	if (sv_write(channel->write_fd, &cq->entry->event, sizeof(cq->entry->event)) < 0) {
-		/* full: its reader is awake */
+		/* the pipe is full: its reader is awake */
 	}
 }
 
@@ -47,17 +51,19 @@ void sv_cq_flush_arrived(struct sv_cq *cq)
 	sv_unlock(&cq->lock, false);
 }
 
-/* What does not fit is lost, which is the program's fault; it is told once. The helper fails its QPs. Outside its lock.
+/*
+ * A completion that does not fit is lost, which is an error of the program, and reported once. The helper thread moves
+ * the QPs of the CQ into error. Called without the CQ's lock.
  */
 static void overrun(struct sv_cq *cq)
 {
 	if (atomic_exchange(&cq->overrun, true))
 		return;
 	sv_lock_control(&cq->lock);
-	cq->cq.cqe = 0; /* that is how it takes no more, at no cost to a post */
+	cq->cq.cqe = 0; /* with this it takes no more completions, at no cost to a post */
 	sv_unlock(&cq->lock, false);
 	sv_async_raise(cq->cq.context, IBV_EVENT_CQ_ERR, cq->index, cq->entry->event);
-	/* whoever posts holds a lock that comes after those that finding them takes */
+	/* the posting thread holds a lock that comes after the locks that finding the QPs takes */
 	atomic_store(&sv_process.overrun, true);
 	sv_watch_wake();
 }

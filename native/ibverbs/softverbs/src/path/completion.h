@@ -1,4 +1,4 @@
-/* Completions: how they get into a queue. */
+/* How completions get into a queue. */
 #pragma once
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -13,17 +13,20 @@
 
 void sv_cq_attach(struct sv_cq *cq, struct sv_qp *qp);
 void sv_cq_detach(struct sv_cq *cq, struct sv_qp *qp);
-/* Drop this QP's completions. */
+/* Remove the completions of this QP. */
 void sv_cq_forget(struct sv_cq *cq, struct sv_qp *qp);
 void sv_cq_notify(struct sv_cq *cq, bool solicited);
-/* Receives were flushed without a sender: make the next poll look, and notify. */
+/* Receives were flushed, for which no sender published anything: make the next poll look, and raise an event. */
 void sv_cq_flush_arrived(struct sv_cq *cq);
-/* A peer died, perhaps between a record and saying so, or could not say so: tell of what is there. */
+/*
+ * Raise an event for what is there: a peer may have died after it published a record and before its event, or could not
+ * write the event.
+ */
 void sv_cq_notify_arrived(struct sv_cq *cq);
-/* The QPs of CQs that were overrun are at fault. Under the process lock. */
+/* Move the QPs of CQs that were overrun into error. Under the process lock. */
 void sv_cq_fail_users(void);
 
-/* A completion that found no room. The QP fails, as soon as whoever posts next or the helper sees to it. */
+/* A completion found no room. The QP fails as soon as the next post or the helper notices. */
 void sv_completion_lost(struct sv_qp *qp);
 
 SV_INLINE void sv_push(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t bytes, uint32_t sequence)
@@ -59,7 +62,7 @@ SV_INLINE void sv_push(struct sv_qp *qp, const struct ibv_send_wr *wr, int statu
 	sv_unlock(&cq->lock, biased);
 }
 
-/* The same, called. */
+/* The same, as a function. */
 void sv_complete(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t bytes, uint32_t sequence);
 
 static inline bool sv_signaled(const struct sv_qp *qp, const struct ibv_send_wr *wr)

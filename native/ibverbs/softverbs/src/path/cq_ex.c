@@ -28,8 +28,8 @@ static int next(struct ibv_cq_ex *ex)
 }
 
 /*
- * From a start that found something until the end the CQ is this thread's to read. Not under the lock of the ring:
- * programs post in between, and so may the helper.
+ * From a start that found a completion until the end, this thread alone reads the CQ. That is not under the lock of the
+ * ring, since the program may post in between, and the helper may complete.
  */
 static int start(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 {
@@ -104,7 +104,7 @@ static uint8_t read_dlid_path_bits(struct ibv_cq_ex *ex)
 	return of(ex)->current.dlid_path_bits;
 }
 
-/* Completions carry no time of their own: this is when it was polled. */
+/* Completions carry no timestamp: this is when it was polled. */
 static uint64_t read_completion_ts(struct ibv_cq_ex *ex)
 {
 	(void)ex;

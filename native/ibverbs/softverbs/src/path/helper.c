@@ -1,8 +1,8 @@
 /*
- * The helper thread: one per process, started when its first QP becomes ready to receive, asleep in epoll until
- * something happens that no program's thread can be relied on to notice: a peer came or died, a peer's request put one
- * of our QPs into error, regions of a peer are gone, or sends wait (then it looks again every millisecond, and sooner
- * when it is woken).
+ * The helper thread. There is one per process, started when its first QP becomes ready to receive. It sleeps in epoll
+ * until something happens that no thread of the program can be relied on to notice: a peer connected or died, a peer's
+ * request put one of our QPs into error, regions of a peer are gone, or sends wait. In the last case it looks again
+ * every millisecond, and sooner if it is woken.
  */
 #include "base/clock.h"
 #include "base/lock.h"
@@ -26,9 +26,11 @@
 #include <sched.h>
 
 #define RETRY_MS 1
-/* The model: what is due later than this is not waited for by spinning; how long to go on spinning when all is done;
- * how many rounds before the rest is seen to; how long what was posted meanwhile may be overlooked, and where a
- * program polls; how often such a program is looked at. */
+/*
+ * If a model is on. SPIN_NS: it does not spin for what is due later than this. LINGER_NS: how long it continues to spin
+ * when nothing waits. SPIN_ROUNDS: after so many rounds it does its other work. LOOK_NS: how long a new post may go
+ * unnoticed; LOOK_POLLED_NS: the same if a program polls. SEEN_NS: how often it looks whether a program still polls.
+ */
 #define SPIN_NS 2000000
 #define LINGER_NS 200000
 #define SPIN_ROUNDS 32768
@@ -36,19 +38,24 @@
 #define LOOK_POLLED_NS 3000
 #define SEEN_NS 300
 /*
- * A program that polled this recently is polling, and does the work itself: two that do the same work take each other's
- * locks and cache lines. Only what its peer waits for is done here, once it is overdue for so long, which is still in
- * time; a completion that is late is seen by the next poll at the earliest, which does it. And while that program is
- * between two polls it is at it: then what is overdue would be later still with two.
+ * A program that polled within POLLED_NS is polling, and does the work itself: two threads that do the same work
+ * contend for locks and cache lines. The helper then executes only what the peer of a QP waits for, once that is
+ * overdue by GRACE_NS, which is still in time. (A completion that is late is seen by the next poll at the earliest, and
+ * that poll makes it.) It also waits until the last poll is ACTIVE_NS ago: a program that is between two polls is about
+ * to do the work, and two threads would make it later still.
  */
 #define POLLED_NS 20000
 #define GRACE_NS 500
 #define ACTIVE_NS 2000
-/* Where nothing is left to us, not even that is looked at for so long after a poll: what is due just then is as late.
+/*
+ * If the last poll did all that was due, the helper does not even look for so long after it: what becomes due just then
+ * is late by that much.
  */
 #define LEFT_NS 1000
 
-/* Under the process lock, so that no QP goes away meanwhile. False: it is taken; look again. */
+/*
+ * Under the process lock, so that no QP is destroyed meanwhile. False: the lock of the QP is taken; look again later.
+ */
 static bool look_at_qp(struct sv_qp *qp, bool bereaved, bool sweep)
 {
 	bool fault = atomic_load_explicit(&qp->entry->fault, memory_order_acquire) != SV_FAULT_NONE;
@@ -67,14 +74,14 @@ static bool look_at_qp(struct sv_qp *qp, bool bereaved, bool sweep)
 	return true;
 }
 
-/* When something of a QP that waits is to be done here; 0: always. SV_NOTHING_DUE where it is at rest. */
+/* When the helper is to do something for a QP that waits; 0: whenever it looks. SV_NOTHING_DUE: the QP is at rest. */
 static uint64_t due_here(uint32_t qp, uint64_t now)
 {
 	uint64_t due = atomic_load_explicit(&sv_process.due[qp].next, memory_order_acquire);
 	uint32_t cq = atomic_load_explicit(&sv_process.send_cqs[qp], memory_order_relaxed);
 	uint64_t polled = atomic_load_explicit(&sv_process.cq_polled_ns[cq], memory_order_relaxed);
 
-	/* who asks for an event polls no more until it comes */
+	/* a program that has armed the CQ does not poll until the event comes */
 	if (!due || due == SV_NOTHING_DUE ||
 	    (atomic_load_explicit(&sv_process.segment->cqs[cq].armed, memory_order_relaxed) & SV_ARMED_FOR) ||
 	    now >= polled + POLLED_NS)
@@ -85,14 +92,16 @@ static uint64_t due_here(uint32_t qp, uint64_t now)
 	return delivery && overdue < due + POLLED_NS ? overdue : due + POLLED_NS;
 }
 
-/* Has a QP been at rest for so long that it need not stay in the list? */
+/* Has a QP been at rest for so long that it can be taken out of the list? */
 static bool rests_for_long(uint32_t qp, uint64_t now)
 {
 	return atomic_load_explicit(&sv_process.due[qp].next, memory_order_acquire) == SV_NOTHING_DUE &&
 	       now > atomic_load_explicit(&sv_process.due[qp].delivery, memory_order_acquire) + LINGER_NS;
 }
 
-/* When the first of all that waits is due here, without the locks of who posts and polls; or SV_NOTHING_DUE. */
+/*
+ * When the helper has to do something for any QP, found without the locks that posts and polls take; or SV_NOTHING_DUE.
+ */
 static uint64_t first_due_here(uint64_t now)
 {
 	uint64_t first = SV_NOTHING_DUE;
@@ -106,8 +115,11 @@ static uint64_t first_due_here(uint64_t now)
 	return first;
 }
 
-/* QPs that wait: for a receive, a peer, a copier to get out, the time they are due. Returns when the next one is; 0: a
- * thread has what it takes, or none waits any more; SV_NOTHING_DUE: those that are left are at rest. */
+/*
+ * Look at the QPs that wait: for a receive, a peer, a copier to get out, the time at which they are due. Returns when
+ * the next one is due; 0: a thread holds a lock that is needed, or no QP waits any more; SV_NOTHING_DUE: those that are
+ * left are at rest.
+ */
 static uint64_t look_at_waiting(bool only_if_free)
 {
 	static struct sv_qp *waiting[SV_QPS];
@@ -117,7 +129,7 @@ static uint64_t look_at_waiting(bool only_if_free)
 	if (!only_if_free)
 		pthread_mutex_lock(&sv_process.lock);
 	else if (pthread_mutex_trylock(&sv_process.lock))
-		return 0; /* a poll is at it, or a control verb: at once again */
+		return 0; /* a poll or a control verb has the lock: look again at once */
 	unsigned count = sv_waiting_list(waiting);
 
 	if (!count)
@@ -148,10 +160,10 @@ static uint64_t look_at_waiting(bool only_if_free)
 	return taken ? 0 : next;
 }
 
-/* Whether all was seen to. */
+/* Look at all that may have happened. Returns false if some QP was locked: look again. */
 static bool look_around(void)
 {
-	static bool bereaved; /* some QP may still not know */
+	static bool bereaved; /* some QP may not have been updated since a peer died */
 	bool found = sv_peers_find_dead(), all = true;
 	uint64_t holders = sv_peers_sweep();
 
@@ -163,7 +175,7 @@ static bool look_around(void)
 	for (uint32_t i = 0; i < SV_QPS; i++)
 		if (sv_process.qps[i] && !look_at_qp(sv_process.qps[i], bereaved, holders & sv_holder(i)))
 			all = false;
-	/* by peers that died before they wrote their events, or had no descriptor left to do so */
+	/* events of peers that died before they wrote them, or lacked a descriptor */
 	bool owed = atomic_exchange(&sv_process.segment->header.events_owed, 0);
 
 	for (uint32_t i = 0; (found || owed) && i < SV_CQS; i++)
@@ -180,9 +192,9 @@ static bool look_around(void)
 }
 
 /*
- * Keeping the model's times: a sleep takes 50 us at the least and a wake-up costs the poster as much as its operation,
- * so the helper spins while something is due soon, and for a while after. True: it only stopped to let the rest be seen
- * to.
+ * Keep the model's times: a sleep takes at least 50 us, and a wake-up costs the posting thread as much as its
+ * operation, so the helper spins while something is due soon, and for a while after. True: it stopped only to do its
+ * other work, and is to continue.
  */
 static bool spin(void)
 {
@@ -192,7 +204,7 @@ static bool spin(void)
 	for (unsigned round = 1; round % SPIN_ROUNDS && !atomic_load(&sv_watch_stopping); round++) {
 		uint64_t now = sv_now_ns();
 
-		/* whoever polls may need this core, and anyway the cache lines that are read below */
+		/* a polling program may need this core, and in any case the cache lines that are read below */
 		if (polled && now - seen < SEEN_NS) {
 			sched_yield();
 			continue;
@@ -201,16 +213,19 @@ static bool spin(void)
 		if (!atomic_load_explicit(&sv_process.waiting_words, memory_order_relaxed)) {
 			if (now - active > LINGER_NS)
 				return false;
-			/* whoever posts next is not looked at while it posts: nothing is due so soon */
+			/* do not look while the next post is being made: nothing of it is due so soon */
 			next = now + (sv_config.latency < LOOK_NS ? sv_config.latency : LOOK_NS);
 			looked = now;
-			sched_yield(); /* we may be on the core of the one we wait for */
+			sched_yield(); /* the thread that we wait for may need this core */
 			continue;
 		}
 		if (next > now + SPIN_NS)
-			return false; /* what waits does so for something else, or for long */
+			return false; /* what waits does not wait for time, or waits for long */
 		polled = now < atomic_load_explicit(&sv_process.polled_ns, memory_order_relaxed) + POLLED_NS;
-		/* looking takes the cache lines that posts and polls write; but who rests is to leave the list */
+		/*
+		 * looking takes the cache lines that posts and polls write, so it is avoided here; but a QP at rest must leave
+		 * the list
+		 */
 		if (now < atomic_load_explicit(&sv_process.polled_all_ns, memory_order_relaxed) + LEFT_NS &&
 		    now < looked + LINGER_NS)
 			continue;
@@ -221,12 +236,12 @@ static bool spin(void)
 				next = look_at_waiting(true);
 			rest = next == SV_NOTHING_DUE;
 			if (rest)
-				next = now + LOOK_NS; /* as above */
+				next = now + LOOK_NS; /* as above: the next post is not looked at while it is made */
 			else
 				active = now;
 		}
 		if (!next || rest)
-			sched_yield(); /* who has the lock may be waking us just now, and we took the core from it */
+			sched_yield(); /* the thread that has the lock may be waking us just now, and we took its core */
 	}
 	return true;
 }
@@ -234,14 +249,14 @@ static bool spin(void)
 void *sv_helper(void *unused)
 {
 	bool woken = false, more = false, again = false;
-	uint64_t looked = 0; /* when what waits was last looked at, or nothing waited */
+	uint64_t looked = 0; /* when the QPs that wait were last looked at, or none waited */
 
 	(void)unused;
 	while (!atomic_load(&sv_watch_stopping)) {
 		if (sv_config.model && (more || woken || atomic_load(&sv_process.stalled))) {
 			atomic_store(&sv_process.spinning, true);
 			more = spin();
-			/* whoever begins to wait from here on wakes us; who did before is seen below */
+			/* a QP that begins to wait from here on wakes us; one that began before is seen below */
 			atomic_store(&sv_process.spinning, false);
 		}
 		int timeout = again || atomic_load(&sv_process.stalled) ? RETRY_MS : -1;
@@ -251,8 +266,10 @@ void *sv_helper(void *unused)
 		woken = sv_watch_wait(timeout);
 		if (woken || again)
 			again = !look_around();
-		/* order=weak: late is the point, so being woken is no reason to look; being woken again and again must not
-		 * hinder */
+		/*
+		 * order=weak: operations should be late, so a wake-up is no reason to execute any; but frequent wake-ups must
+		 * not prevent it
+		 */
 		if (timeout < 0)
 			looked = sv_now_ns();
 		if (!woken || !atomic_load(&sv_config.weak) || sv_now_ns() - looked > RETRY_MS * 1000000ull) {

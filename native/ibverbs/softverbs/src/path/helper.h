@@ -1,4 +1,4 @@
-/* The helper thread: what it does once it is awake. */
+/* The body of the helper thread. */
 #pragma once
 
 void *sv_helper(void *unused);

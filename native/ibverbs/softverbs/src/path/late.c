@@ -1,13 +1,15 @@
 /*
- * Operations that do not execute in their post: order=weak, the NIC model, stragglers. When each is due: model/delay.c.
+ * Operations that do not execute in their post: order=weak, the NIC model, stragglers. model/delay.c decides when each
+ * is due.
  *
- * Who executes them: polls of the CQ they complete in, and the helper thread. With a model on, the helper spins while
- * anything is outstanding (one core of this process), so that data also appears in time for a target that polls its
- * memory; otherwise it looks every millisecond.
+ * They are executed by polls of the CQ in which they complete, and by the helper thread. If a model is on, the helper
+ * spins while anything is outstanding (which takes one core from this process), so that data also appears in time for a
+ * target that polls its memory; otherwise it looks every millisecond.
  *
- * order=weak. A step executes, at random: the oldest operation that has not run; or a write, send or read behind it
- * that may overtake: one that is not fenced, over READs and atomics only. Nothing runs before the first poll or the
- * helper's next look, so a buffer that is reused too early shows. Completions stay in order.
+ * order=weak. Each step executes, at random, the oldest operation that has not run, or a write, send or read behind it
+ * that may overtake it: one that is not fenced may overtake READs and atomics, and nothing else. Nothing runs before
+ * the first poll or the helper's next look, so that a buffer that is reused too early is noticed. Completions stay in
+ * order.
  */
 #include "base/clock.h"
 #include "execute/access.h"
@@ -23,7 +25,9 @@ static bool may_overtake(const struct sv_pending *p)
 	return !(p->wr.send_flags & IBV_SEND_FENCE) && p->wr.opcode <= IBV_WR_SEND_WITH_IMM;
 }
 
-/* Which operation to run next; pending_tail if none. What stands behind one that failed never runs: it is flushed. */
+/*
+ * Choose the operation to run next; pending_tail: none. An operation behind one that failed never runs: it is flushed.
+ */
 static uint32_t choose(struct sv_qp *qp)
 {
 	uint32_t at = qp->pending_head;
@@ -35,7 +39,7 @@ static uint32_t choose(struct sv_qp *qp)
 		return at;
 	uint32_t chosen = at;
 
-	/* look behind READs and atomics for what may overtake them */
+	/* look behind READs and atomics for an operation that may overtake them */
 	for (uint32_t i = at; i != qp->pending_tail && i - at < 16; i++) {
 		struct sv_pending *p = qp->pending[i & qp->pending_mask];
 
@@ -51,7 +55,7 @@ static uint32_t choose(struct sv_qp *qp)
 	return chosen;
 }
 
-/* The byte at a place of an operation's payload, which is here. */
+/* The byte at this offset of an operation's local payload. */
 static uint8_t *payload_at(struct sv_pending *p, uint64_t at)
 {
 	int i = 0;
@@ -64,7 +68,7 @@ static uint8_t *payload_at(struct sv_pending *p, uint64_t at)
 	return from + at;
 }
 
-/* Damage one byte of what was just read, or written: the initiator believes all is well. */
+/* Damage one byte of what was just read or written, unnoticed by the initiator. */
 static void corrupt(struct sv_qp *qp, struct sv_pending *p)
 {
 	struct sv_port *port = sv_faulty_port(qp);
@@ -108,7 +112,7 @@ int sv_delay_run(struct sv_qp *qp, uint64_t now)
 		if (p->due > now)
 			break;
 		uint64_t after = sv_config.qp_error_after;
-		/* `now` may be old by this; how long copying takes is not lateness */
+		/* `now` may be old by this time; the time for copying does not count as late */
 		uint64_t late = sv_config.model && p->due && sv_is_seen(&p->wr) ? sv_now_ns() - p->due : 0;
 		int status;
 
@@ -133,7 +137,7 @@ int sv_delay_run(struct sv_qp *qp, uint64_t now)
 		p->done = true;
 		qp->undelivered -= sv_is_seen(&p->wr);
 		if (status)
-			break; /* what follows is flushed when this one completes */
+			break; /* the operations behind it are flushed when this one completes */
 	}
 	return IBV_WC_SUCCESS;
 }
@@ -155,7 +159,7 @@ void sv_delay_publish(struct sv_qp *qp)
 		if (!next || p->due < next)
 			next = p->due;
 		if (qp->undelivered)
-			delivery = p->due; /* of what goes before it at the latest */
+			delivery = p->due; /* of this one, or of a later one before which this one executes */
 		break;
 	}
 	atomic_store_explicit(&sv_process.due[qp->index].next, next, memory_order_release);

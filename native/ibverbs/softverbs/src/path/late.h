@@ -6,5 +6,5 @@ struct sv_qp;
 
 /* Execute what is due `now`, in ns: IBV_WC_SUCCESS, or the reason to wait if the oldest cannot run. */
 int sv_delay_run(struct sv_qp *qp, uint64_t now);
-/* Say when something of this QP is due next, and when something that its peer will see. */
+/* Publish when something of this QP is due next, and when something that its peer will see. */
 void sv_delay_publish(struct sv_qp *qp);

@@ -1,4 +1,4 @@
-/* The queue of sends that wait: with a copy of all that a program may reuse once it has posted. */
+/* The queue of sends that wait, each with a copy of all that a program may reuse once it has posted. */
 #include "base/calls.h"
 #include "base/macros.h"
 #include "model/delay.h"
@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Memory for one with so much inline data: that of an earlier one where it is enough. */
+/* Memory for a send with so much inline data: that of an earlier one if it is large enough. */
 static struct sv_pending *place(struct sv_pending **at, uint64_t bytes)
 {
 	if (!*at || (*at)->room < bytes) {
@@ -25,7 +25,7 @@ static struct sv_pending *place(struct sv_pending **at, uint64_t bytes)
 	return *at;
 }
 
-/* The array of places. */
+/* Allocate the array of places. */
 static int make_places(struct sv_qp *qp)
 {
 	uint32_t size = 1;
@@ -41,7 +41,7 @@ static int make_places(struct sv_qp *qp)
 	return 0;
 }
 
-/* Again the places that are in the cache. */
+/* Start again at the first places, which are in the cache. */
 static void begin_anew(struct sv_qp *qp)
 {
 	if (qp->pending_head == qp->pending_tail)
@@ -79,7 +79,7 @@ int sv_pending_add(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequ
 	p->sequence = sequence;
 	p->done = p->lost = false;
 	p->due = p->due_complete = 0;
-	/* what may be gone when it executes: a device has it in the WQE */
+	/* the lkey is copied, since the region may be gone when the bind executes: a device has it in the WQE */
 	if (wr->opcode == IBV_WR_BIND_MW)
 		p->region = wr->bind_mw.bind_info.mr ? wr->bind_mw.bind_info.mr->lkey : 0;
 	if (qp->qp.qp_type == IBV_QPT_UD) {
@@ -105,7 +105,7 @@ int sv_pending_add(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequ
 	return 0;
 }
 
-/* So many places of a queue keep their memory. */
+/* This many places of a queue keep their memory when their send is done. */
 #define KEPT 64
 
 void sv_pending_drop(struct sv_qp *qp)

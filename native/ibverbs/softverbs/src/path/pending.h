@@ -7,9 +7,12 @@
 #include "object/pending.h"
 #include "object/qp.h"
 
-/* A copy of it, behind the others; 0 or errno. */
+/* Append a copy of it. Returns 0 or errno. */
 int sv_pending_add(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequence);
-/* Memory for so many more, none with more inline data: none of them fails for lack of it. 0 or errno. */
+/*
+ * Reserve memory for `count` more sends with up to `bytes` of inline data each, so that adding them cannot fail.
+ * Returns 0 or errno.
+ */
 int sv_pending_reserve(struct sv_qp *qp, uint32_t count, uint64_t bytes);
 void sv_pending_drop(struct sv_qp *qp);
 
@@ -20,5 +23,5 @@ static inline struct sv_pending *sv_pending_first(struct sv_qp *qp)
 
 /* Complete them all with an error. */
 void sv_send_flush(struct sv_qp *qp);
-/* As if none had ever been posted. */
+/* Return to the state in which none was ever posted. */
 void sv_send_reset(struct sv_qp *qp);

@@ -1,4 +1,4 @@
-/* Polling: how completions leave a queue. completion.c says how they get there. */
+/* Polling: how completions leave a queue. completion.c is about how they get into it. */
 #include "base/clock.h"
 #include "base/copy.h"
 #include "base/lock.h"
@@ -60,7 +60,7 @@ static void count_polled(struct sv_qp *qp)
 		    &rq->polled, atomic_load_explicit(&rq->polled, memory_order_relaxed) + 1, memory_order_release);
 }
 
-/* Receives that the error state gives back, straight from the queue. */
+/* Complete the receives that the error state flushes, straight from the receive queue. */
 static int flush_receives(struct sv_qp *qp, int entries, struct ibv_wc *wc)
 {
 	int got = 0;
@@ -107,7 +107,7 @@ static int drain_qp(struct sv_qp *qp, int entries, struct ibv_wc *wc)
 
 void sv_receives_drop(struct sv_qp *qp)
 {
-	/* without an SRQ the places are its own, and go with it */
+	/* without an SRQ the places are the QP's own, and are dropped with it */
 	while (qp->qp.srq && has_record(qp)) {
 		qp->record_tail++;
 		count_polled(qp);
@@ -127,7 +127,7 @@ static __attribute__((noinline)) int drain(struct sv_cq *cq, int entries, struct
 	cq->receives_waiting = entries == 0; /* no room: the next poll must look */
 	if (!cq->receivers || entries == 0)
 		return 0;
-	/* go round from where the last poll stopped, so that a busy QP does not starve the others */
+	/* begin where the last poll stopped, so that a busy QP does not starve the others */
 	struct sv_qp *first = cq->next_receiver ? cq->next_receiver : cq->receivers;
 	struct sv_qp *qp = first;
 
@@ -215,10 +215,12 @@ int sv_poll_cq(struct ibv_cq *ibcq, int entries, struct ibv_wc *wc)
 	return got;
 }
 
-/* So many QPs at once; others the next time. */
+/* A poll looks at this many QPs, and at the others the next time. */
 #define AT_ONCE 64
-/* When a program last polled is known to so much: the helper reads it, and a poll waits for its cache line where it
- * writes that. */
+/*
+ * The precision with which the time of the last poll is kept: the helper reads that time, and a poll that writes it has
+ * to wait for the cache line.
+ */
 #define STAMP_NS 200
 
 static void stamp(_Atomic uint64_t *last, uint64_t now)
@@ -227,7 +229,7 @@ static void stamp(_Atomic uint64_t *last, uint64_t now)
 		atomic_store_explicit(last, now, memory_order_relaxed);
 }
 
-/* Under the process lock, so that none goes away meanwhile. False: a thread has one of them. */
+/* Under the process lock, so that no QP is destroyed meanwhile. False: another thread has the lock of one of them. */
 static bool retry(struct sv_cq *cq, const uint32_t *due, unsigned count, uint64_t now)
 {
 	uint64_t bytes = SV_POLL_BYTES;
@@ -248,7 +250,7 @@ static bool retry(struct sv_cq *cq, const uint32_t *due, unsigned count, uint64_
 	return all;
 }
 
-/* Sends that wait (for a receive, for the peer to be ready) are retried by whoever polls for their completion. */
+/* Sends that wait (for a receive, for the peer to be ready) are tried again when their CQ is polled. */
 void sv_cq_retry_stalled(struct sv_cq *cq)
 {
 	uint32_t due[AT_ONCE];
@@ -259,7 +261,7 @@ void sv_cq_retry_stalled(struct sv_cq *cq)
 	stamp(&sv_process.cq_polled_ns[cq->index], now);
 	stamp(&sv_process.polled_ns, now);
 	if (count) {
-		/* if it is taken, the helper or another poll is at it */
+		/* if another thread has it, that is the helper or another poll, which does the same */
 		if (pthread_mutex_trylock(&sv_process.lock))
 			return;
 		bool all = retry(cq, due, count, now);
@@ -268,7 +270,7 @@ void sv_cq_retry_stalled(struct sv_cq *cq)
 		if (!all || count == AT_ONCE)
 			return;
 	}
-	/* of other CQs none waits, so nothing is left to the helper */
+	/* nothing waits for another CQ, so nothing is left for the helper */
 	if (alone)
 		stamp(&sv_process.polled_all_ns, now);
 }
@@ -283,7 +285,7 @@ int sv_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	uint32_t was = atomic_load(&cq->entry->armed), to;
 
 	do {
-		/* asking for less does not undo asking for more, but it is a new arming all the same */
+		/* arming for solicited events does not undo arming for all, but it counts as a new arming */
 		bool any = !solicited_only || (was & SV_ARMED_FOR) == SV_ARMED_ANY;
 
 		to = ((was & ~(uint32_t)SV_ARMED_FOR) + SV_ARMINGS) | (any ? SV_ARMED_ANY : SV_ARMED_SOLICITED);

@@ -1,4 +1,4 @@
-/* Polling: how completions leave a queue. */
+/* How completions leave a queue. */
 #pragma once
 #include <infiniband/verbs.h>
 
@@ -8,8 +8,10 @@ struct sv_qp;
 int sv_poll_cq(struct ibv_cq *cq, int entries, struct ibv_wc *wc);
 int sv_poll_locked(struct sv_cq *cq, int entries, struct ibv_wc *wc);
 void sv_cq_retry_stalled(struct sv_cq *cq);
-/* What arrived on a QP that is reset or goes away is polled no more: an SRQ gets its places back. Nobody sends to it
- * any more; under the lock of the CQ that it receives into. */
+/*
+ * Drop the messages that arrived on a QP that is reset or destroyed and were not polled: an SRQ gets their places back.
+ * No peer sends to the QP any more. Under the lock of its receive CQ.
+ */
 void sv_receives_drop(struct sv_qp *qp);
 int sv_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 /* The functions of an extended CQ. */

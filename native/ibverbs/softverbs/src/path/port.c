@@ -1,7 +1,7 @@
 /*
- * Faults of a whole device of ours, as peers meet it: they are in our control segment, where those who test us put
- * them, and the gates of our queue pairs say for each that its peer must take the long way, which looks there. So a
- * port that has nothing costs a post nothing.
+ * Faults of a whole device of ours, as peers meet them. They are in our control segment, where the process that tests
+ * us puts them. While a device has a fault, the gates of its queue pairs are closed, so that peers do not execute in
+ * their posts: they take the long way, which looks at the faults. So a port without faults costs a post nothing.
  */
 #include "base/lock.h"
 #include "model/config.h"

@@ -1,12 +1,15 @@
-/* What is the matter with this process's devices, on request. */
+/* The faults of this process's devices, which are set on request. */
 #pragma once
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All queue pairs take up what the settings, and the faults of their ports, are now. */
+/* Update all queue pairs to the settings and to the faults of their ports, as they are now. */
 void sv_qps_update(void);
-/* Follow what somebody, perhaps another process, has set since. For the helper, and for who set it here. */
+/*
+ * Take up the faults that this or another process has set since the last call. Called by the helper, and by the thread
+ * that set them here.
+ */
 void sv_ports_follow(void);
-/* Tell every context, or those of one device. */
+/* Raise this event in every context. */
 void sv_port_tell(enum ibv_event_type type);

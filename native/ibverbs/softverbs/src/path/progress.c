@@ -1,4 +1,4 @@
-/* Sends that wait: tried again in their order, for as long as their retries last. */
+/* Sends that wait are tried again in their order, for as long as their retries last. */
 #include "base/barrier.h"
 #include "base/clock.h"
 #include "base/macros.h"
@@ -41,7 +41,7 @@ static bool out_of_patience(struct sv_qp *qp, int reason)
 		return false;
 	}
 	if (reason == SV_STALL_COPIER || reason == SV_STALL_OUT_OF_REACH)
-		return false; /* of our own memory: there is nothing to retry; of the peer's: vm.c has the end of it */
+		return false; /* a copier is waited for without retries; vm.c ends the wait for a peer's memory */
 	if (reason == SV_STALL_RNR) {
 		if (qp->attr.rnr_retry == 7)
 			return false;
@@ -49,41 +49,47 @@ static bool out_of_patience(struct sv_qp *qp, int reason)
 	} else {
 		patience = qp->attr.timeout ? (4096ull << qp->attr.timeout) * (qp->attr.retry_cnt + 1u) : UINT64_MAX;
 		/*
-		 * Who is gone will not come back, but a device finds out by retrying. Programs rely on that: the last message
-		 * of a run may be of no interest to a peer that has already left. Only, we do not retry for ever.
+		 * A peer that is gone will not come back, but a device finds that out by retrying, and programs rely on it: the
+		 * peer may have left without waiting for the last message of a run. Only, we do not retry for ever.
 		 */
 		if (reason == SV_STALL_GONE && patience > GONE_NS)
 			patience = GONE_NS;
-		/* an unreliable connection has no retries, which say when to give up */
+		/* an unreliable connection has no retries that would say when to give up */
 		if (reason == SV_STALL_SHORTAGE && qp->qp.qp_type == IBV_QPT_UC)
 			patience = SHORTAGE_NS;
 	}
 	return now - qp->stall_since_ns > patience;
 }
 
-/* With what status a send ends that has waited for this until it was out of patience. */
+/* The status of a send that has waited for this reason until it was out of patience. */
 static int status_of(int reason)
 {
 	if (reason == SV_STALL_SHORTAGE)
-		return IBV_WC_LOC_QP_OP_ERR; /* ours, not the peer's */
+		return IBV_WC_LOC_QP_OP_ERR; /* an error of ours, not of the peer */
 	return reason == SV_STALL_RNR ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_RETRY_EXC_ERR;
 }
 
-/* Tell the receiver to wake us at its next receive. True if one came meanwhile. */
+/* Ask the receiver to wake us at its next receive. True if a receive was posted meanwhile. */
 static bool ask_for_wake(struct sv_qp *qp)
 {
 	if (!atomic_exchange(&qp->remote_entry->sender_waits, 1)) {
-		/* a posting receiver looks at the flag without a fence: the barrier makes it see it, or us its receive */
+		/*
+		 * the posting receiver stores its receive and loads the flag without a fence in between: after the barrier it
+		 * sees the flag, or we see its receive
+		 */
 		sv_barrier_host();
 		return atomic_load(&qp->target.rq->head) != atomic_load(&qp->target.rq->tail);
 	}
 	return false;
 }
 
-/* What a send costs a poll, beside its bytes: so there is an end to how many it runs, too. */
+/* What each send costs a poll besides its bytes, which bounds the number of sends that a poll runs. */
 #define SEND_COST 64
 
-/* Polls leave the QP alone until the helper has run what they may not: else they would keep its locks from it. */
+/*
+ * Make polls leave the QP alone until the helper has run what they may not run: otherwise they would keep taking its
+ * lock before the helper.
+ */
 static void leave_to_helper(struct sv_qp *qp)
 {
 	atomic_store_explicit(&sv_process.due[qp->index].helped, true, memory_order_relaxed);
@@ -112,7 +118,7 @@ static void progress(struct sv_qp *qp, uint64_t now, uint64_t *bound)
 			uint64_t cost = bound ? SEND_COST + sv_pending_bytes(p) : 0;
 
 			if (bound && cost > *bound) {
-				/* too much for this poll, or for any */
+				/* it is too much for this poll, or for any poll */
 				if (cost > SV_POLL_BYTES)
 					leave_to_helper(qp);
 				break;

@@ -1,5 +1,7 @@
-/* The state of a queue pair as it and its peers see it, and how it fails. Transitions that a program asks for:
- * qp_modify.c. */
+/*
+ * The state of a queue pair as it and its peers see it, and how it fails. Transitions that a program asks for are in
+ * qp_modify.c.
+ */
 #include "base/lock.h"
 #include "model/delay.h"
 #include "object/async.h"
@@ -27,7 +29,7 @@ void sv_qp_publish_state(struct sv_qp *qp)
 	uint64_t gate = access << 32 | qp->attr.dest_qp_num;
 
 	atomic_store_explicit(&qp->entry->state, state, memory_order_release);
-	/* behind a faulty port nobody's posts execute at once; whoever then takes the long way looks at the port */
+	/* behind a faulty port no post of a peer executes at once: it takes the long way, which looks at the port */
 	bool open = sv_accepts(state) && !atomic_load(&sv_own_port(qp)->faulty);
 
 	atomic_store_explicit(&qp->entry->gate, open ? gate : 0, memory_order_release);
@@ -40,7 +42,7 @@ void sv_qp_shut(struct sv_qp *qp)
 
 void sv_qp_update_direct(struct sv_qp *qp)
 {
-	/* only RC: the others must swallow what goes wrong at the far end */
+	/* only RC: unreliable QPs must ignore errors at the far end */
 	qp->direct = qp->state == IBV_QPS_RTS && qp->target.segment && qp->qp.qp_type == IBV_QPT_RC &&
 	             qp->pending_head == qp->pending_tail && !atomic_load(&qp->peer->dead) && !sv_is_delayed(qp);
 }
@@ -86,7 +88,7 @@ void sv_qp_fail(struct sv_qp *qp)
 		sv_async_raise(qp->qp.context, IBV_EVENT_QP_REQ_ERR, qp->index, qp->qp.qp_num);
 	else if (fault == SV_FAULT_LOST)
 		sv_async_raise(qp->qp.context, IBV_EVENT_QP_FATAL, qp->index, qp->qp.qp_num);
-	/* receives are given back once no sender can still be filling one; the helper waits, a post must not */
+	/* receives are flushed once no sender can still be filling one; the helper waits for that, a post must not */
 	qp->failing = true;
 	qp->failing_copier = sv_copier_now(qp);
 	sv_delay_publish(qp);
@@ -96,7 +98,7 @@ void sv_qp_fail(struct sv_qp *qp)
 	}
 }
 
-/* The send queue alone, of an unreliable QP: it goes on receiving. */
+/* Fail the send queue of an unreliable QP alone: the QP still receives. */
 static void fail_sends(struct sv_qp *qp)
 {
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
@@ -109,13 +111,16 @@ static void fail_sends(struct sv_qp *qp)
 
 void sv_send_fail(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t sequence)
 {
-	/* an unreliable QP loses what it could not send, and only that; FATAL is a fault on request */
+	/* an unreliable QP loses the send that failed, and nothing else; FATAL_ERR is a fault on request */
 	if (qp->qp.qp_type != IBV_QPT_RC && status != IBV_WC_FATAL_ERR) {
 		sv_complete(qp, wr, status, 0, sequence);
 		fail_sends(qp);
 		return;
 	}
-	/* whoever learns of this posts to no QP of ours that is about to fail; see post_direct in send.c */
+	/*
+	 * close the gate before the completion: a thread that has seen the completion must not post to a QP of ours that is
+	 * about to fail; see post_direct in send.c
+	 */
 	sv_qp_shut(qp);
 	sv_complete(qp, wr, status, 0, sequence);
 	sv_qp_fail(qp);

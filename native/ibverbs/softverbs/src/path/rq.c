@@ -45,7 +45,7 @@ int sv_rq_init(struct sv_rq *rq, struct sv_rq_entry *entry, uint32_t max_wr, uin
 	entry->stride = rq->stride;
 	entry->max_sge = max_sge;
 	entry->entries = entries;
-	/* all but the lock: a sender to who was here before may hold it for a moment more */
+	/* all but the lock: a sender to the QP that was here before may hold it for a moment more */
 	atomic_store(&entry->tail, 0);
 	atomic_store(&entry->limit, 0);
 	atomic_store(&entry->head, 0);
@@ -91,7 +91,7 @@ static int post(struct sv_rq *rq, struct ibv_recv_wr *wr, struct ibv_recv_wr **b
 
 static void wake_sender(struct sv_qp *qp)
 {
-	/* taken: then the sender finds the receive by itself, a little later */
+	/* another thread has it: then the sender finds the receive without being woken, a little later */
 	if (!sv_lock_try(&qp->lock, false))
 		return;
 	if (atomic_exchange(&qp->entry->sender_waits, 0) && qp->peer)
@@ -105,7 +105,7 @@ int sv_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr
 	bool biased = sv_lock(&qp->recv_lock);
 	int error;
 
-	/* the published state: the other one is under the send lock */
+	/* the published state, since `qp->state` is under the send lock */
 	if (unlikely(
 	        (atomic_load_explicit(&qp->entry->state, memory_order_relaxed) & 0xff) == IBV_QPS_RESET || ibqp->srq)) {
 		error = EINVAL;

@@ -11,5 +11,5 @@ int sv_rq_init(struct sv_rq *rq, struct sv_rq_entry *entry, uint32_t max_wr, uin
 void sv_rq_destroy(struct sv_rq *rq);
 int sv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int sv_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-/* Tell of a limit that a sender found reached. */
+/* Raise the event of a limit that a sender found reached. */
 void sv_srq_look(struct sv_srq *srq);

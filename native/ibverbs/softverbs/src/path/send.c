@@ -1,7 +1,7 @@
 /*
- * Posting sends. A connected QP with nothing waiting executes its WRs inside the post. What cannot run yet (the
- * receiver has posted no receive, the peer is not ready) is copied into the send queue and retried: by polls of the
- * CQ, by further posts, and by the helper thread, which the receiver wakes.
+ * Posting sends. A connected QP on which nothing waits executes its WRs inside the post. A send that cannot run yet
+ * (the receiver has posted no receive, the peer is not ready) is copied into the send queue and tried again: by polls
+ * of the CQ, by further posts, and by the helper thread, which the receiver wakes.
  */
 #include "base/clock.h"
 #include "base/lock.h"
@@ -33,7 +33,7 @@ SV_INLINE bool is_full(const struct sv_qp *qp)
 	return qp->sequence - atomic_load_explicit(&qp->freed, memory_order_acquire) >= qp->max_send_wr;
 }
 
-/* What a post refuses at once, with an errno. */
+/* Find an error for which a post refuses a WR at once. Returns an errno. */
 static __attribute__((noinline)) int check(const struct sv_qp *qp, const struct ibv_send_wr *wr)
 {
 	if (unlikely(wr->opcode > IBV_WR_SEND_WITH_INV || !(qp->opcodes >> wr->opcode & 1)))
@@ -91,15 +91,16 @@ static __attribute__((noinline)) int post_waiting(struct sv_qp *qp, struct ibv_s
 	}
 	if (error)
 		*bad = wr;
-	/* delayed operations never run in their post */
+	/* a delayed operation never executes in its post */
 	sv_delay_publish(qp);
 	sv_waiting_update(qp);
 	return error;
 }
 
 /*
- * The peer's gate says all that must be known: also that our own QP is not at fault, since a peer whose request put it
- * into error fails itself. A peer that died leaves it open, but once the helper knows of it posts are not direct.
+ * Execute in the post. The peer's gate says all that has to be known, also that our own QP is not in error: a peer
+ * whose request put our QP into error fails its own QP, which closes its gate. A peer that died leaves its gate open,
+ * but once the helper has noticed its death, posts are not direct.
  */
 SV_INLINE int post_direct(struct sv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
@@ -121,7 +122,7 @@ SV_INLINE int post_direct(struct sv_qp *qp, struct ibv_send_wr *wr, struct ibv_s
 				break;
 			}
 			if (LOCAL_OPCODES >> wr->opcode & 1) {
-				/* these wait for copiers, possibly ourselves: not between enter and leave */
+				/* these operations wait for copiers, possibly for this QP itself: not between enter and leave */
 				sv_leave(qp);
 				return post_waiting(qp, wr, bad);
 			}
@@ -144,7 +145,7 @@ SV_INLINE int post_direct(struct sv_qp *qp, struct ibv_send_wr *wr, struct ibv_s
 	return wr->next ? post_waiting(qp, wr->next, bad) : 0;
 }
 
-/* The same for one WR of the usual kind, with little ado. False: nothing was done. */
+/* The same for one WR of the usual kind. False: nothing was done. */
 SV_INLINE bool post_single(struct sv_qp *qp, const struct ibv_send_wr *wr)
 {
 	uint32_t bytes;

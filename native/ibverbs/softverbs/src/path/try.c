@@ -1,4 +1,4 @@
-/* Trying one send: whether its peer is there to take it, and if so, executing it. */
+/* Trying one send: is its peer there to take it, and if so, executing it. */
 #include "base/calls.h"
 #include "base/macros.h"
 #include "execute/deliver.h"
@@ -15,14 +15,14 @@
 
 #include <errno.h>
 
-/* Is the peer's QP there, ready and connected to us? Within enter/leave. */
+/* Is the peer's QP there, ready and connected to us? Between sv_enter and sv_leave. */
 SV_INLINE bool peer_ready(const struct sv_qp *qp)
 {
 	return likely(sv_accepts(atomic_load_explicit(&qp->remote_entry->state, memory_order_acquire)) &&
 	              atomic_load_explicit(&qp->remote_entry->dest_qpn, memory_order_relaxed) == qp->qp.qp_num);
 }
 
-/* Why the peer does not take our requests: a reason to wait, for a while. */
+/* The reason to wait if the peer does not take our requests. */
 static int absence(struct sv_qp *qp)
 {
 	uint32_t state = atomic_load_explicit(&qp->remote_entry->state, memory_order_acquire);
@@ -34,12 +34,12 @@ static int absence(struct sv_qp *qp)
 	return SV_STALL_NOT_READY;
 }
 
-/* Why we did not get to the peer's process. */
+/* The reason to wait if we did not get to the peer's process. */
 static int unreached(int error)
 {
 	if (sv_is_shortage(error))
 		return SV_STALL_SHORTAGE;
-	return error == EAGAIN ? SV_STALL_NOT_READY : SV_STALL_GONE; /* it has not taken its callers yet */
+	return error == EAGAIN ? SV_STALL_NOT_READY : SV_STALL_GONE; /* EAGAIN: it has not accepted its connections yet */
 }
 
 static int try_reliably(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *bytes)
@@ -49,7 +49,7 @@ static int try_reliably(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t
 	if (wr->opcode == IBV_WR_LOCAL_INV)
 		return sv_mw_invalidate(qp, wr->invalidate_rkey);
 	if (wr->opcode == IBV_WR_BIND_MW)
-		return sv_mw_bind(qp, wr, container_of(wr, struct sv_pending, wr)->region); /* binds are always queued */
+		return sv_mw_bind(qp, wr, container_of(wr, struct sv_pending, wr)->region); /* binds are always queued first */
 	if (qp->qp.qp_type == IBV_QPT_UD) {
 		sv_busy(qp);
 		status = sv_execute_ud(qp, wr, bytes);
@@ -77,7 +77,7 @@ static int try_reliably(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t
 	return status;
 }
 
-/* On an unreliable connection the other end's troubles are not ours: what it does not take is lost. */
+/* On an unreliable connection errors of the other end do not reach us: what it does not take is lost. */
 int sv_send_try(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *bytes)
 {
 	int status = try_reliably(qp, wr, bytes);

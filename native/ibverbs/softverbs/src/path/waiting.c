@@ -1,10 +1,14 @@
 /*
- * The QPs that wait for something: a bit each, and a bit for each word of those that is not 0, so that neither a poll
- * nor the helper looks at all QPs to find them, and no post waits for either. Who takes the last bit of a word out
- * clears the word's own, and looks again: whoever has set one meanwhile may have seen the word's still set.
+ * The QPs that wait for something: a bitmap with a bit for each QP, and above it a word with a bit for each word of the
+ * bitmap that is not 0. So neither a poll nor the helper looks at all QPs to find them, and no post waits for either.
  *
- * With a model on every operation waits, and a QP that is put in and taken out for each would have eight atomic
- * operations more: it stays in, with nothing due, until the helper finds that it has been at rest for a while.
+ * A thread that sets a QP's bit then sets the bit of its word, if that is clear. A thread that clears the last bit of a
+ * word then clears the bit of that word, and loads the word again: if another thread has set a bit meanwhile, it may
+ * have found the bit of the word still set, and so it is set again here.
+ *
+ * If a model is on, every operation waits, and a QP that is put in and taken out for each operation would cost eight
+ * more atomic operations. So it stays in, with nothing due, until the helper finds that it has been at rest for a
+ * while.
  */
 #include "base/macros.h"
 #include "model/config.h"
@@ -36,7 +40,10 @@ static void take_out(uint32_t index)
 		if (!atomic_load(&sv_process.waiting[index / 64]))
 			return;
 		atomic_fetch_or(&sv_process.waiting_words, word);
-		/* again where that one is out already: its taker may have cleared the word's before it was set here */
+		/*
+		 * once more if that bit is clear already: the thread that cleared it may have cleared the bit of the word
+		 * before it was set here
+		 */
 	} while (!atomic_load(&sv_process.waiting[index / 64]));
 }
 
@@ -102,7 +109,7 @@ unsigned sv_waiting_list(struct sv_qp **list)
 	return count;
 }
 
-/* Those from an index on, and before another. */
+/* Those from index `from` on, and before index `to`. */
 static unsigned due_between(
     struct sv_cq *cq, uint64_t now, uint32_t from, uint32_t to, uint32_t *list, unsigned max, bool *alone)
 {
@@ -121,7 +128,7 @@ static unsigned due_between(
 
 unsigned sv_waiting_due(struct sv_cq *cq, uint64_t now, uint32_t *list, unsigned max, bool *alone)
 {
-	/* from where the last one ended: who takes a few at a time gets to all of them */
+	/* begin where the last call ended, so that a caller that takes a few at a time reaches all of them */
 	uint32_t start = atomic_load_explicit(&cq->waiting_from, memory_order_relaxed);
 
 	*alone = true;

@@ -1,4 +1,4 @@
-/* Whom a queue pair talks to: one peer, or a UD QP the few that it talked to last. */
+/* The links of a queue pair: to its one peer, or for a UD QP to the few to which it sent last. */
 #include "base/calls.h"
 #include "object/layout.h"
 #include "object/link.h"
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Find the peer's QP. It may not be ready yet; only its process and its number count here. */
+/* Find the peer's QP. It need not be ready yet: only its process and its number count here. */
 bool sv_qp_connect(struct sv_qp *qp)
 {
 	uint32_t qpn = qp->attr.dest_qp_num;
@@ -22,7 +22,7 @@ bool sv_qp_connect(struct sv_qp *qp)
 	if (!qp->peer)
 		return false;
 	qp->remotes.regions = qp->peer->segment->mrs;
-	/* a thread that waits for copiers loads it without the send lock, and then looks at the peer: see quiesce.c */
+	/* quiesce.c loads it without the send lock, and then reads the peer's `busy` */
 	__atomic_store_n(&qp->remote_entry, &qp->peer->segment->qps[sv_qpn_index(qpn)], __ATOMIC_RELEASE);
 	return true;
 }

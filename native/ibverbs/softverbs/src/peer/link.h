@@ -1,4 +1,4 @@
-/* Whom a queue pair talks to. */
+/* The links of a queue pair to its peers. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,11 +8,11 @@
 struct sv_link;
 struct sv_qp;
 
-/* To the peer that its attributes name; false with errno, and the QP has no peer. */
+/* Connect to the peer that its attributes name; false with errno, and the QP has no peer. */
 bool sv_qp_connect(struct sv_qp *qp);
 void sv_qp_disconnect(struct sv_qp *qp);
-/* For a datagram; NULL: nobody is there. */
+/* The link for a datagram to this QP; NULL: no process has it. */
 struct sv_link *sv_ud_link(struct sv_qp *qp, uint32_t qpn);
 
-/* Our request put the peer's QP into error. */
+/* Report that our request put the peer's QP into error. */
 void sv_peer_fault(struct sv_qp *qp, enum sv_fault fault);

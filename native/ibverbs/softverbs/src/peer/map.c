@@ -1,17 +1,17 @@
 /*
- * Mappings of a peer's memory regions. A queue pair asks for one when it first meets a region, so they are found by the
- * region's index: of a list of all, each of thousands of regions would be a walk past the others.
+ * Mappings of a peer's memory regions. A queue pair asks for one when it first meets a region. They are in a hash table
+ * by the region's index, since in a list each of thousands of regions would cost a walk past the others.
  *
- * Posts and polls take the peer's lock for what they have not met yet, and must not wait long for it. So under it a
- * region is mapped, which is a system call or a few, and not populated or unmapped, which takes up to a second for
- * gigabytes. A mapping can be used before it is populated. Whoever mapped it populates it once it has let go of the
- * lock: a post at once, so that later ones to that region are fast; the helper thread when it has let go of its other
- * locks, too. One that is done with leaves: it is not found any more, and the helper unmaps it when its last user is
- * gone.
+ * Posts and polls take the peer's lock for a region that they have not met yet, and must not wait long for it. So under
+ * the lock a region is mapped, which takes a few system calls, but not populated or unmapped, which takes up to a
+ * second for gigabytes. A mapping can be used before it is populated. The thread that mapped it populates it after it
+ * has released the lock: a post does so at once, so that later posts to that region are fast; the helper thread does so
+ * when it has released its other locks, too. A mapping that is no longer needed leaves: it is not found any more, and
+ * the helper unmaps it when its last user is gone.
  *
- * The helper is woken when regions are gone. Its sweep looks at those that the owner names, and then at the queue pairs
- * that may use what leaves. What else is mapped costs it nothing, unless so many have gone that the owner does not name
- * them all any more: then it looks at everything, once.
+ * The helper is woken when regions are gone. Its sweep looks at the regions that the owner lists, and then at the queue
+ * pairs that may use a mapping that leaves. Other mappings cost it nothing, unless so many regions have gone that the
+ * owner's list no longer has all of them: then it looks at all mappings, once.
  */
 #include "base/calls.h"
 #include "base/populate.h"
@@ -28,7 +28,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* A power of two. With all regions that a process can have there are 16 in each. */
+/* A power of two. A process that registers all regions it can has 16 of them in each. */
 #define BUCKETS 4096u
 
 static struct sv_map **bucket_of(struct sv_maps *maps, uint32_t key)
@@ -36,7 +36,7 @@ static struct sv_map **bucket_of(struct sv_maps *maps, uint32_t key)
 	return &maps->buckets[SV_KEY_INDEX(key) % BUCKETS];
 }
 
-/* What a mapping of this file begins and ends at: of huge pages only whole ones are mapped, or unmapped. */
+/* The unit in which this file is mapped: of huge pages only whole ones are mapped or unmapped. */
 static uint64_t page_of(int fd)
 {
 	struct statfs fs;
@@ -44,7 +44,7 @@ static uint64_t page_of(int fd)
 	return fstatfs(fd, &fs) == 0 && fs.f_type == HUGETLBFS_MAGIC ? (uint64_t)fs.f_bsize : 4096;
 }
 
-/* -1 with errno: ESTALE if the owner has something else there, or nothing that can be mapped. */
+/* Open the backing file. -1 with errno; ESTALE: the owner has something else there, or nothing that can be mapped. */
 static int open_backing(int fd_dir, const struct sv_mr_entry *entry, uint64_t need)
 {
 	char name[16];
@@ -66,7 +66,7 @@ static int open_backing(int fd_dir, const struct sv_mr_entry *entry, uint64_t ne
 	return -1;
 }
 
-/* NULL with errno. */
+/* Map a region, whether or not it is mapped already. NULL with errno. */
 static struct sv_map *map_anew(struct sv_maps *maps, int fd_dir, uint32_t key, const struct sv_mr_entry *entry)
 {
 	if (entry->length > UINT64_MAX / 4 || entry->offset > UINT64_MAX / 4) {
@@ -162,10 +162,10 @@ struct sv_map *sv_map_get(
 	int error = errno;
 
 	if (!map && same) {
-		/* what is longer is mapped when there is memory */
+		/* it has grown: the longer mapping is made when there is memory */
 		if (sv_is_shortage(error))
 			return NULL;
-		/* of a region that is said to be longer than it can be, what it had is still there */
+		/* the entry claims more than the file has: what was mapped before is still there */
 		return use(old, qp);
 	}
 	if (old) {
@@ -220,7 +220,7 @@ static void look_at(struct sv_maps *maps, struct sv_map **bucket, const struct s
 	}
 }
 
-/* At the regions that are gone since it was done last. */
+/* Look at the regions that have gone since this was last called. */
 static void look_at_gone(struct sv_maps *maps, const struct sv_segment *owner)
 {
 	const struct sv_gone *gone = &owner->gone;
@@ -233,12 +233,12 @@ static void look_at_gone(struct sv_maps *maps, const struct sv_segment *owner)
 		return;
 	if (count - since < SV_GONE)
 		for (uint32_t i = since; i != count; i++) {
-			/* if a later one is here, its number is seen below */
+			/* if this place was overwritten by a later one, the count below shows it */
 			uint16_t index = atomic_load_explicit(&gone->indices[i % SV_GONE], memory_order_acquire);
 
 			look_at(maps, &maps->buckets[index % BUCKETS], owner->mrs);
 		}
-	/* the one that is being written may be in the place of the first */
+	/* the owner may be writing the next one, whose place is that of the first */
 	if (atomic_load_explicit(&gone->count, memory_order_relaxed) - since >= SV_GONE)
 		for (uint32_t i = 0; i < BUCKETS; i++)
 			look_at(maps, &maps->buckets[i], owner->mrs);

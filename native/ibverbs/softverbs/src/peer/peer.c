@@ -1,9 +1,9 @@
 /*
- * Other processes that have the device open: how they are found, mapped, rung and noticed to be dead.
- *
- * Everything of a peer is opened through one directory descriptor of its /proc/<pid>/fd. It stays bound to that
- * process when the pid is reused, and finding the segment of that slot and the pipe that it names in there shows that
- * the pid was the right one. The kernel lets only processes of the same user through (ptrace access), and we check too.
+ * Other processes that have the device open: how they are found, mapped and woken, and how their death is noticed.
+ * Everything of a peer is opened through one directory descriptor of its /proc/<pid>/fd. That stays bound to the
+ * process when the pid is reused. To find in there the segment of that slot, and the pipe that the segment names, shows
+ * that the pid was the right one. The kernel lets only processes of the same user through (ptrace access), and we check
+ * the user as well.
  */
 #include "base/calls.h"
 #include "base/clock.h"
@@ -44,7 +44,7 @@ bool sv_peer_check_dead(struct sv_peer *peer)
 bool sv_peer_is_stopped(struct sv_peer *peer)
 {
 	char text[256];
-	/* beside the directory that is bound to this process */
+	/* through the directory that is bound to this process */
 	int fd = sv_openat(peer->fd_dir, "../stat", O_RDONLY);
 	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 
@@ -63,8 +63,9 @@ bool sv_peer_is_nobody(int error)
 }
 
 /*
- * The peer's control segment, by the name of its memfd; of slot 0: whatever slot it has. -1 with errno: ESRCH only when
- * it has none. One that is there and cannot be opened is a living process's, whom nobody may take for dead.
+ * Open the peer's control segment, found by the name of its memfd; if slot is 0, of whatever slot the peer has. -1 with
+ * errno; ESRCH only if it has none: a segment that is there and cannot be opened belongs to a living process, which
+ * must not be taken for dead.
  */
 static int open_segment(int fd_dir, uint32_t slot)
 {
@@ -95,7 +96,7 @@ static int open_segment(int fd_dir, uint32_t slot)
 			break;
 		}
 		if (n < 0 && errno != ENOENT && errno != EINVAL)
-			error = errno; /* that may have been it: neither a descriptor closed meanwhile, nor "." */
+			error = errno; /* this may have been the segment: neither closed meanwhile, nor "." */
 	}
 	if (!entry && errno)
 		error = errno;
@@ -160,7 +161,7 @@ static void release(struct sv_peer *peer)
 	errno = error;
 }
 
-/* Is descriptor `fd` of the peer the pipe with this inode? If not, with errno. */
+/* Is this descriptor of the peer the pipe with this inode? False with errno. */
 static bool is_pipe(int dir, const char *name, uint64_t ino)
 {
 	struct stat st;
@@ -170,7 +171,7 @@ static bool is_pipe(int dir, const char *name, uint64_t ino)
 	return S_ISFIFO(st.st_mode) && st.st_ino == ino;
 }
 
-/* The pipe with this inode that is descriptor `fd` of the peer; -1 if it is not, with errno. */
+/* Open the pipe with this inode that is descriptor `fd` of the peer; -1 with errno if it is not that pipe. */
 static int open_pipe(struct sv_peer *peer, uint32_t fd, uint64_t ino, int flags)
 {
 	char name[16];
@@ -201,8 +202,8 @@ static bool open_life(struct sv_peer *peer)
 }
 
 /*
- * Its /proc/<pid>/fd; -1 with errno. Mounted with hidepid /proc says EPERM, or ENOENT, of a process that we may not
- * look at: EACCES, as without, if there is one.
+ * Open its /proc/<pid>/fd; -1 with errno. If /proc is mounted with hidepid, the kernel returns EPERM or ENOENT for a
+ * process that we may not look at; that becomes EACCES, as without hidepid, if there is such a process.
  */
 static int open_descriptors(pid_t pid)
 {
@@ -217,9 +218,9 @@ static int open_descriptors(pid_t pid)
 }
 
 /*
- * At once, not when it is first woken: a peer that we have changed (a fault, a region that is gone, an event) has to
- * hear of it, and then it is too late to lack a descriptor. For reading too: a pipe that has a reader raises no SIGPIPE
- * when its owner has died.
+ * Open the pipe that wakes its helper, at once and not when it is first needed: a peer has to be notified of a change
+ * that we made (a fault, a region that is gone, an event), and then it is too late to lack a descriptor. It is opened
+ * for reading, too: a pipe that has a reader raises no SIGPIPE after its owner has died.
  */
 static bool open_wake(struct sv_peer *peer)
 {
@@ -260,7 +261,7 @@ static struct sv_peer *attach(uint32_t slot)
 		if (peer->fd_dir >= 0 && (peer->segment = map_segment(peer->fd_dir, slot)) != NULL && open_life(peer) &&
 		    open_wake(peer)) {
 			peer->nonce = peer->segment->header.nonce;
-			/* of those that are gone by now nothing is mapped */
+			/* regions that are gone by now were never mapped here */
 			peer->maps.gone = atomic_load_explicit(&peer->segment->gone.count, memory_order_acquire);
 			return peer;
 		}
@@ -310,7 +311,7 @@ struct sv_peer *sv_peer_get(uint32_t slot)
 	if (!peer && (peer = attach(slot)) != NULL) {
 		int error = sv_watch_add(peer->life);
 
-		/* a thread that sleeps never finds a peer dead that is not watched; without a helper no thread sleeps */
+		/* without a watch, a thread that sleeps would never notice its death; without a helper no thread sleeps */
 		if (sv_is_shortage(error)) {
 			release(peer);
 			peer = NULL;
@@ -341,7 +342,7 @@ void sv_peer_put(struct sv_peer *peer)
 		unwatch(peer);
 	}
 	pthread_mutex_unlock(&peers_lock);
-	/* to unmap gigabytes takes long */
+	/* unmapping gigabytes takes long, so no lock is held */
 	if (last)
 		release(peer);
 }
@@ -352,7 +353,7 @@ bool sv_peers_find_dead(void)
 
 	pthread_mutex_lock(&peers_lock);
 	for (struct sv_peer *peer = peers; peer; peer = peer->next) {
-		/* also one that somebody else found dead: its pipe would wake the helper for ever */
+		/* also a peer whose death another thread noticed: its pipe would wake the helper again and again */
 		if ((peer->watched || !atomic_load(&peer->dead)) && sv_peer_check_dead(peer)) {
 			unwatch(peer);
 			found = true;
@@ -378,7 +379,7 @@ uint64_t sv_peers_sweep(void)
 	return holders;
 }
 
-/* One that has something to populate, held against its end; NULL: none has. */
+/* A peer that has a mapping to populate, held; NULL: none has. */
 static struct sv_peer *hold_fresh(struct sv_map **map)
 {
 	*map = NULL;
@@ -454,7 +455,7 @@ bool sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *m
 {
 	pthread_mutex_lock(&peer->lock);
 	int pipe = ino ? open_doorbell(peer, fd, ino) : -1;
-	/* a full pipe wakes its reader anyway; for lack of memory the event is owed, and not tried for under our locks */
+	/* a full pipe wakes its reader anyway; if memory is short the event is owed: we do not try again under our locks */
 	bool rang = pipe >= 0 && (sv_write_once(pipe, message, bytes) >= 0 || errno == EAGAIN);
 	bool owed = ino && !rang && sv_is_shortage(errno);
 
@@ -471,11 +472,14 @@ void sv_peer_wake(struct sv_peer *peer)
 	if (peer->self) {
 		sv_watch_wake();
 	} else if (sv_write(peer->wake, "w", 1) < 0) {
-		/* full: it is awake */
+		/* the pipe is full: its reader is awake */
 	}
 }
 
-/* By their list: a queue pair of datagrams lets go of its peers whenever it sends, under a lock of its own. */
+/*
+ * The list of peers is walked, and not that of QPs: a UD QP changes its peers whenever it sends, under a lock of its
+ * own.
+ */
 void sv_peers_unmap(uint32_t index)
 {
 	struct sv_gone *gone = &sv_process.segment->gone;
@@ -483,7 +487,7 @@ void sv_peers_unmap(uint32_t index)
 	pthread_mutex_lock(&peers_lock);
 	uint32_t count = atomic_load_explicit(&gone->count, memory_order_relaxed);
 
-	/* released, too: a peer that reads it finds that the one before is counted */
+	/* with release: a peer that reads this index also sees the count that includes the one before */
 	atomic_store_explicit(&gone->indices[count % SV_GONE], (uint16_t)index, memory_order_release);
 	atomic_store_explicit(&gone->count, count + 1, memory_order_release);
 	for (struct sv_peer *peer = peers; peer; peer = peer->next)
@@ -492,9 +496,9 @@ void sv_peers_unmap(uint32_t index)
 	pthread_mutex_unlock(&peers_lock);
 }
 
-/* How long a peer that is stopped is waited for... */
+/* How long we wait for a peer that is stopped... */
 #define STOPPED_NS 100000000ull
-/* ...and anyone else, who gets no core, or copies gigabytes. */
+/* ...and for any other, which gets no core, or copies gigabytes. */
 #define SLOW_NS 2000000000ull
 
 bool sv_patience(uint64_t since_ns, bool stopped)

@@ -1,12 +1,22 @@
 /*
- * Waiting for copiers. Whoever retires something (a key, a QP) has already made it invalid. After the barrier a
- * copier either sees that or it is visible that it is busy (its store of `busy` pairs with our load here, our store of
- * a key, a state or a gate with its load after that); one that was busy and has moved on is out. A peer that died is
- * out too. One that is stopped in the middle of a copy may go on and write, at any time or never: so the waits have an
- * end, after which what is retired stays there, invalid, to be retired again.
+ * Waiting for copiers.
  *
- * They are only for those who can hold what is retired: a key of a protection domain is used by QPs of that domain, a
- * QP by its peer. No lock is held meanwhile, and the process lock only to look at a QP, which it keeps alive.
+ * An initiator copies to and from this process's memory by itself. So an object that is retired here (a key, a QP) may
+ * still be in use by a copier after it was made invalid, and its memory may be reused only once that copier is out.
+ * Threads of this process that use their own keys are copiers, too.
+ *  - The copier stores an odd value into `busy` of its QP (sv_enter in path/busy.h), loads the key, state or gate,
+ *    copies if that is valid, and stores an even value.
+ *  - The thread that retires an object stores the invalid key, state or gate, runs membarrier on all processes that
+ *    have the device open, and loads each copier's `busy`.
+ * Each side stores and then loads, with a full barrier in between, which membarrier executes for the copier. So a
+ * copier finds the object invalid, or its `busy` is seen as odd. In the second case the thread waits until that word
+ * has changed: then the copier is out, even if it is busy with another operation by then. A peer that has died is out,
+ * too. A peer that is stopped in the middle of a copy may resume and write at any time, or never: so the wait has an
+ * end, after which the object stays allocated, invalid, and can be retired again.
+ *
+ * Only copiers that can hold the object are waited for: a key of a protection domain is used by QPs of that domain, a
+ * QP by its peer. No lock is held during the wait, except that the process lock is taken for each look at a QP, which
+ * it keeps alive.
  */
 #include "base/barrier.h"
 #include "base/clock.h"
@@ -22,14 +32,14 @@
 #include <sched.h>
 #include <time.h>
 
-/* A copier in the middle of something. */
+/* What we wait for: two words that must change, each if it is odd. */
 struct watched {
-	uint32_t index;  /* of the QP */
-	uint32_t copier; /* its peer's `busy`: odd if it must move on */
-	uint32_t busy;   /* and its own */
+	uint32_t index;  /* of our QP */
+	uint32_t copier; /* the `busy` of its peer */
+	uint32_t busy;   /* its own `busy` */
 };
 
-/* Of a copier that may be busy, and cannot be looked at: odd. */
+/* The value of `busy` for a copier that may be busy and cannot be looked at. It is odd. */
 #define UNKNOWN UINT32_MAX
 
 static void pause_a_while(unsigned round)
@@ -40,10 +50,10 @@ static void pause_a_while(unsigned round)
 		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
 }
 
-/* The process whose requests come to this QP; hold it against its end with sv_peer_put. NULL: it is gone. */
+/* The process whose requests come to this QP, held until sv_peer_put. NULL: *gone says whether it is gone. */
 static struct sv_peer *copier(const struct sv_qp *qp, bool *gone)
 {
-	/* we may know of its QP without ever having reached it */
+	/* the QP may have a peer's number and never have reached that process */
 	struct sv_peer *peer = sv_peer_get(qp->peer ? qp->peer->slot : sv_qpn_slot(qp->attr.dest_qp_num));
 
 	*gone = peer ? qp->peer && peer != qp->peer : sv_peer_is_nobody(errno);
@@ -74,14 +84,14 @@ static bool is_stopped(const struct sv_qp *qp)
 }
 
 /*
- * What the peer of a QP says of itself. Under the process lock or the send lock, which keep its segment. A peer can be
- * at work on a QP of ours that has never got to its process: then it is looked for now. If this user has no such
- * process, no copier is at work; if it cannot be looked at for any other reason, we cannot tell.
+ * The `busy` of the peer of a QP. Under the process lock or the send lock, which keep its segment mapped. A peer can be
+ * at work on a QP of ours that never reached the peer's process: then the process is looked up now. If this user has no
+ * such process, no copier is at work; if it cannot be looked at for any other reason, the answer is UNKNOWN.
  */
 static uint32_t busy_of_copier(const struct sv_qp *qp)
 {
 	if (qp->qp.qp_type == IBV_QPT_UD)
-		return 0; /* senders to it hold a lock instead */
+		return 0; /* senders to a UD QP hold a lock instead */
 	struct sv_qp_entry *its = __atomic_load_n(&qp->remote_entry, __ATOMIC_ACQUIRE);
 
 	if (likely(its != NULL))
@@ -112,7 +122,7 @@ bool sv_copier_out(const struct sv_qp *qp, uint32_t copier)
 		return true;
 	uint32_t now = busy_of_copier(qp);
 
-	/* of one that was not known then, only that it is at rest says that it is out */
+	/* if its value was unknown then, only an even value now shows that it is out */
 	if (now != UNKNOWN && (!(now & 1) || (copier != UNKNOWN && now != copier)))
 		return true;
 	return is_gone(qp);
@@ -132,11 +142,11 @@ static bool wait_for(struct watched w, uint64_t since_ns)
 	for (unsigned round = 0;; round++) {
 		pthread_mutex_lock(&sv_process.lock);
 		const struct sv_qp *qp = sv_process.qps[w.index];
-		/* destroying a QP waits for its copiers, so one that is gone is quiet */
+		/* destroying a QP waits for its copiers, so a QP that is gone has none */
 		bool out = !qp || moved_on(qp, &w);
 		bool patient = out || sv_patience(since_ns, false);
 
-		/* one that cannot be looked at cannot be seen to move on either */
+		/* a copier that cannot be looked at cannot be seen to move on either */
 		if (!out && !sv_patience(since_ns, true) && (w.copier == UNKNOWN || ((w.copier & 1) && is_stopped(qp))))
 			patient = false;
 		pthread_mutex_unlock(&sv_process.lock);
@@ -146,15 +156,15 @@ static bool wait_for(struct watched w, uint64_t since_ns)
 	}
 }
 
-/* Senders to UD QPs hold a lock instead; the word outlives the QP. */
+/* Senders to UD QPs hold a lock instead, whose word outlives the QP. */
 static bool wait_for_datagram(_Atomic uint64_t *lock, uint64_t since_ns)
 {
 	uint64_t holder = atomic_load(lock);
 
 	for (unsigned round = 1; holder && atomic_load(lock) == holder; round++) {
-		/* it may be new each time: then it is found free in the end */
+		/* the holder may be another one each time: then the lock was free in between */
 		if (round % 32 == 0 && !sv_robust_lives(holder))
-			break; /* its work is for the next sender to mend */
+			break; /* the next sender repairs what it left (deliver.c) */
 		if (!sv_patience(since_ns, false) || (!sv_patience(since_ns, true) && sv_robust_is_stopped(holder)))
 			return false;
 		pause_a_while(round);

@@ -1,11 +1,12 @@
 /*
- * A peer's memory regions as one QP sees them: a table of what an rkey means, private to the QP (so it needs no lock of
- * its own). An entry is valid while the peer's table has the same key, given the same time: a window's may be bound
- * anew. That load is all an operation shares with the owner. The file mappings behind it are shared by all QPs to the
- * peer (map.c).
+ * A peer's memory regions as one QP sees them: a table of what each rkey means, private to the QP, so that it needs no
+ * lock of its own. An entry is valid while the peer's table still has the same key, filled the same time: a window's
+ * key may be bound again. The load that checks this is all that an operation shares with the owner. The file mappings
+ * behind the entries are shared by all QPs to the peer (map.c).
  *
- * A region's place is its index in the peer's table, as far as ours is long. If two that are in use have one place,
- * the table grows until they have two, for which that of all regions, 4 MiB, is always long enough.
+ * The place of a region is its index in the peer's table, modulo the length of ours. If two regions that are in use
+ * fall into one place, the table grows until each has its own; with a place for every region, 4 MiB, it is always long
+ * enough.
  */
 #include "base/calls.h"
 #include "object/layout.h"
@@ -21,10 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of no region. */
+/* The key of no region. */
 #define NO_KEY 0xffffffffu
 
-/* Most peers have fewer regions. */
+/* The first size of the table: most peers have fewer regions. */
 #define FEWEST_PLACES 256u
 
 static void drop(struct sv_peer *peer, struct sv_remote *remote)
@@ -40,7 +41,7 @@ static void drop(struct sv_peer *peer, struct sv_remote *remote)
 	memset(remote, 0, sizeof(*remote));
 }
 
-/* Pages that are never written are never taken of the places of a large table. */
+/* Pages of a large table that are never written take no memory. */
 static bool create(struct sv_remotes *remotes, uint32_t places, const struct sv_mr_entry *regions)
 {
 	void *memory = sv_calloc(places + 1, sizeof(struct sv_remote));
@@ -57,7 +58,7 @@ bool sv_remotes_create(struct sv_remotes *remotes)
 	return create(remotes, FEWEST_PLACES, NULL);
 }
 
-/* So that these two regions have a place each; those that had one each still do. False: there is no memory. */
+/* Grow the table so that these two regions have a place each, as all others still do. False: there is no memory. */
 static bool grow(struct sv_remotes *remotes, uint32_t key, uint32_t other)
 {
 	uint32_t differ = SV_KEY_INDEX(key) ^ SV_KEY_INDEX(other);
@@ -73,13 +74,13 @@ static bool grow(struct sv_remotes *remotes, uint32_t key, uint32_t other)
 	return true;
 }
 
-/* An empty place for a region that has none. */
+/* Make an empty place for a region that has none. */
 static struct sv_remote *make_place(struct sv_qp *qp, uint32_t key)
 {
 	struct sv_remotes *remotes = &qp->remotes;
 	struct sv_remote *taken = sv_remote_place(remotes, key);
 
-	/* without the memory or the time for more they take turns */
+	/* if there is no memory, or no time, to grow the table, the two take turns in one place */
 	if (taken->key && SV_KEY_INDEX(taken->key) != SV_KEY_INDEX(key) && sv_remote_is_live(remotes, taken, taken->key) &&
 	    !qp->bounded && grow(remotes, key, taken->key))
 		return sv_remote_place(remotes, key);
@@ -96,12 +97,12 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 	struct sv_mr_entry entry;
 
 	if (remote->key == key)
-		drop(peer, remote); /* it means something else by now */
+		drop(peer, remote); /* the key means something else by now */
 	entry.meaning = atomic_load_explicit(&shared->meaning, memory_order_acquire);
 	if (key == 0 || key == NO_KEY || entry.key != key)
 		return NULL;
 	remote = make_place(qp, key);
-	/* stable while the key is there and we say that we are busy */
+	/* these fields do not change while the key is there and our `busy` is odd */
 	entry.access = SV_ONCE(shared->access);
 	entry.pd = SV_ONCE(shared->pd);
 	entry.iova = SV_ONCE(shared->iova);
@@ -111,7 +112,10 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 	entry.qpn = SV_ONCE(shared->qpn);
 	entry.ino = SV_ONCE(shared->ino);
 	entry.offset = SV_ONCE(shared->offset);
-	/* granted to this connection: of the same domain, and not another QP's window; and that we may ask for at all */
+	/*
+	 * what is granted to this connection: a region of the same domain, no window of another QP, and only operations
+	 * that our attributes allow
+	 */
 	bool granted = entry.pd == qp->remote_entry->pd && (!entry.qpn || entry.qpn == qp->target.qpn);
 	uint32_t asked = qp->attr.max_rd_atomic ? UINT32_MAX : ~(uint32_t)SV_ANSWERED_ACCESS;
 
@@ -126,7 +130,7 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 		remote->map = sv_map_get(&peer->maps, peer->fd_dir, key, &entry, !qp->bounded, qp->index);
 		remote->unmapped = remote->map ? 0 : errno;
 		bool populate = remote->map && at_once && sv_map_claim(&peer->maps, remote->map);
-		bool sweep = peer->maps.leaving != NULL; /* what it replaces, perhaps */
+		bool sweep = peer->maps.leaving != NULL; /* perhaps the mapping that this one replaces */
 
 		pthread_mutex_unlock(&peer->lock);
 		if (sweep)
@@ -148,7 +152,10 @@ int sv_remote_unmapped(struct sv_qp *qp, struct sv_remote *remote)
 {
 	int error = remote->unmapped;
 
-	/* never by its address instead: its atomics would not be atomic with those of a process that has it mapped */
+	/*
+	 * never reach it by system calls instead: such atomics would not be atomic with those of a process that has mapped
+	 * it
+	 */
 	drop(qp->peer, remote);
 	if (error == EINPROGRESS)
 		return SV_STALL_HELPER;
@@ -169,7 +176,7 @@ void sv_remote_drop_all(struct sv_link *link)
 	link->remotes = (struct sv_remotes){0};
 }
 
-/* Only those that are mapped: the others hold nothing. Of a UD queue pair's links none is. */
+/* Only mapped regions are looked at, since the others hold nothing. No link of a UD QP has any. */
 void sv_remote_sweep(struct sv_qp *qp)
 {
 	if (qp->qp.qp_type == IBV_QPT_UD || !qp->peer || !qp->remotes.places)

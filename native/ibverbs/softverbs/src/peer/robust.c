@@ -1,7 +1,8 @@
 /*
  * A lock between processes whose holder may be killed at any instruction. The word names the holder: its nonce and
- * slot. A waiter that has waited for a while looks whether that process still lives, and takes the lock from a dead
- * one, and gives up on one that is stopped. What the lock protects must therefore be consistent at every step.
+ * slot. A waiter that has waited for a while checks whether that process still lives: it takes the lock from a dead
+ * holder, and gives up if the holder is stopped. So what the lock protects must be consistent, or repairable, at every
+ * step (deliver.c).
  */
 #include "base/clock.h"
 #include "object/layout.h"
@@ -17,7 +18,7 @@ static uint64_t my_name(void)
 	return (sv_process.segment->header.nonce << 12 | sv_process.slot) | 1ull << 63;
 }
 
-/* The process with this name; NULL: it is dead, or (`unknown`) it cannot be told. */
+/* The process that this word names; NULL: it is dead, or, if *unknown is set, we cannot find out. */
 static struct sv_peer *find(uint64_t name, bool *unknown)
 {
 	uint32_t slot = (uint32_t)(name & (SV_SLOTS - 1));
@@ -73,7 +74,7 @@ enum sv_robust sv_robust_lock(_Atomic uint64_t *lock)
 					return SV_ROBUST_FROM_DEAD;
 				continue;
 			}
-			/* a post must not wait for it: it can be tried again, or is lost as a datagram may be */
+			/* a post must not wait for a stopped holder: it can be tried again, or is lost as a datagram may be */
 			if (sv_robust_is_stopped(holder))
 				return SV_ROBUST_HELD;
 			if (!since)

@@ -1,7 +1,8 @@
 /*
- * A peer's private memory, through a descriptor of it. process_vm_writev would name the process by its number, which
- * may be another's by the time of the call, whatever was looked at before it. (This way the kernel does not mind that
- * memory was made read-only since it was registered: no device does, which has pinned it.)
+ * A peer's private memory, through a descriptor of /proc/<pid>/mem. process_vm_writev would name the process by its
+ * number, which may be another process's at the time of the call, whatever was checked before it. (Through the
+ * descriptor the kernel also writes memory that was made read-only after it was registered, as a device does, which has
+ * pinned it.)
  */
 #include "base/calls.h"
 #include "base/clock.h"
@@ -19,10 +20,10 @@
 
 #define PIECE (1u << 30)
 
-/* How long a peer that lives and has lost its memory is given to be gone. */
+/* How long we wait for the end of a peer that still lives and has lost its memory. */
 #define GOING_NS 80000000ull
 
-/* What it has shown as its nonce is read where it says that it has its segment. */
+/* Is the nonce of its segment found where it claims to have its segment? */
 static bool has_segment(const struct sv_peer *peer, int memory)
 {
 	const struct sv_header *header = &peer->segment->header;
@@ -36,8 +37,8 @@ static bool has_segment(const struct sv_peer *peer, int memory)
 }
 
 /*
- * With /proc mounted read-only. To write by the process's number instead might be to write into another's memory: so it
- * is our error (EBADF).
+ * For the case that /proc is mounted read-only. Writing by the process's number instead might write into another
+ * process's memory, so writing is an error of our side (EBADF).
  */
 static int open_to_read(const struct sv_peer *peer)
 {
@@ -53,12 +54,13 @@ static int open_to_read(const struct sv_peer *peer)
 }
 
 /*
- * A descriptor of its memory, which stays that memory's when the process execs or its number is another's: then reading
- * gives nothing. -1 with errno; ESRCH: it has that memory no more.
+ * A descriptor of its memory, which stays bound to that memory when the process execs or its number is reused: then
+ * reading returns nothing. -1 with errno; ESRCH: it no longer has that memory.
  *
- * Opened when it is first needed: most peers have no private memory, and before they register some a Yama may not let
- * us. A descriptor that is opened is bound to the memory that the process had then, which is another's if it has execed
- * since we attached: so it is looked at. Opened under the lock, and read without it: it never changes again.
+ * It is opened when it is first needed: most peers have no private memory, and until they register some, Yama may
+ * forbid it. The descriptor is bound to the memory that the process has at that time, which is another one if it has
+ * execed since we attached: so it is checked. It is opened under the lock and read without it, since it never changes
+ * again.
  */
 static int memory_of(struct sv_peer *peer)
 {
@@ -88,7 +90,7 @@ static int memory_of(struct sv_peer *peer)
 	return memory;
 }
 
-/* Does it have the memory no more that it had? Nothing is known of one whose memory we may not open. */
+/* Has the peer lost the memory that it had? False if we may not open its memory, and so cannot find out. */
 static bool has_no_memory(struct sv_peer *peer)
 {
 	uint64_t word;
@@ -96,14 +98,15 @@ static bool has_no_memory(struct sv_peer *peer)
 
 	if (peer->self || memory < 0)
 		return !peer->self && errno == ESRCH;
-	/* its segment is mapped there for as long as it has that memory */
+	/* its segment is mapped in that memory for as long as it has it */
 	return sv_pread(memory, &word, sizeof(word), SV_ONCE(peer->segment->header.self)) == 0;
 }
 
 /*
- * Gone, or going. A process that execs loses its memory a moment before its pipe hangs up, so it is given that moment:
- * the operation waits in its queue and is tried again, since we hold the send lock, and say that we are busy, for which
- * others wait. Once the head of the queue has waited so for long enough, the owner has unmapped what it registered.
+ * The peer is gone, or ending. A process that execs loses its memory a moment before its pipe is hung up, so it is
+ * given that moment: the operation waits in its queue and is tried again. It does not wait here, since we hold the send
+ * lock and our `busy` is odd, for which other threads wait. If the head of the queue has waited for long enough and the
+ * peer still lives, the owner has unmapped what it registered.
  */
 int sv_remote_out_of_reach(struct sv_qp *qp)
 {
@@ -117,7 +120,7 @@ int sv_remote_out_of_reach(struct sv_qp *qp)
 static int vm_failure(struct sv_qp *qp, int error)
 {
 	if (error == EBADF)
-		return IBV_WC_LOC_QP_OP_ERR; /* it is open for reading only */
+		return IBV_WC_LOC_QP_OP_ERR; /* the descriptor is open for reading only */
 	return sv_is_shortage(error) ? SV_STALL_SHORTAGE : sv_remote_out_of_reach(qp);
 }
 
@@ -136,7 +139,7 @@ int sv_remote_vm_write(struct sv_qp *qp, uint64_t addr, const void *from, uint64
 		uint64_t piece = bytes < PIECE ? bytes : PIECE;
 		uint64_t tail = piece > 8 ? (addr + piece) & 7 : 0;
 
-		/* the last bytes in an element of their own: elements are copied one after the other */
+		/* the last bytes are an element of their own: elements are copied one after the other */
 		if (piece > 8 && tail == 0)
 			tail = 8;
 		const struct iovec elements[2] = {

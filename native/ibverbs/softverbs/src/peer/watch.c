@@ -1,6 +1,7 @@
 /*
- * What wakes the helper thread: a pipe of the process, the pipes of peers that hang up, callers at the socket. There is
- * one helper per process, started when its first QP becomes ready to receive. What it does then is the data path's.
+ * What wakes the helper thread: a pipe of the process, the pipes of peers that are hung up, connections to the socket.
+ * There is one helper per process, started when its first QP becomes ready to receive. What it then does is in
+ * path/helper.c.
  */
 #include "base/calls.h"
 #include "object/process.h"
@@ -12,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Who woke us. */
+/* What woke the helper. */
 enum { FROM_PROCESS, FROM_PEER, FROM_CALLER };
 
 #define STACK_BYTES (256 * 1024)
@@ -25,8 +26,10 @@ _Atomic bool sv_watch_stopping;
 static _Atomic bool wake_written;
 static int epoll_fd = -1;
 
-/* Connections to our socket, which say all they have to say by being made. If descriptors are short, the next brings
- * us back here. */
+/*
+ * Accept and close connections to our socket: the connection itself is all that the other process needs. If we lack a
+ * descriptor, the next connection brings us back here.
+ */
 static void dismiss_callers(void)
 {
 	int fd;
@@ -54,8 +57,9 @@ bool sv_watch_wait(int timeout_ms)
 			dismiss_callers();
 	}
 	/*
-	 * After the pipe was emptied: a message that is read but still marked would silence every later one. An
-	 * exchange, so that what was done before a wake that found the mark set is seen after this.
+	 * This comes after the pipe was emptied: a message that was read while the mark is still set would suppress every
+	 * later one. It is an exchange, so that the thread which found the mark set, and wrote nothing, has its earlier
+	 * stores seen after this.
 	 */
 	atomic_exchange(&wake_written, false);
 	return n > 0;
@@ -79,7 +83,7 @@ int sv_watch_start(void)
 		    sv_epoll_add(epoll_fd, sv_process.listener, &caller))
 			error = errno;
 		if (!error) {
-			/* the program's signals are for the program's threads */
+			/* signals of the program are handled by the program's threads */
 			sigfillset(&all);
 			pthread_sigmask(SIG_SETMASK, &all, &before);
 			pthread_attr_init(&attr);
@@ -117,10 +121,10 @@ void sv_watch_stop(void)
 
 void sv_watch_wake(void)
 {
-	/* one message until it is read: a helper that gets no core must not cost every post a system call */
+	/* one message until it is read: a helper that gets no core must not cost each post a system call */
 	if (atomic_exchange(&wake_written, true))
 		return;
-	/* full: it is awake */
+	/* the pipe is full: the helper is awake */
 	if (sv_write(sv_process.wake_write, "w", 1) < 0 && errno != EAGAIN)
 		atomic_store(&wake_written, false);
 }
@@ -137,7 +141,7 @@ void sv_watch_remove(int fd)
 	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
-/* After a fork: the thread is the parent's. */
+/* After a fork: the thread exists only in the parent. */
 void sv_watch_after_fork(void)
 {
 	pthread_mutex_init(&watch_lock, NULL);

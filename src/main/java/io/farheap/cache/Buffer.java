@@ -8,17 +8,17 @@ import java.lang.foreign.MemorySegment;
  * between it and the far memory with no copy in between. Any session of the cache may use it, several at once on parts
  * of their own.
  */
-// What its superclass has beside this is for the cache alone.
+// The superclass's other methods are for the cache alone.
 @SuppressWarnings("exports")
 public final class Buffer extends RequestBuffer {
 
-    /** @param memory ends the registration, and unmaps the segment where it is the cache's */
+    /** @param memory closing it ends the registration, and unmaps the segment if the cache mapped it */
     Buffer(Owner owner, MemorySegment segment, int localKey, AutoCloseable memory) {
         super(owner, segment, localKey, memory);
     }
 
     /**
-     * The memory itself. Where the cache allocated it, it is page-aligned, accessible to all threads, and access after
+     * The memory itself. If the cache allocated it, it is page-aligned, accessible to all threads, and access after
      * {@link #close} throws.
      */
     @Override
@@ -26,15 +26,16 @@ public final class Buffer extends RequestBuffer {
         return super.segment();
     }
 
+    /** Its size in bytes. */
     @Override
     public long bytes() {
         return super.bytes();
     }
 
     /**
-     * Ends the registration, and unmaps the memory where the cache allocated it.
+     * Ends the registration, and unmaps the memory if the cache allocated it.
      *
-     * @throws IllegalStateException where a request that uses it has not finished; the buffer then stays open
+     * @throws IllegalStateException if a request that uses it has not finished; the buffer then stays open
      */
     @Override
     public void close() {

@@ -42,9 +42,9 @@ import org.jspecify.annotations.Nullable;
  * through {@linkplain #openSession sessions}, move it with {@link #retire}, end it with {@link #delete}. Any thread may
  * call.
  *
- * <p>One with {@link CacheBuilder#resilience} outlives servers: its pages are coded over several, and what was lost is
- * regenerated (Hydra). It has no regions to move; what it does not do says so, as
- * {@link UnsupportedOperationException}.
+ * <p>A cache with {@link CacheBuilder#resilience} survives the loss of servers: its pages are coded over several,
+ * and lost parts are regenerated (Hydra). It has no regions to move; methods that it does not support throw {@link
+ * UnsupportedOperationException}.
  */
 public abstract sealed class Cache implements AutoCloseable permits RegionCache, CodedCache {
 
@@ -52,50 +52,52 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     final LatencyTracker latency = new LatencyTracker();
     final List<SessionCore> sessions = new CopyOnWriteArrayList<>();
     /**
-     * Whoever lists a new session shares it; whoever changes which servers there are, or what new sessions are made of,
-     * has it alone for a moment. Taken before {@code topology}.
+     * A thread that lists a new session holds the read lock; a thread that changes the servers, or the configuration of
+     * new sessions, holds the write lock for a moment. Taken before {@code topology}.
      */
     final ReentrantReadWriteLock openings = new ReentrantReadWriteLock();
 
     private final Set<FutureCacheSession> futures = ConcurrentHashMap.newKeySet();
     private final Set<Buffer> buffers = ConcurrentHashMap.newKeySet();
-    /** Guards which buffers and sessions there are, for short: no server is called under it. */
+    /** Guards the sets of buffers and sessions. Held for a short time: no server is called under it. */
     private final ReentrantLock topology = new ReentrantLock();
-    /** Set with {@code openings} held alone. */
+    /** Set with the write lock of {@code openings} held. */
     private volatile boolean deleted;
 
     Cache(CacheOptions options) {
         this.options = options;
     }
 
+    /** Begins the creation of a cache. */
     public static CacheBuilder builder() {
         return new CacheBuilder();
     }
 
-    /** Bytes: addresses go from 0 to this, exclusive. */
+    /** Its size in bytes: addresses go from 0 to this, exclusive. */
     public abstract long capacity();
 
     /** The RDMA device in use. */
     public abstract Context context();
 
-    /** The size of the regions in which the cache moves, in bytes; of a coded one, of its slabs. */
+    /** The size in bytes of its regions, which move one by one; of a coded cache, of its slabs. */
     public abstract long regionBytes();
 
-    /** How many regions it has; of a coded one, slabs: those of one range of pages follow one another. */
+    /** How many regions it has; of a coded cache, slabs: those of one range of pages follow one another. */
     public abstract int regions();
 
-    /** The server that has a region now, or its beginning where it is on its way, as HOST:PORT. */
+    /** The server that has a region now, as HOST:PORT. If the region is moving, the server that has its beginning. */
     public abstract String serverOf(int region);
 
     /**
-     * How much of a region that is moving, or did so in part, from its beginning on, is where it is to go: 0 for a
-     * region in one place.
+     * How many bytes of a region, from its beginning on, have moved to their destination, if it is moving or was moved
+     * in part; 0 for a region in one place.
      */
     public abstract long movedBytes(int region);
 
     /**
-     * A new session; it belongs to the first thread that uses it. It connects to every server anew, so it also replaces
-     * one whose connection failed; requests to a server that cannot be reached end with {@link Status#LOST}.
+     * Opens a session, which belongs to the first thread that uses it. It makes new connections to all servers, so it
+     * can replace a session whose connection failed; requests to a server that cannot be reached end with {@link
+     * Status#LOST}.
      */
     public final CacheSession openSession() {
         checkOpen();
@@ -111,12 +113,12 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
         }
     }
 
-    /** A session of the application's, of a cache that is open: {@link #checkOpen} says so under {@code openings}. */
+    /** Opens a session for the application. It calls {@link #checkOpen} with a lock of {@code openings} held. */
     abstract SessionCore open(@Nullable OperationLatency recorder);
 
     /**
-     * A facade of futures over a session and a thread of its own, for those who prefer comfort. It is closed with the
-     * cache.
+     * Opens a session whose methods return futures, with a thread of its own: more comfortable and slower than {@link
+     * #openSession}. It is closed with the cache.
      */
     public final FutureCacheSession openFutureSession() {
         FutureCacheSession session =
@@ -136,12 +138,11 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     }
 
     /**
-     * Registers memory that is somebody else's, for requests as with {@link #allocate}: it outlives the cache, and may
-     * be registered with several. To close the buffer ends the registration, and leaves the memory alone; the cache,
-     * when it is closed, does so too.
+     * Registers the caller's memory, for requests as with {@link #allocate}. The memory outlives the cache, and may be
+     * registered with several. Closing the buffer, or the cache, ends the registration and does not free the memory.
      *
-     * @param memory off-heap, writable, and there until the buffer is closed; any thread's
-     * @throws IllegalArgumentException where it is not
+     * @param memory off-heap and writable; the caller keeps it alive until the buffer is closed
+     * @throws IllegalArgumentException if it is on the heap, read-only or empty
      */
     public final Buffer register(MemorySegment memory) {
         if (!memory.isNative() || memory.isReadOnly() || memory.byteSize() == 0) {
@@ -167,12 +168,12 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
 
     abstract Buffer wrap(MemorySegment memory);
 
-    /** What became of the calls of procedures that the sessions of this process made; nothing where it is coded. */
+    /** Counts of the calls of procedures that the sessions of this process made; all 0 for a coded cache. */
     public CallCounts callCounts() {
         return new CallTally().now();
     }
 
-    /** Latencies of all sessions; empty where the cache was built without {@link CacheBuilder#trackLatency}. */
+    /** Latencies of all sessions; empty if the cache was built without {@link CacheBuilder#trackLatency}. */
     public final LatencyTracker latency() {
         return latency;
     }
@@ -183,32 +184,32 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     }
 
     /**
-     * Code that runs where the data is.
+     * The cache's procedures: code that runs on the servers, where the data is.
      *
-     * @throws UnsupportedOperationException where the cache is coded: a server would see splits
+     * @throws UnsupportedOperationException if the cache is coded: a server would see only splits of its pages
      */
     public Procedures procedures() {
         throw unsupported("have procedures: a server has parts of its pages alone");
     }
 
-    /** How requests travel now. */
+    /** How requests travel now: threads, batch size and queue depth. */
     public abstract CacheConfiguration configuration();
 
     /** Servers that the cache uses, as HOST:PORT. */
     public abstract List<String> servers();
 
     /**
-     * Adds a server for regions to move to, or for slabs.
+     * Adds a server that regions can move to, or slabs can be placed on.
      *
-     * @throws CacheException where it cannot be reached, is in use already, by this or another address, or its regions
-     *     have another size (of a coded cache: are smaller)
+     * @throws CacheException if it cannot be reached, is in use already under this or another address, or its regions
+     *     have another size (for a coded cache: are smaller than a slab)
      */
     public abstract void addServer(String address);
 
     /**
-     * What is left of the promises of a coded cache.
+     * The health of a coded cache: the state of its slabs, and how many more servers it may lose.
      *
-     * @throws UnsupportedOperationException where it was built without {@link CacheBuilder#resilience}
+     * @throws UnsupportedOperationException if it was built without {@link CacheBuilder#resilience}
      */
     public Health health() {
         throw new UnsupportedOperationException(
@@ -216,27 +217,28 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     }
 
     /**
-     * Changes how requests travel, while the cache is used. Every session is given what the new configuration needs,
-     * takes no requests for a moment (as if its queue were full) until those that it has are called back, and goes on
-     * the new way. No request is lost or done twice. A migration is waited for.
+     * Changes how requests travel, while the cache is used. Each session gets the connections that the new
+     * configuration needs, accepts no requests for a moment (as if its queue were full) until its pending ones have
+     * been called back, and then uses the new configuration. No request is lost or executed twice. This method waits
+     * for a migration that is under way.
      *
-     * @throws IllegalArgumentException where the device cannot do it
-     * @throws CacheException where it cannot be done: a server refuses, or a session has requests pending and its
-     *     thread polls for none of them for {@value Reconfiguration#QUIET_SECONDS} seconds. Nothing has changed then
+     * @throws IllegalArgumentException if the device does not support the configuration
+     * @throws CacheException if a server refuses, or a session has requests pending and its thread does not poll for
+     *     {@value Reconfiguration#QUIET_SECONDS} seconds. Nothing has changed then
      */
     public void reconfigure(CacheConfiguration how) {
         throw unsupported("change how its requests travel: create another");
     }
 
     /**
-     * Changes what the cache is to do, while it is used: it runs with the cheapest configuration that its model says
-     * will do that, and is compared with it from now on. With a manager, that says with which configuration, and the
-     * cache moves off servers that cannot serve it. The application then uses as many sessions as {@link #explanation}
-     * says.
+     * Changes the cache's objective, while it is used: the cache runs with the cheapest configuration that meets the
+     * objective by its performance model, and its performance is compared with the new objective from now on. If the
+     * cache has a manager, the manager chooses the configuration, and the cache moves off servers that cannot serve it.
+     * The application should then use as many sessions as {@link #explanation} names.
      *
-     * @return why it is that configuration
-     * @throws io.farheap.slo.InfeasibleSloException where no configuration does that. Nothing has changed then
-     * @throws IllegalStateException where the cache was created without an objective
+     * @return why the cache has that configuration
+     * @throws io.farheap.slo.InfeasibleSloException if no configuration meets the objective. Nothing has changed then
+     * @throws IllegalStateException if the cache was created without an objective
      * @throws CacheException as {@link #reconfigure}
      */
     public Explanation reshape(Slo objective) {
@@ -244,32 +246,35 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     }
 
     /**
-     * Looks for another configuration for the objective that the cache has, because it misses it: as {@link #reshape},
-     * with a margin that is larger by what predictions for the present one were better than what it did when it last
-     * missed it.
+     * Looks for another configuration for the present objective, because the cache misses it: as {@link #reshape(Slo)},
+     * with a larger margin. The margin grows by the share by which the model's prediction was better than the
+     * performance at the last miss.
+     *
+     * @return why the cache has the new configuration
      */
     public Explanation retune() {
         throw unsupported("change its configuration: create another");
     }
 
     /**
-     * Changes the capacity, while the cache is used (Redy, table 1): to grow takes regions of its servers, the last one
-     * first, or of others that its manager finds, to which all of it moves where that costs less; to shrink gives whole
-     * regions back. No request to what stays waits. What is new is zero, also where it was there before. Requests
-     * beyond the new end are refused once the cache is smaller; those that were issued before end as they are. A
-     * migration or another change is waited for. A coded cache only grows: by ranges of k + r slabs.
+     * Changes the capacity, while the cache is used (Redy, table 1). A cache that grows takes regions of its servers,
+     * the last one first, or of other servers that its manager finds; the whole cache moves to these if that costs
+     * less. A cache that shrinks gives whole regions back. No request to the part that stays waits. New bytes are zero,
+     * also if the cache had them before. Once the cache is smaller, requests beyond the new end are refused; those
+     * issued before end normally. This method waits for a migration or another change that is under way. A coded cache
+     * only grows, by ranges of k + r slabs.
      *
      * @param bytes at least 1
-     * @throws CacheException where there are not enough regions, a server or the manager refuses, or a session has
-     *     requests pending beyond the new end and its thread polls for none of them for
-     *     {@value CacheResizer#QUIET_SECONDS} seconds. The capacity and the content are as before then
+     * @throws CacheException if there are not enough regions, a server or the manager refuses, or a session has
+     *     requests pending beyond the new end and its thread does not poll for {@value CacheResizer#QUIET_SECONDS}
+     *     seconds. Capacity and content are as before then
      */
     public void reshape(long bytes) {
         throw unsupported("change its capacity: create another");
     }
 
     /**
-     * Changes capacity and objective, or neither: as {@link #reshape(long)} and {@link #reshape(Slo)}.
+     * Changes capacity and objective together, or neither: as {@link #reshape(long)} and {@link #reshape(Slo)}.
      *
      * @return why the cache has the configuration that it has now
      */
@@ -277,45 +282,45 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
         throw unsupported("change its capacity or its objective: create another");
     }
 
-    /** Why the cache runs with its configuration; empty where it was created without an objective. */
+    /** Why the cache runs with its configuration; empty if it was created without an objective. */
     public final Optional<Explanation> explanation() {
         SloWatch watch = watch();
         return watch == null ? Optional.empty() : Optional.of(watch.explanation());
     }
 
     /**
-     * What the cache did in the last period that is over, beside its objective; empty where it has none, or no period
-     * is over.
+     * The cache's performance in the last complete period, compared with its objective; empty if it has no objective,
+     * or no period has ended.
      */
     public final Optional<SloReport> sloReport() {
         SloWatch watch = watch();
         return watch == null ? Optional.empty() : watch.last();
     }
 
-    /** In how many periods the cache has missed its objective; 0 where it has none. */
+    /** In how many periods the cache has missed its objective; 0 if it has no objective. */
     public final long sloMissed() {
         SloWatch watch = watch();
         return watch == null ? 0 : watch.missed();
     }
 
-    /** Of its objective; null where it has none. */
+    /** Watches its objective; null if it has none. */
     abstract @Nullable SloWatch watch();
 
     /**
-     * By which the cache's manager knows it.
+     * The id by which the cache's manager identifies it.
      *
-     * @throws IllegalStateException where it has none
+     * @throws IllegalStateException if it has no manager
      */
     public final long id() {
         return management().cacheId();
     }
 
     /**
-     * The cache is needed for longer than was said when it was created; see {@link CacheBuilder#onExpiring}.
+     * Extends the cache's lifetime beyond the duration given when it was created; see {@link CacheBuilder#onExpiring}.
      *
-     * @param likely from now; null for ever
-     * @throws CacheException where its manager does not answer
-     * @throws IllegalStateException where it has none
+     * @param likely how long the cache is likely to be needed, from now; null for ever
+     * @throws CacheException if its manager does not answer
+     * @throws IllegalStateException if it has no manager
      */
     public final void extend(@Nullable Duration likely) {
         management().extend(likely);
@@ -343,9 +348,10 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      *
      * @param regions from 0 to {@link #regions}, exclusive
      * @param to HOST:PORT of a server that the cache uses or, with a manager, of any that the manager has
-     * @throws CacheException where a server or the manager refuses or does not answer. Regions before that one have
-     *     moved, those after it have not. Of itself, the chunks that had moved are in the new place, the others in the
-     *     old one: it can be used, and moved again. A part of it whose server is lost is lost with that.
+     * @throws CacheException if a server or the manager refuses or does not answer. The regions before the one that
+     *     failed have moved, those after it have not. Of the region that failed, the chunks that had moved are in the
+     *     new place, the others in the old one: it can be used, and moved again. If one of the two servers is lost, so
+     *     is the part on it.
      */
     public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
         throw unsupported("move single slabs: retire takes all off a server");
@@ -360,14 +366,14 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     }
 
     /**
-     * Moves all regions off a server, one by one, to those of the others that have most room, and gives its lease back.
-     * With resilience a region is a slab, which is made anew elsewhere of others: how is not asked, and the longest
-     * pause is not measured, so 0.
+     * Moves all regions off a server, one by one, to the other servers with the most room, and gives its lease back. In
+     * a coded cache a region is a slab, which is regenerated elsewhere from other slabs: {@code how} is ignored, and
+     * the longest pause is not measured and so 0.
      *
      * @param address HOST:PORT
-     * @param moved told of each region that has moved, on this thread; it may not change, move or close the cache
-     * @throws CacheException as {@link #migrate(List, String, MigrationOptions)}; with resilience where a slab has no
-     *     other place, or its range can spare none. What has moved stays where it is
+     * @param moved called for each region that has moved, on this thread; it may not change, move or close the cache
+     * @throws CacheException as {@link #migrate(List, String, MigrationOptions)}; for a coded cache, if a slab has no
+     *     other place, or its range can spare none. Regions that have moved stay in their new place
      */
     public abstract MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved);
 
@@ -382,9 +388,9 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     }
 
     /**
-     * Closes all sessions and gives all memory back. A migration that is under way stops. Requests that are pending in
-     * sessions of other threads are not called back; the next use of such a session throws. Buffers that are still open
-     * are closed. Idempotent.
+     * Closes all sessions and gives all memory back. A migration that is under way stops. Requests pending in sessions
+     * of other threads are not called back; the next use of such a session throws. Buffers that are still open are
+     * closed. Idempotent.
      */
     @Override
     public final void close() {
@@ -396,16 +402,23 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
         end();
     }
 
-    /** All sessions are to be closed: what that may take is one time for all of them. Does not wait. */
+    /**
+     * Announces that all sessions will be closed, so that the time limit for that runs once for all of them. Does not
+     * wait.
+     */
     void beginClosing() {}
 
-    /** Throws where the calling thread is in a listener that is told of a move. */
+    /** Throws if the calling thread is in a listener of a move. */
     void refuseInListener() {}
 
-    /** What {@link #close} is, but for futures. */
+    /** Does the work of {@link #close}, except for future sessions. */
     abstract void end();
 
-    /** @return false where somebody has done so before: from now on nothing can be opened */
+    /**
+     * From now on nothing can be opened.
+     *
+     * @return false if the cache was being ended already
+     */
     final boolean beginEnd() {
         openings.writeLock().lock();
         topology.lock();
@@ -423,7 +436,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
         return deleted;
     }
 
-    /** Adds the end of all sessions and buffers. */
+    /** Adds the ends of all sessions and buffers to a stack. */
     final void endSessions(CloseStack everything) {
         everything.add(this::freeBuffers);
         sessions.forEach(session -> everything.add(session.lifeCycle::destroy));
@@ -464,7 +477,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
         }
     }
 
-    /** Fills it as it was to be. */
+    /** Fills the cache from the file of its options, if there is one. */
     final void load() {
         Path file = options.file();
         if (file == null) {
@@ -486,7 +499,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     }
 
     /**
-     * A callback is inside its session's gate: what claims gates, or waits for somebody who does, would wait for ever.
+     * Throws if the calling thread is in a callback. It is inside its session's gate then, and a method that claims
+     * gates, or waits for a thread that does, would wait for ever.
      */
     final void refuseInCallback() {
         for (SessionCore session : sessions) {

@@ -29,7 +29,7 @@ import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** What a cache is to be. Every setter returns the builder. */
+/** Creates caches. Every setter returns the builder; {@link #create()} may be called more than once. */
 public final class CacheBuilder {
 
     private static final int DEFAULT_REQUESTS = 512;
@@ -70,21 +70,22 @@ public final class CacheBuilder {
     }
 
     /**
-     * Memory servers, as HOST:PORT. At least one is required, or a {@linkplain #manager manager}; a server that is
-     * named twice, by whatever addresses, is refused.
+     * Memory servers, as HOST:PORT. At least one is required, or a {@linkplain #manager manager}; a server process that
+     * is named twice, also under different addresses, is refused.
      */
     public CacheBuilder servers(String... addresses) {
         return servers(List.of(addresses));
     }
 
+    /** As {@link #servers(String...)}. */
     public CacheBuilder servers(List<String> addresses) {
         servers.addAll(addresses);
         return this;
     }
 
     /**
-     * Cache managers, as HOST:PORT, of which the first that answers finds the servers, in place of {@link #servers}.
-     * When one of those is about to leave, the cache moves to others that the manager has found, by itself.
+     * Cache managers, as HOST:PORT. The first that answers finds the servers, in place of {@link #servers}. If one of
+     * these servers is about to leave, the cache moves by itself to others that the manager has found.
      */
     public CacheBuilder manager(String... addresses) {
         managers.addAll(List.of(addresses));
@@ -93,7 +94,7 @@ public final class CacheBuilder {
 
     /** How long the cache is likely to be needed, for its manager; null, the default, for ever. */
     public CacheBuilder duration(@Nullable Duration likely) {
-        // It is refused here, where it is said.
+        // Checked here, so that the caller gets the exception from this call.
         long _ = CacheRequest.millis(likely);
         this.lifetime = likely;
         return this;
@@ -102,8 +103,8 @@ public final class CacheBuilder {
     /**
      * Where this process is, for its manager, which finds servers near enough for the objective.
      *
-     * @param where data center, cluster and rack, as {@code DC/CLUSTER/RACK}; empty, the default, where nobody knows:
-     *     all servers are then taken to be as far away as any
+     * @param where data center, cluster and rack, as {@code DC/CLUSTER/RACK}; empty, the default, if unknown: all
+     *     servers are then assumed to be at the greatest distance
      */
     public CacheBuilder place(String where) {
         this.place = where;
@@ -111,8 +112,8 @@ public final class CacheBuilder {
     }
 
     /**
-     * To whom the cache belongs, for its manager, which keeps to the quota of each tenant: nobody checks that it is so.
-     * Without a manager it decides nothing.
+     * The tenant that the cache belongs to, for its manager, which keeps a quota for each tenant. The name is not
+     * verified. Without a manager it has no effect.
      *
      * @param name up to 64 letters, digits, dots, dashes and underscores; empty, the default, for the default tenant
      */
@@ -121,18 +122,22 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** The RDMA device to use; the first that serves where none is named. */
+    /** The RDMA device to use; by default the first usable one. */
     public CacheBuilder device(String name) {
         this.device = name;
         return this;
     }
 
-    /** Fills the cache with the file's first bytes, as many as fit. What the file does not reach is zero. */
+    /** Fills the cache with the file's first bytes, as many as fit. Bytes beyond the file's end are zero. */
     public CacheBuilder file(Path file) {
         return file(file, null);
     }
 
-    /** @param loaded told, on the creating thread, how many bytes have been loaded so far; or null */
+    /**
+     * As {@link #file(Path)}.
+     *
+     * @param loaded receives, on the creating thread, how many bytes have been loaded so far; or null
+     */
     public CacheBuilder file(Path file, @Nullable LongConsumer loaded) {
         this.file = file;
         this.loaded = loaded;
@@ -151,28 +156,32 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** RDMA operations in flight on one connection: this part of the configuration alone. */
+    /**
+     * RDMA operations in flight on one connection. Changes this part of the {@linkplain #configuration configuration}
+     * only.
+     */
     public CacheBuilder queueDepth(int operations) {
         return configuration(configuration.withQueueDepth(operations));
     }
 
-    /** Requests of a session between issue and callback; a power of two. */
+    /** How many requests of a session may be between issue and callback; a power of two. */
     public CacheBuilder requests(int requests) {
         this.requests = requests;
         return this;
     }
 
     /**
-     * Writes of up to this many bytes travel in the work request, so that the device fetches nothing: this part of the
-     * configuration alone.
+     * Writes of up to this many bytes carry their data in the work request, so that the device need not fetch it.
+     * Changes this part of the {@linkplain #configuration configuration} only.
      */
     public CacheBuilder inlineBytes(int bytes) {
         return configuration(configuration.withInlineBytes(bytes));
     }
 
     /**
-     * Work requests that are posted as one list, with one doorbell: a request then waits until so many have been issued
-     * to its server, or until the session is polled. 1, the default, posts each at once. Blocking requests never wait.
+     * Work requests that are posted as one list, with one doorbell: a request then waits until this many have been
+     * issued to its server, or until the session is polled. 1, the default, posts each at once. Blocking requests never
+     * wait.
      */
     public CacheBuilder doorbellBatch(int requests) {
         this.doorbellBatch = requests;
@@ -185,7 +194,7 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** How regions move, where a call does not say otherwise: by default chunk by chunk, so that writes hardly wait. */
+    /** How regions move if a call does not specify it: by default chunk by chunk, so that writes hardly wait. */
     public CacheBuilder migration(MigrationOptions how) {
         this.migration = how;
         return this;
@@ -200,17 +209,17 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** Told when the cache has left a server that its manager said would leave. */
+    /** Called when the cache moves off a server that is about to leave, as its manager has announced. */
     public CacheBuilder onReclaimed(ReclaimListener listener) {
         this.reclaimListener = listener;
         return this;
     }
 
     /**
-     * Told how much is left when the cache's {@linkplain #duration time} is nearly over, half a minute before, on a
-     * thread of its own; {@link Cache#extend} then gives it more. A cache whose time is over goes on until others need
-     * its room: then it loses its memory, as with servers that are lost, and {@link #onLost} is told why. When its
-     * servers leave, room is found for others first.
+     * Called with the remaining time when the cache's {@linkplain #duration lifetime} is about to end, half a minute
+     * before, on a thread of its own; {@link Cache#extend} then extends it. A cache whose lifetime has ended continues
+     * until other caches need its room: then it loses its memory, as if its servers were lost, and the {@link #onLost}
+     * listener receives the reason. If its servers leave, the manager finds room for other caches first.
      */
     public CacheBuilder onExpiring(Consumer<Duration> listener) {
         this.expiring = listener;
@@ -218,10 +227,10 @@ public final class CacheBuilder {
     }
 
     /**
-     * The performance model of the device, in which a configuration is found for an objective. With a manager several
-     * may be given, one for each distance: it chooses among the configurations and the servers that are as near.
-     * Without any, the manager is asked for those that it keeps of the device ({@code farheap model put}), those of
-     * this machine's hardware where there are any.
+     * The performance model of the device, in which a configuration is searched for an objective. With a manager
+     * several models may be given, one for each distance: the manager chooses a configuration together with servers at
+     * that distance. If none is given, the manager is asked for the models that it keeps for the device ({@code farheap
+     * model put}); models of this machine's hardware are preferred.
      */
     public CacheBuilder model(PerformanceModel... measured) {
         this.models = List.of(measured);
@@ -229,9 +238,10 @@ public final class CacheBuilder {
     }
 
     /**
-     * Which load the manager's models are to be of. It need not be said where those of the device are all of one.
+     * The load that the manager's models have to be measured with. It may be omitted if all models of the device have
+     * the same load.
      *
-     * @param recordBytes of each read and write
+     * @param recordBytes bytes of each read and write
      * @param readPercent of the operations, from 0 to 100; the others are writes
      */
     public CacheBuilder workload(int recordBytes, int readPercent) {
@@ -240,10 +250,11 @@ public final class CacheBuilder {
     }
 
     /**
-     * What the cache is to do: it runs with the cheapest configuration that meets this by its {@linkplain #model
-     * model}, in place of the threads, batch and queue depth of {@link #configuration}. {@link Cache#explanation} says
-     * which; the application then uses as many sessions, each with a thread of its own, as that has client threads.
-     * What the cache does is watched, so requests are timed, {@link LatencyTracking#SPARSE} where nothing else is said.
+     * The cache's objective: the cache runs with the cheapest configuration that meets it by its {@linkplain #model
+     * model}, in place of the threads, batch and queue depth of {@link #configuration}. {@link Cache#explanation} names
+     * the configuration; the application should use as many sessions, each with a thread of its own, as it has client
+     * threads. The cache's performance is watched, so requests are timed, with {@link LatencyTracking#SPARSE} if {@link
+     * #trackLatency} is not set.
      */
     public CacheBuilder slo(Slo objective) {
         this.slo = objective;
@@ -251,7 +262,8 @@ public final class CacheBuilder {
     }
 
     /**
-     * What predictions may be wrong by: configurations are to meet the objective by so much more, a tenth by default.
+     * A margin for wrong predictions: by its prediction a configuration has to be better than the objective by this
+     * share, a tenth by default.
      */
     public CacheBuilder margin(double share) {
         this.margin = share;
@@ -259,10 +271,10 @@ public final class CacheBuilder {
     }
 
     /**
-     * Of what the cache does, each period's averages are compared with its objective.
+     * How the cache's performance is watched: each period's averages are compared with its objective.
      *
      * @param period a second by default
-     * @param listener told the result, or null
+     * @param listener receives the results, or null
      */
     public CacheBuilder watch(Duration period, @Nullable SloListener listener) {
         this.period = period;
@@ -271,17 +283,17 @@ public final class CacheBuilder {
     }
 
     /**
-     * The cache outlives servers: its pages are coded over k + r of its servers, each of another failure domain
-     * ({@code farheap server --domain}), as {@link Resilience} says. What was lost is regenerated where another of its
-     * servers has room. Its servers are named by address ({@link #servers}), and requests go one by one: batches and a
-     * manager are refused, and queue depth, inline bytes, doorbell batch and migration options do not matter. A
-     * {@linkplain #slo objective} needs a {@linkplain #model model} of caches of this mode, k, r, Δ and page size, and
-     * no other fits. What is found there is how many sessions the application uses, each with a thread of its own, and
-     * how many requests ({@code queueDepth}) it keeps under way in each. Where too few failure domains have room,
-     * {@link #create} says so as {@link IllegalArgumentException}.
+     * Makes the cache survive the loss of servers: its pages are coded over k + r of its servers, each in another
+     * failure domain ({@code farheap server --domain}); see {@link Resilience}. Lost parts are regenerated if another
+     * of its servers has room. Its servers are named by address ({@link #servers}), and requests are executed one by
+     * one: batches and a manager are refused, and queue depth, inline bytes, doorbell batch and migration options have
+     * no effect. An {@linkplain #slo objective} needs a {@linkplain #model model} that was measured on caches with the
+     * same mode, k, r, Δ and page size. The configuration found in it is the number of sessions that the application
+     * should use, each with a thread of its own, and the number of requests ({@code queueDepth}) to keep in flight in
+     * each. If too few failure domains have room, {@link #create()} throws {@link IllegalArgumentException}.
      *
-     * <p>Sessions wait for each other's writes of a page: one with requests pending is to be polled. A thread that
-     * blocks in one session while a write of its own to that page is pending in another waits for ever.
+     * <p>Sessions wait for each other's writes of a page, so a session with requests pending has to be polled. A thread
+     * that blocks in one session while a write of its own to that page is pending in another waits for ever.
      */
     public CacheBuilder resilience(Resilience how) {
         this.resilience = how;
@@ -289,8 +301,8 @@ public final class CacheBuilder {
     }
 
     /**
-     * Told of a coded cache's {@linkplain Cache#health health} whenever slabs have become void, are being regenerated
-     * or good again, or a server has become suspect or is so no more; on a thread of its own, soon afterwards.
+     * Receives a coded cache's {@linkplain Cache#health health} soon after slabs have become void, their regeneration
+     * has begun or ended, or a server has become suspect or ceased to be; on a thread of its own.
      */
     public CacheBuilder onHealth(Consumer<Health> listener) {
         this.healthListener = listener;
@@ -300,9 +312,9 @@ public final class CacheBuilder {
     /**
      * Creates the cache as Redy does (table 1).
      *
-     * @param bytes its capacity
+     * @param bytes the capacity
      * @param objective as {@link #slo}
-     * @param lifetime as {@link #duration}; without a manager it decides nothing
+     * @param lifetime as {@link #duration}; without a manager it has no effect
      * @param file whose first bytes fill it, or null
      */
     public Cache create(long bytes, Slo objective, @Nullable Duration lifetime, @Nullable Path file) {
@@ -313,11 +325,11 @@ public final class CacheBuilder {
     /**
      * Creates the cache, or changes nothing.
      *
-     * @throws io.farheap.slo.InfeasibleSloException where no configuration meets the objective; it has the nearest that
-     *     can be met
-     * @throws CacheException where a server or the manager refuses, or there is not enough memory
-     * @throws io.farheap.verbs.VerbsException where there is no device, or it refuses
-     * @throws IllegalArgumentException where an option makes no sense
+     * @throws io.farheap.slo.InfeasibleSloException if no configuration meets the objective; it contains the nearest
+     *     objectives that can be met
+     * @throws CacheException if a server or the manager refuses, or there is not enough memory
+     * @throws io.farheap.verbs.VerbsException if there is no device, or it refuses
+     * @throws IllegalArgumentException if an option is missing or invalid, or options contradict each other
      */
     public Cache create() {
         if (!managers.isEmpty() && !servers.isEmpty()) {
@@ -383,7 +395,7 @@ public final class CacheBuilder {
                 managers, tenant, name, capacity, lifetime, place, candidates, migration, managementListener());
     }
 
-    /** Of what is set now: another cache of this builder may have other listeners. */
+    /** Uses the listeners that are set now: a later cache of this builder may have others. */
     private ManagedCacheClient.Listener managementListener() {
         ReclaimListener reclaims = reclaimListener;
         Consumer<Duration> expiry = expiring;

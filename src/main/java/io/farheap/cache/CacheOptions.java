@@ -20,14 +20,14 @@ import org.jspecify.annotations.Nullable;
  * @param servers HOST:PORT of memory servers; regions are spread over them evenly
  * @param device name of the RDMA device, empty for the first that serves
  * @param file whose first {@code capacity} bytes fill the cache, or null
- * @param loaded told how many bytes of the file have been loaded so far, on the creating thread; or null
+ * @param loaded receives how many bytes of the file have been loaded so far, on the creating thread; or null
  * @param configuration how requests travel
- * @param session what its sessions have in common, with the client's name, for servers' logs and thread names
+ * @param session options of all its sessions, with the client's name for servers' logs and thread names
  * @param latencyTracking which requests sessions time
- * @param lostListener told when a server is lost, on a thread that it must not hold; or null
+ * @param lostListener called when a server is lost, on a thread that it must not hold; or null
  * @param migration how regions move
- * @param tuning where the configuration was found for an objective, or null
- * @param management where a manager has found the servers, or null
+ * @param tuning the objective and how the configuration was found, or null
+ * @param management the cache's client of the manager that found its servers, or null
  * @param healthListener of a coded cache, or null
  */
 record CacheOptions(

@@ -22,30 +22,31 @@ import java.lang.foreign.MemorySegment;
  *
  * {@link #read(long, Buffer, long, long, Completion, long) read} and {@link #write(long, Buffer, long, long,
  * Completion, long) write} take a range of any size at any address, across region boundaries, and return at once:
- * {@code true}, or {@code false} where the session's queue is full, in which case nothing has happened and a
- * {@link #poll} makes room. They allocate nothing. Requests make progress, and callbacks run, when the session is
- * polled. Until its callback runs, a request's memory belongs to the request.
+ * {@code true}, or {@code false} if the session's queue is full, in which case nothing has happened and a {@link #poll}
+ * makes room. They allocate nothing. Requests make progress, and callbacks run, when the session is polled. Until its
+ * callback runs, a request's memory belongs to the request.
  *
  * <h2>Order</h2>
  *
  * A request takes effect, and is called back, after the earlier requests of its session that overlap it. Callbacks
  * otherwise come in the order of issue, except that a request which a migration holds does not hold back later ones
- * that do not overlap it. Among sessions there is no order but this: a read returns what the last completed write to
- * that address stored, for each aligned 8 bytes; a larger read may be torn by a write in flight. In a cache with
+ * that do not overlap it. Between sessions there is only this guarantee: a read returns what the last completed write
+ * to that address stored, for each aligned 8 bytes; a larger read may be torn by a write in flight. In a cache with
  * {@linkplain CacheBuilder#resilience resilience} sessions wait for each other's writes of a page (beyond 2^20 pages
- * several share a word, and wait together): one with requests pending is to be polled.
+ * several pages share a word, and wait together), so a session with requests pending has to be polled.
  *
  * <h2>Blocking requests</h2>
  *
  * {@link #readBlocking} and {@link #writeBlocking} return when the request has finished. A virtual thread parks at once
- * and never spins its carrier; a platform thread polls for some 50 us first. They are not interrupted: an interrupt is
- * kept for the caller. Callbacks of other requests of the session run meanwhile; an exception of one comes out of the
- * blocking call, whose own request then goes on, so its memory must stay untouched until {@link #drain} has returned.
+ * and never spins its carrier; a platform thread polls for some 50 us first. An interrupt does not end them; the
+ * thread's interrupt status is kept for the caller. Callbacks of other requests of the session run meanwhile. If one
+ * throws, the blocking call throws that exception, and its own request stays pending: its memory must stay untouched
+ * until {@link #drain} has returned.
  */
 public final class CacheSession implements AutoCloseable {
 
     private final SessionCore core;
-    // Of the core's, a step nearer: each request reads them.
+    // Copies of the core's fields: each request reads them, and this saves it a load.
     private final SessionAdmission admission;
     private final SessionRequests requests;
     private final CallRequests calls;
@@ -61,7 +62,7 @@ public final class CacheSession implements AutoCloseable {
         progress = core.progress;
     }
 
-    /** What it is inside, for the cache. */
+    /** Its inside, for the cache. */
     SessionCore core() {
         return core;
     }
@@ -72,10 +73,10 @@ public final class CacheSession implements AutoCloseable {
      * @param address in the cache, from 0
      * @param offset in the buffer
      * @param length bytes, at least 1
-     * @param token handed to the callback
-     * @return false where the queue is full, and nothing has happened
-     * @throws IndexOutOfBoundsException where the range is not within the cache, or not within the buffer
-     * @throws IllegalStateException where the session, the cache or the buffer is closed, or another thread owns the
+     * @param token passed to the callback
+     * @return false if the queue is full; nothing has happened then
+     * @throws IndexOutOfBoundsException if the range is not within the cache, or not within the buffer
+     * @throws IllegalStateException if the session, the cache or the buffer is closed, or another thread owns the
      *     session
      */
     public boolean read(long address, Buffer destination, long offset, long length, Completion completion, long token) {
@@ -90,7 +91,7 @@ public final class CacheSession implements AutoCloseable {
     /**
      * Reads {@code destination.byteSize()} bytes into any segment, on the heap too, through a bounce buffer: one copy.
      *
-     * @throws IllegalArgumentException where the segment is read-only, or belongs to another thread
+     * @throws IllegalArgumentException if the segment is read-only, or belongs to another thread
      */
     public boolean read(long address, MemorySegment destination, Completion completion, long token) {
         return requests.issue(false, address, destination, completion, token);
@@ -102,18 +103,18 @@ public final class CacheSession implements AutoCloseable {
     }
 
     /**
-     * Reads many records of one length into a registered buffer: record {@code i} from {@code addresses[i]} to
-     * {@code offset + i * length}. They are one request, with one callback when all are there, and no order among them;
-     * they go to each server as one list, or into its batches, so a record costs a fraction of what a request of its
-     * own does. A later request waits for the records that it overlaps, and not for all: where a migration holds some,
-     * it may be called back before this one.
+     * Reads many records of one length into a registered buffer: record {@code i} from {@code addresses[i]} to {@code
+     * offset + i * length}. They are one request, with one callback when all have been read, and no order among them.
+     * They are sent to each server as one list, or in its batches, so a record costs a fraction of a request of its
+     * own. A later request waits only for the records that it overlaps: if a migration holds others, it may be called
+     * back before this one.
      *
      * @param addresses in the cache; not kept
-     * @param count how many of them, from 1 to half of {@link CacheBuilder#requests}; up to the queue depth they are
+     * @param count how many records, from 1 to half of {@link CacheBuilder#requests}; up to the queue depth they are
      *     posted at once
      * @param length of each record, in bytes, at least 1
-     * @return false where the queue is full, and nothing has happened
-     * @throws IllegalArgumentException where {@code count} is out of its range; other errors are those of {@link #read}
+     * @return false if the queue is full; nothing has happened then
+     * @throws IllegalArgumentException if {@code count} is out of its range; other errors are those of {@link #read}
      */
     public boolean readAll(
             long[] addresses,
@@ -146,7 +147,7 @@ public final class CacheSession implements AutoCloseable {
     /**
      * Reads, and returns when the data is in the buffer.
      *
-     * @throws CacheException where the request failed
+     * @throws CacheException if the request failed
      */
     public void readBlocking(long address, Buffer destination, long offset, long length) {
         execute(false, address, destination, offset, length);
@@ -155,7 +156,7 @@ public final class CacheSession implements AutoCloseable {
     /**
      * Writes, and returns when the write has taken effect.
      *
-     * @throws CacheException where the request failed
+     * @throws CacheException if the request failed
      */
     public void writeBlocking(long address, Buffer source, long offset, long length) {
         execute(true, address, source, offset, length);
@@ -184,22 +185,22 @@ public final class CacheSession implements AutoCloseable {
     }
 
     /**
-     * Polls until at least one callback has run, or until the thread is unparked; sleeps where that takes long. With
-     * nothing pending it sleeps until it is unparked. A thread that is interrupted stays so, and sleeps for a
-     * millisecond at most.
+     * Polls until at least one callback has run, or until the thread is unparked; if that takes long, the thread
+     * sleeps. With nothing pending it sleeps until it is unparked. A thread that is interrupted keeps its interrupt
+     * status, and sleeps for a millisecond at most.
      */
     public void awaitProgress() {
         progress.awaitProgress();
     }
 
-    /** The same, for so many ns at most. */
+    /** The same, for {@code most} ns at most. */
     void awaitProgress(long most) {
         progress.awaitProgress(most);
     }
 
     /**
-     * Sends what waits for others to fill a batch, or a list of work requests. A poll does so only when nothing else of
-     * the session is on its way to that server.
+     * Sends requests that wait in a batch, or a list of work requests, for more to fill it. A poll sends them only if
+     * no other request of the session is in flight to that server.
      */
     public void flush() {
         progress.flush();
@@ -234,31 +235,31 @@ public final class CacheSession implements AutoCloseable {
     }
 
     /**
-     * Calls a procedure on the server that has an address; where it meets what that server does not have, it goes on at
-     * the server that does. Returns at once, as {@link #read(long, Buffer, long, long, Completion, long) read} does.
+     * Calls a procedure on the server that has an address. If the procedure accesses memory of another server, it
+     * continues there. Returns at once, as {@link #read(long, Buffer, long, long, Completion, long) read} does.
      *
      * <p>The call takes effect after earlier requests and calls of the session that its footprint overlaps, and later
-     * ones after it; of two that only read none waits for the other. Where that cannot be yet, this returns false.
-     * Calls are called back as they finish. What was registered as {@link Procedures#UNORDERED} waits for nothing, and
-     * nothing waits for it.
+     * ones take effect after it; two that only read do not wait for each other. If an earlier one is still in the way,
+     * this returns false. Calls are called back as they finish. A procedure that was registered as {@link
+     * Procedures#UNORDERED} waits for no request, and no request waits for it.
      *
-     * <p>A call runs at most once: one whose server or connection was lost meanwhile ends as {@code LOST}, when nothing
-     * of it can take effect any more. One of a procedure that only reads may be made again.
+     * <p>A call runs at most once. If its server or connection is lost meanwhile, it ends as {@code LOST}, once it can
+     * no longer take effect. A call of a procedure that only reads may be repeated.
      *
      * @param address in the cache
      * @param from the footprint's first address; an access outside of it ends the call
      * @param span the footprint's bytes, at least 1
-     * @param buffer has the arguments, and takes the result; both are the call's until its callback
-     * @param argumentsAt where the arguments are
+     * @param buffer contains the arguments, and receives the result; both ranges belong to the call until its callback
+     * @param argumentsAt offset of the arguments in the buffer
      * @param argumentBytes 0 to 4096
-     * @param resultAt where the result goes
-     * @param resultBytes how long it may be, 0 to 4096
-     * @param token handed to the callback
-     * @return false where there is no room, or an earlier request is in the way: poll, and try again
-     * @throws IndexOutOfBoundsException where a range is not within the cache, or not within the buffer
-     * @throws IllegalArgumentException where the procedure is not registered, or belongs to another cache
+     * @param resultAt offset of the result in the buffer
+     * @param resultBytes the greatest length of the result, 0 to 4096
+     * @param token passed to the callback
+     * @return false if there is no room, or an earlier request is in the way: poll, and try again
+     * @throws IndexOutOfBoundsException if a range is not within the cache, or not within the buffer
+     * @throws IllegalArgumentException if the procedure is not registered, or belongs to another cache
      * @throws IllegalStateException as {@link #read(long, Buffer, long, long, Completion, long) read}
-     * @throws UnsupportedOperationException where the cache is coded
+     * @throws UnsupportedOperationException if the cache is coded
      */
     public boolean call(
             Procedure procedure,
@@ -318,17 +319,17 @@ public final class CacheSession implements AutoCloseable {
 
     /**
      * Calls a procedure many times: call {@code i} on the server that has {@code addresses[i]}, with the arguments at
-     * {@code argumentsAt + i * argumentBytes}, the result at {@code resultAt + i * resultBytes}, and the token
-     * {@code token + i}. They go to each server in batches. All are taken, or none; there is no order among them, and
-     * each is called back by itself, as it finishes. Otherwise each is as {@link #call(Procedure, long, long, long,
-     * Buffer, long, int, long, int, CallCompletion, long) call} makes it.
+     * {@code argumentsAt + i * argumentBytes}, the result at {@code resultAt + i * resultBytes}, and the token {@code
+     * token + i}. They are sent to each server in batches. Either all are accepted, or none. There is no order among
+     * them, and each has a callback of its own, as it finishes. Otherwise each is as {@link #call(Procedure, long,
+     * long, long, Buffer, long, int, long, int, CallCompletion, long) call} makes it.
      *
      * @param addresses in the cache; not kept
      * @param count how many calls, from 1 to 64
      * @param argumentBytes of each call
      * @param resultBytes of each call
-     * @return false where there is no room for all, or an earlier request is in the way: poll, and try again
-     * @throws IllegalArgumentException where {@code count} is out of its range; other errors are those of {@code call}
+     * @return false if there is no room for all, or an earlier request is in the way: poll, and try again
+     * @throws IllegalArgumentException if {@code count} is out of its range; other errors are those of {@code call}
      */
     public boolean callAll(
             Procedure procedure,
@@ -371,7 +372,7 @@ public final class CacheSession implements AutoCloseable {
                 procedure, address, 0, admission.capacity(), buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
     }
 
-    /** Calls a procedure, and returns when it has ended, however that was. The arguments are those of {@code call}. */
+    /** Calls a procedure, and returns when it has ended, with any status. The arguments are those of {@code call}. */
     public CallResult callBlocking(
             Procedure procedure,
             long address,
@@ -385,29 +386,32 @@ public final class CacheSession implements AutoCloseable {
         return blocking.call(procedure, address, from, span, buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
     }
 
-    /** Requests, and calls, between issue and callback. */
+    /** How many requests and calls are between issue and callback. */
     public int pending() {
         return core.pending.count();
     }
 
-    /** Requests that wait for a migration. */
+    /** How many requests and calls wait for a migration. */
     public int held() {
         return core.pending.held();
     }
 
-    /** Lets another thread use the session from now on; the caller hands it over by whatever means threads have. */
+    /**
+     * Gives up ownership, so that another thread may use the session from now on. The caller passes the session to that
+     * thread safely, as any shared object.
+     */
     public void release() {
         admission.release();
     }
 
     /**
-     * Finishes what has been posted, ends the rest with {@link Status#CLOSED}, runs all callbacks, and closes. Requests
-     * that callbacks issue meanwhile are refused with {@link IllegalStateException}. In a coded cache what has not
-     * ended within ten seconds ends with CLOSED too. Idempotent. Exceptions of callbacks come out of it after the
-     * session is closed.
+     * Finishes requests that have been posted, ends the others with {@link Status#CLOSED}, runs all callbacks, and
+     * closes. Requests that callbacks issue meanwhile are refused with {@link IllegalStateException}. In a coded cache,
+     * requests that have not ended within ten seconds end with CLOSED too. Idempotent. Exceptions of callbacks are
+     * thrown after the session is closed.
      *
-     * @throws IllegalStateException where the session belongs to another thread, which has not called {@link #release}
-     *     and runs: nothing has changed then
+     * @throws IllegalStateException if the session belongs to another thread, which has not called {@link #release} and
+     *     is alive: nothing has changed then
      */
     @Override
     public void close() {

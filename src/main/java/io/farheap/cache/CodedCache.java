@@ -39,17 +39,17 @@ final class CodedCache extends Cache {
     private final CodedCacheHost inside = new CodedCacheHost();
     private final AddressLimit capacity;
     private final RemoteMemory memory;
-    /** Null for a thread that learns of a lost server before they are there. */
+    /** Null for a thread that is notified of a lost server while the constructor runs. */
     private final CodedServers servers;
 
     private final DataPaths paths;
-    /** Null where it has no objective. */
+    /** Null if it has no objective. */
     private final @Nullable SloWatch watch;
     /** Held by the thread that raises the capacity or takes a server out. A close does not wait for it. */
     private final ReentrantLock changing = new ReentrantLock();
 
     private final MoveNotifier news = new MoveNotifier(changing);
-    /** Held by who closes it: another waits. */
+    /** Held by the thread that closes the cache: another one waits. */
     private final ReentrantLock ending = new ReentrantLock();
 
     CodedCache(CacheOptions options, Resilience resilience) {
@@ -187,7 +187,8 @@ final class CodedCache extends Cache {
 
     @Override
     SessionCore open(@Nullable OperationLatency recorder) {
-        // First, as it takes as long as servers take to answer: nothing else waits for that, nor does a close.
+        // Connect first, before the lock: it takes as long as the servers take to answer, and neither other threads nor
+        // a close wait for it.
         RemoteQueue connected = configuration().clientThreads() > 0 ? null : connect();
         openings.readLock().lock();
         try (CloseStack stack = new CloseStack()) {
@@ -210,7 +211,7 @@ final class CodedCache extends Cache {
         try {
             return servers.connect();
         } catch (RuntimeException e) {
-            // If the cache was being closed, that is why.
+            // If the cache is being closed, throw that instead.
             checkOpen();
             throw e;
         }
@@ -283,7 +284,7 @@ final class CodedCache extends Cache {
             return latency;
         }
 
-        /** Sessions' queues have their own. */
+        /** The sessions' queues have their own. */
         @Override
         public @Nullable CompletionEvents events() {
             return null;
@@ -323,12 +324,13 @@ final class CodedCache extends Cache {
             return session;
         }
 
-        /** The space's sessions connect anew by themselves. */
+        /** The space's sessions reconnect by themselves. */
         @Override
         public void reconnect(SessionCore worker) {}
 
         /**
-         * Its client thread is dead: what it was writing goes on in the space, and others may write those pages then.
+         * The session's client thread is dead. The space finishes its writes, and then other sessions may write those
+         * pages.
          */
         @Override
         public void loseAll(SessionCore session) {

@@ -29,7 +29,7 @@ final class FileLoader implements AutoCloseable, Completion {
 
     /**
      * @param capacity of the cache, in bytes
-     * @param allocate registers so many bytes
+     * @param allocate allocates a registered buffer of so many bytes
      */
     FileLoader(long capacity, CacheSession session, LongFunction<Buffer> allocate) {
         this.capacity = capacity;
@@ -40,7 +40,11 @@ final class FileLoader implements AutoCloseable, Completion {
         }
     }
 
-    /** @param loaded told how many bytes have been written so far, or null */
+    /**
+     * Fills the cache.
+     *
+     * @param loaded receives how many bytes have been written so far, or null
+     */
     void load(Path file, @Nullable LongConsumer loaded) {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             long bytes = Math.min(channel.size(), capacity);

@@ -21,20 +21,21 @@ import java.util.function.Consumer;
  * Reads, writes and calls as futures. Any thread may call; one daemon thread, which this object owns, issues the
  * requests in the order of the calls and completes the futures, so a dependent action that is not {@code ...Async} runs
  * on it and must not block. It is the session's callback thread, so it must not create, close or move anything of the
- * cache either. It allocates, copies and hands over between threads: use a {@link CacheSession} where nanoseconds
+ * cache either. It allocates, copies and hands requests over between threads: use a {@link CacheSession} if nanoseconds
  * count.
  */
 public final class FutureCacheSession implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(FutureCacheSession.class.getName());
 
-    /** Between polls while something is on its way that nobody waits for. */
+    /** Between polls while operations are in flight that no request waits for. */
     private static final long UNSETTLED_NANOS = 1_000_000;
-    /** So long a close waits for the next request to end. */
+    /** How long a close waits for the next request to end. */
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /**
-     * Of that at most so much a poll: time in which this did not run does not count. It sleeps no longer while
-     * something is pending, so that it sees a close also while it waits for an answer that never comes.
+     * The most of that time that counts between two polls: time in which this thread did not run does not count. It is
+     * also the longest sleep while requests are pending, so that the thread sees a close even if it waits for an answer
+     * that never comes.
      */
     private static final long MOST_STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -42,15 +43,18 @@ public final class FutureCacheSession implements AutoCloseable {
     private final Runnable refuseInCallback;
     private final CacheSession session;
     private final Submissions<FutureRequest> submitted = new Submissions<>(FutureCacheSession::refuse);
-    /** Issued and not complete; the thread's. */
+    /** Requests that are issued and not complete; used by the thread alone. */
     private final Set<FutureRequest> issued = Collections.newSetFromMap(new IdentityHashMap<>());
     /**
-     * Refused because a migration holds many writes, and later ones that overlap them; the thread's, in the order of
-     * submission.
+     * Requests that the session refused because a migration holds many writes, and later ones that overlap them, in the
+     * order of submission; used by the thread alone.
      */
     private final Deque<FutureRequest> deferred = new ArrayDeque<>();
 
-    /** For how long nothing has ended while it is to close, and when that was looked at last; the thread's. */
+    /**
+     * For how long no request has ended while the session is closing, and the time of the last look; used by the thread
+     * alone.
+     */
     private long idle;
 
     private long looked = System.nanoTime();
@@ -69,8 +73,8 @@ public final class FutureCacheSession implements AutoCloseable {
      * Reads {@code destination.byteSize()} bytes. The segment must be accessible to all threads: on the heap, global,
      * automatic, or from a shared arena.
      *
-     * @return completes when the data is there, or with {@link CacheException}, {@link IndexOutOfBoundsException},
-     *     {@link IllegalArgumentException} or {@link IllegalStateException}
+     * @return completes when the data is in the segment, or exceptionally with {@link CacheException}, {@link
+     *     IndexOutOfBoundsException}, {@link IllegalArgumentException} or {@link IllegalStateException}
      */
     public CompletableFuture<Void> read(long address, MemorySegment destination) {
         return submit(false, address, destination);
@@ -97,8 +101,8 @@ public final class FutureCacheSession implements AutoCloseable {
      *
      * @param arguments at most 4096 bytes, which must not change until the future is complete; accessible to all
      *     threads
-     * @param result takes the result, which has room there for {@code result.byteSize()} bytes, at most 4096
-     * @return completes when the call has ended, however it did, with that; or exceptionally, as {@link #read}
+     * @param result receives the result of up to {@code result.byteSize()} bytes, at most 4096
+     * @return completes when the call has ended, with any status; or exceptionally, as {@link #read}
      */
     public CompletableFuture<CallResult> call(
             Procedure procedure, long address, long from, long span, MemorySegment arguments, MemorySegment result) {
@@ -106,10 +110,10 @@ public final class FutureCacheSession implements AutoCloseable {
     }
 
     /**
-     * Finishes what was submitted, and closes the session. Later requests fail with {@link IllegalStateException}, and
-     * so do earlier ones of which none has ended for ten seconds, such as strict writes that wait for memory that there
-     * is not. In a coded cache they fail up to ten seconds later: its session waits then for what is on its way, by
-     * itself. Idempotent.
+     * Finishes the submitted requests, and closes the session. Later requests fail with {@link IllegalStateException}.
+     * So do earlier ones once none of them has ended for ten seconds, for example strict writes that wait for memory
+     * that no server has. In a coded cache they fail up to ten seconds later, since its session itself waits for
+     * operations in flight. Idempotent.
      */
     @Override
     public void close() {
@@ -118,7 +122,10 @@ public final class FutureCacheSession implements AutoCloseable {
         onClose.accept(this);
     }
 
-    /** As {@link #close}, which is to follow, but for the wait: several wait at one time. */
+    /**
+     * Begins {@link #close}, which has to follow, without waiting, so that the waits of several sessions run at the
+     * same time.
+     */
     void beginClose() {
         submitted.beginClose(thread);
     }
@@ -158,7 +165,7 @@ public final class FutureCacheSession implements AutoCloseable {
                 }
             }
         } catch (IllegalStateException e) {
-            // The cache was closed under it: what is pending fails with that.
+            // The cache was closed while this ran: the pending requests fail with this exception's reason.
         } catch (Throwable e) {
             LOG.log(
                     System.Logger.Level.ERROR,
@@ -176,7 +183,7 @@ public final class FutureCacheSession implements AutoCloseable {
         }
     }
 
-    /** Whether it is to close and has had none for so long that it need not wait any more. */
+    /** Whether the session is closing and no request has ended for so long that it should not wait any more. */
     private boolean hasNoProgress(boolean progress) {
         long now = System.nanoTime();
         idle = progress || !submitted.closing() ? 0 : idle + Math.min(now - looked, MOST_STEP_NANOS);
@@ -184,12 +191,12 @@ public final class FutureCacheSession implements AutoCloseable {
         return idle > CLOSE_NANOS;
     }
 
-    /** It finishes what it can. */
+    /** Closes the session, which finishes the requests that it can. */
     private void closeSession() {
         try {
             session.close();
         } catch (IllegalStateException e) {
-            // The cache was closed under it.
+            // The cache was closed while this ran.
         } catch (Throwable e) {
             LOG.log(
                     System.Logger.Level.ERROR,
@@ -213,7 +220,7 @@ public final class FutureCacheSession implements AutoCloseable {
         return isBehindDeferred(request, 0);
     }
 
-    /** @param later how many at the head were submitted after the request */
+    /** @param later how many requests at the head of {@code deferred} were submitted after this one */
     private boolean isBehindDeferred(FutureRequest request, int later) {
         int skip = later;
         for (FutureRequest earlier : deferred) {
@@ -225,7 +232,7 @@ public final class FutureCacheSession implements AutoCloseable {
     }
 
     private void await() {
-        // An interrupt by a future's action would make parking return at once.
+        // An interrupt by a dependent action would make parking return at once.
         Thread.interrupted();
         if (session.pending() > 0 || session.core().pending.owes() || !deferred.isEmpty()) {
             session.awaitProgress(MOST_STEP_NANOS);
@@ -239,8 +246,8 @@ public final class FutureCacheSession implements AutoCloseable {
     }
 
     /**
-     * @return false where a migration holds so many writes, or a call, that this one has no place; or where the session
-     *     is to close and none has ended for long
+     * @return false if a migration holds so many writes, or a call, that the session has no place for this request; or
+     *     if the session is closing and no request has ended for long
      */
     private boolean issue(FutureRequest request) {
         issued.add(request);
@@ -255,14 +262,14 @@ public final class FutureCacheSession implements AutoCloseable {
                 session.awaitProgress(MOST_STEP_NANOS);
             }
         } catch (RuntimeException | InternalError e) {
-            // The latter is how the JVM says that a mapped file has become shorter.
+            // The JVM throws an InternalError if a mapped file has become shorter.
             issued.remove(request);
             request.fail(e);
         }
         return true;
     }
 
-    /** What each of them does when it ends may change them. */
+    /** Works on a copy: an action that runs when a request ends may change the collection. */
     private static void refuseAll(Collection<FutureRequest> requests) {
         List<FutureRequest> all = new ArrayList<>(requests);
         requests.removeAll(all);

@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What a {@link FutureCacheSession} has been asked for. */
+/** A request that was submitted to a {@link FutureCacheSession}. */
 abstract sealed class FutureRequest {
 
     private final long address;
@@ -32,8 +32,8 @@ abstract sealed class FutureRequest {
     /**
      * Issues it on the session's thread.
      *
-     * @param ended told when it has
-     * @return false where there is no room, or something is in its way
+     * @param ended called when the request has ended
+     * @return false if there is no room, or something is in its way
      */
     abstract boolean issue(CacheSession session, Consumer<FutureRequest> ended);
 
@@ -96,7 +96,10 @@ abstract sealed class FutureRequest {
         private final long span;
         private final MemorySegment arguments;
         private final MemorySegment result;
-        /** Arguments, and room for the result behind them; it lives as long as this does. Made when it is issued. */
+        /**
+         * The arguments, followed by room for the result; allocated when the request is issued, and alive as long as
+         * this object.
+         */
         private @Nullable MemorySegment copy;
 
         private final CompletableFuture<CallResult> future = new CompletableFuture<>();
@@ -163,7 +166,7 @@ abstract sealed class FutureRequest {
                 MappedFaults.raise(result);
                 future.complete(new CallResult(status, code, bytes));
             } catch (RuntimeException | InternalError e) {
-                // The segment is gone, or may not be written, or its file was cut.
+                // The segment was closed, is read-only, or maps a file that has become shorter.
                 future.completeExceptionally(e);
             }
         }

@@ -5,7 +5,7 @@ import io.farheap.procedure.translate.running.Translation;
 import java.util.Map;
 
 /** A procedure of a cache, which its sessions {@linkplain CacheSession#call call}. Any thread. */
-// What its superclass has beside this is for the cache alone.
+// The superclass's other methods are for the cache alone.
 @SuppressWarnings("exports")
 public final class Procedure extends RegisteredProcedure {
 
@@ -13,7 +13,7 @@ public final class Procedure extends RegisteredProcedure {
         super(owner, id, flags, translation, classFile);
     }
 
-    /** Of the class. */
+    /** The name of its class. */
     @Override
     public String name() {
         return super.name();
@@ -26,9 +26,10 @@ public final class Procedure extends RegisteredProcedure {
     }
 
     /**
-     * Which servers run it; on the others' memory sessions make its accesses themselves, one by one.
+     * Which servers run it. For the memory of the others, sessions run it themselves and access that memory with one
+     * request after the other.
      *
-     * @return by address: empty, or why it does not
+     * @return for each server's address an empty string, or the reason why it does not run the procedure
      */
     @Override
     public Map<String, String> servers() {

@@ -15,18 +15,18 @@ import java.util.List;
  * memory, and then called where the data is. A procedure is a class with a method {@code static int run(Call)}, in the
  * subset of Java that docs/guide/procedures.md describes. Any thread.
  *
- * <p>A server runs what its operator lets it ({@code farheap server --procedures}): where it does not run a procedure,
- * sessions run it themselves, and read and write the server's memory one access after the other.
+ * <p>A server runs the procedures that its operator permits ({@code farheap server --procedures}). If it does not run a
+ * procedure, sessions run it themselves, and read and write the server's memory one access after the other.
  */
 public final class Procedures {
 
-    /** It changes no word of the cache; one that does is refused. */
+    /** The procedure only reads; one that changes words of the cache is refused. */
     public static final int READS = RegisteredProcedure.READS;
-    /** It may change words of the cache. */
+    /** The procedure may change words of the cache. */
     public static final int WRITES = 0;
     /** Its calls wait for no other request of their session, and none waits for them. */
     public static final int UNORDERED = RegisteredProcedure.UNORDERED;
-    /** A call that meets memory of another server ends there, as {@code STOPPED}, instead of going on there. */
+    /** A call that accesses memory of another server ends, as {@code STOPPED}, instead of continuing there. */
     public static final int STOP = RegisteredProcedure.STOP;
 
     private static final int FLAGS = READS | UNORDERED | STOP;
@@ -38,19 +38,19 @@ public final class Procedures {
     }
 
     /**
-     * Registers a procedure on all servers of the cache, and on those that it gets later.
+     * Registers a procedure on all servers of the cache, and on servers that are added later.
      *
      * @param procedure with a class file, as its class loader finds it
      * @param flags {@link #READS} or {@link #WRITES}, with {@link #UNORDERED} and {@link #STOP} as wanted
-     * @throws RefusedProcedureException where it is not admitted, naming class, line and rule; no server has it then
-     * @throws IllegalArgumentException where it changes words of the cache, and is to be one that only reads
-     * @throws CacheException where a server does not answer, or refuses; no server has it then
+     * @throws RefusedProcedureException if it is not admitted, naming class, line and rule; no server has it then
+     * @throws IllegalArgumentException if it changes words of the cache, and {@code flags} has {@link #READS}
+     * @throws CacheException if a server does not answer, or refuses; no server has it then
      */
     public Procedure register(Class<?> procedure, int flags) {
         return register(classFile(procedure), flags);
     }
 
-    /** As {@link #register(Class, int)}, of a class file's bytes. */
+    /** As {@link #register(Class, int)}, with the bytes of a class file. */
     public Procedure register(byte[] classFile, int flags) {
         if ((flags & ~FLAGS) != 0) {
             throw new IllegalArgumentException(
@@ -66,14 +66,13 @@ public final class Procedures {
     }
 
     /**
-     * Takes a procedure from all servers. Calls of it that are under way end as they are; later ones are refused.
-     * Idempotent.
+     * Removes a procedure from all servers. Calls that are under way end normally; later ones are refused. Idempotent.
      */
     public void unregister(Procedure procedure) {
         procedures.unregister(procedure);
     }
 
-    /** Those that are registered. */
+    /** The procedures that are registered. */
     public List<Procedure> all() {
         return procedures.all().stream().map(Procedure.class::cast).toList();
     }

@@ -3,22 +3,23 @@ package io.farheap.cache;
 import io.farheap.manager.Reclaim;
 import io.farheap.migration.MigrationResult;
 
-/** Told what has become of a cache on a server that leaves. */
+/** Called when a cache moves off a server that is about to leave. */
 @FunctionalInterface
 public interface ReclaimListener {
 
     /**
-     * The manager's alert is here, and the cache now moves off the server that it names. On the thread that moves it,
-     * which waits for this.
+     * The manager's alert has arrived, and the cache is about to move off the server that it names. Called on the
+     * thread that moves the cache, which waits for this.
      */
     default void reclaiming(Reclaim alert) {}
 
     /**
-     * The cache has left the server as far as it could, on a thread that the next reclaim waits for.
+     * The cache has moved off the server as far as it could. Called on a thread that the next reclaim waits for.
      *
      * @param server HOST:PORT
-     * @param moved what has moved since the manager's alert
-     * @param left regions that are still there, 0 as a rule; another alert comes when there is room for them
+     * @param moved the regions that have moved since the manager's alert
+     * @param left regions that are still on the server, usually 0; the manager sends another alert when it has room for
+     *     them
      */
     void reclaimed(String server, MigrationResult moved, int left);
 }

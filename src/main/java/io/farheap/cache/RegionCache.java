@@ -48,7 +48,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A cache whose regions have one place each, between which they move. */
+/** A cache whose regions are each on one server, and can move to others. */
 final class RegionCache extends Cache {
 
     private static final System.Logger LOG = System.getLogger(RegionCache.class.getName());
@@ -58,7 +58,7 @@ final class RegionCache extends Cache {
     private final RegionTable table;
     private final CacheMoves moves;
     private final CacheProcedures procedures;
-    /** Null where the cache has no objective. */
+    /** Null if the cache has no objective. */
     private final @Nullable SloWatch watch;
 
     private final CacheServers servers;
@@ -263,7 +263,7 @@ final class RegionCache extends Cache {
     }
 
     private void endAll() {
-        // Whoever moves or changes something has the lock.
+        // A thread that moves or changes the cache holds the lock.
         moves.stop();
         relocation.lock().lock();
         try (CloseStack everything = new CloseStack()) {
@@ -296,19 +296,20 @@ final class RegionCache extends Cache {
     }
 
     private void end(SessionCore session) {
-        // Migrations must see it until nothing that it posted can take effect any more.
+        // The session stays listed until nothing that it posted can take effect any more: a migration has to drain or
+        // fence it until then.
         try {
             session.lifeCycle.destroy();
         } finally {
             sessions.remove(session);
-            // A worker session of a cache that cannot be made is closed before there are any.
+            // If the constructor fails, a worker session is closed before the field is set.
             if (paths != null) {
                 paths.forget(session);
             }
         }
     }
 
-    /** On a thread of that server's, when all sessions know. */
+    /** Called on a thread of that server's, after all sessions' connections to it have been failed. */
     private void lost(RemoteServer server, ControlException cause) {
         if (deleted()) {
             return;
@@ -324,7 +325,10 @@ final class RegionCache extends Cache {
         }
     }
 
-    /** For an application without a listener, which would learn it from its next request there. */
+    /**
+     * The warning for an application without a listener, which would otherwise notice with its next request to these
+     * regions.
+     */
     private String describeLoss(RemoteServer server, String why, int regions) {
         return "cache " + options.name() + " has lost " + regions + " of its " + table.size()
                 + " regions with memory server " + server.address() + " (" + why
@@ -337,7 +341,7 @@ final class RegionCache extends Cache {
         return management == null ? null : management.endedWhy();
     }
 
-    /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
+    /** The cache, as its sessions, its buffers and its data paths use it, without its other methods. */
     private final class RegionCacheHost
             implements SessionCore.Owner,
                     DataPaths.DataPathHost,

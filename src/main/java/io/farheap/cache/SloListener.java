@@ -2,13 +2,13 @@ package io.farheap.cache;
 
 import io.farheap.cache.contract.SloReport;
 
-/** Told what a cache did beside its objective. */
+/** Receives a cache's performance, compared with its objective. */
 @FunctionalInterface
 public interface SloListener {
 
     /**
-     * After each period, on a thread of the cache's that it must not hold. It may {@linkplain Cache#reshape reshape}
-     * the cache from another.
+     * Called after each period, on a thread of the cache's that it must not hold. To {@linkplain Cache#reshape reshape}
+     * the cache it uses another thread.
      */
     void compared(SloReport report);
 }

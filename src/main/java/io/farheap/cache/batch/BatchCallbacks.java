@@ -13,9 +13,7 @@ import io.farheap.rpc.message.BatchFormat;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Runs the callbacks of a session in batched mode: in the order of issue, over both of its paths. One thread at a time.
- */
+/** Runs the callbacks of a session in batched mode, in the order of issue over both paths. One thread at a time. */
 final class BatchCallbacks {
 
     private final BatchLanes lanes;
@@ -24,7 +22,7 @@ final class BatchCallbacks {
     private final ScatterGather parts;
     private final @Nullable OperationLatency latency;
 
-    /** @param latency where latencies are recorded, or null */
+    /** @param latency records latencies, or null */
     BatchCallbacks(
             BatchLanes lanes,
             IssueOrder runs,
@@ -38,9 +36,14 @@ final class BatchCallbacks {
         this.latency = latency;
     }
 
-    /** @return how many ran */
+    /**
+     * Runs the callbacks of requests that have ended.
+     *
+     * @return how many ran
+     */
     int run() {
-        // What callbacks issue waits for the next poll: it may be done at once, where a server is lost.
+        // Requests that callbacks issue wait for the next poll: if their server is lost they end at once, and this loop
+        // would not end.
         int most = lanes.pending() + engine.pending();
         int called = 0;
         while (called < most && !runs.isEmpty()) {
@@ -54,7 +57,8 @@ final class BatchCallbacks {
             } else {
                 long end = runs.count();
                 called += engine.callbacks().run(end);
-                // What its callbacks issued directly has made the run longer, and waits for the next poll.
+                // Requests that its callbacks issued on the one-sided path have made the run longer, and wait for the
+                // next poll.
                 if (engine.order().head() < runs.count()) {
                     return called;
                 }
@@ -67,14 +71,14 @@ final class BatchCallbacks {
     }
 
     /**
-     * Runs the callbacks of the oldest run as far as it is answered.
+     * Runs the callbacks of the oldest run, as far as its batches are answered.
      *
      * @return how many ran
      */
     private int run(BatchLane lane, long most) {
         BatchConnection connection = lane.connection;
         if (connection.failed()) {
-            // Before any of it is called back as lost, and something else is let past it.
+            // Fail the one-sided path too, before a request is called back as lost and a later one can overtake it.
             lanes.lose(lane);
         }
         int ready = (int) Math.min(connection.ready(), most);
@@ -97,7 +101,7 @@ final class BatchCallbacks {
                 Completion completion = request.completion;
                 long token = request.token;
                 int group = lane.group[entry];
-                // All of it is over before the callback, which may throw.
+                // Update all state before the callback, which may throw.
                 entry += group;
                 lanes.pendingBy(-group);
                 if (group == 1) {
@@ -113,7 +117,11 @@ final class BatchCallbacks {
         return entry - first;
     }
 
-    /** @param status of the first of them */
+    /**
+     * Ends a group of records of one request.
+     *
+     * @param status of the first record
+     */
     private void endGroup(BatchLane lane, int first, int records, boolean succeeded, int status) {
         int worst = status;
         if (!succeeded) {
@@ -125,7 +133,8 @@ final class BatchCallbacks {
     }
 
     /**
-     * A region that the server says is not ours was taken away with the lease: a migration drains its batches before.
+     * Translates an answer. If the server answers that the session does not have the region, the lease is lost, and the
+     * region with it: a migration drains batches before it takes a region away.
      */
     private static int status(byte answered) {
         return answered == BatchFormat.DONE ? Status.OK : Status.LOST;
@@ -140,7 +149,7 @@ final class BatchCallbacks {
             MappedFaults.raise(segment);
             return Status.OK;
         } catch (IllegalStateException | WrongThreadException | InternalError e) {
-            // As where data bounce: the segment was closed, or its file cut.
+            // As with bounce buffers: the segment was closed, or its file has become shorter.
             return Status.SEGMENT_GONE;
         }
     }

@@ -12,8 +12,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's batches, by server, and what holds of all of them. A server's batches and its one-sided path are lost
- * together. One thread at a time, inside the session's gate.
+ * A session's batches, one lane for each server, and the operations on all of them. A server's batches and its
+ * one-sided path are lost together. One thread at a time, inside the session's gate.
  */
 final class BatchLanes {
 
@@ -36,12 +36,12 @@ final class BatchLanes {
         routes.lane(server, lane);
         BatchLane[] more = Arrays.copyOf(lanes, lanes.length + 1);
         more[lanes.length] = lane;
-        // Who samples looks at them on another thread.
+        // A sampling thread reads the array without the gate.
         VarHandle.releaseFence();
         lanes = more;
     }
 
-    // There are batches to it: its rings were added, and are removed once.
+    // The server has a lane: its rings were added, and are removed once.
     @SuppressWarnings("NullAway")
     void remove(int server) {
         BatchLane removed = routes.lane(server);
@@ -57,7 +57,7 @@ final class BatchLanes {
         return lane == null ? null : lane.connection;
     }
 
-    /** Those in use; not to be changed. */
+    /** The lanes in use; the array must not be changed. */
     BatchLane[] all() {
         return lanes;
     }
@@ -66,12 +66,12 @@ final class BatchLanes {
         return pending;
     }
 
-    /** So many more requests are in batches, or fewer. */
+    /** Changes the number of requests in batches. */
     void pendingBy(int change) {
         pending += change;
     }
 
-    /** Both paths: what fails fails fast, which says nothing of their speed. */
+    /** Whether both paths to a server are usable: a failed one fails fast, which says nothing about speed. */
     static boolean isUp(@Nullable Connection connection, BatchConnection batches) {
         return connection != null && !connection.failed() && !batches.failed();
     }
@@ -86,12 +86,15 @@ final class BatchLanes {
         return lanes.length > 0;
     }
 
-    /** Whether nothing is in flight to a server, in batches or beside them. */
+    /** Whether no operation is in flight to a server, in batches or one-sided. */
     boolean isIdle(BatchLane lane) {
         return lane.connection.unanswered() == 0 && oneSided.inFlight(lane.server) == 0;
     }
 
-    /** Whether each can take so many records. What would never fit takes the one-sided path, and needs no room here. */
+    /**
+     * Whether each lane has room for {@code count} records. Records beyond the most that a lane can ever take use the
+     * one-sided path, and need no room here.
+     */
     boolean haveRoomFor(int count) {
         for (BatchLane lane : lanes) {
             if (!lane.connection.failed() && lane.connection.room() < Math.min(count, lane.connection.mostRoom())) {
@@ -101,14 +104,19 @@ final class BatchLanes {
         return true;
     }
 
-    /** A full batch may be waiting for room in the send queue. */
+    /**
+     * Sends a full batch, which may have been waiting for room in the send queue.
+     *
+     * @return whether there is room for a request now
+     */
     static boolean makeRoom(BatchConnection connection) {
         return connection.isFull() && connection.send() && connection.hasRoom();
     }
 
     /**
-     * A write in a batch whose answer never came may still take effect, until the server's end is fenced: nothing that
-     * the session does later may get there before, so the one-sided path is lost with the rings.
+     * Loses a lane whose connection has failed, and the one-sided path with it. A write in a batch that was not
+     * answered may still take effect until the server's end is fenced, so no later operation of the session may reach
+     * the server before.
      */
     void lose(BatchLane lane) {
         if (!lane.lost) {
@@ -118,8 +126,8 @@ final class BatchLanes {
     }
 
     /**
-     * The same for a one-sided write that is lost, before it is called back: the rings of a server whose connection has
-     * failed are lost with it.
+     * The same in the other direction, before a lost one-sided write is called back: fails the rings to each server
+     * whose one-sided connection has failed.
      */
     void loseBehindFailed() {
         for (BatchLane lane : lanes) {
@@ -130,7 +138,7 @@ final class BatchLanes {
         }
     }
 
-    /** Takes answers. */
+    /** Takes the answers that have arrived. */
     void receive() {
         for (BatchLane lane : lanes) {
             lane.connection.receive();
@@ -149,14 +157,14 @@ final class BatchLanes {
     /**
      * Makes later answers raise an event.
      *
-     * @return for how many ns it may be waited for; 0 where all is answered
+     * @return for how many ns a thread may sleep; 0 if all batches are answered
      */
     long listen() {
         long patience = 0;
         for (BatchLane lane : lanes) {
             if (!lane.connection.isAnswered()) {
                 lane.connection.requestNotification();
-                // A server that is gone raises no event: polls find out.
+                // A server that is gone raises no event: polls have to find out.
                 long wait = lane.connection.requestWakeUp() ? PATIENCE_NANOS : NO_PATIENCE_NANOS;
                 patience = patience == 0 ? wait : Math.min(patience, wait);
             }
@@ -164,7 +172,7 @@ final class BatchLanes {
         return patience;
     }
 
-    /** Whether a one-sided request has to wait for one in a batch, which is then on its way. */
+    /** Whether a one-sided request has to wait for a request in a batch; if so, the batch is sent. */
     boolean blocks(long address, long length) {
         for (BatchLane lane : lanes) {
             if (lane.connection.failed()) {
@@ -178,7 +186,7 @@ final class BatchLanes {
         return false;
     }
 
-    /** The requests in batches; for messages. */
+    /** Describes the requests in batches, for messages. */
     String describe() {
         StringBuilder text = new StringBuilder(", and " + pending + " in batches");
         for (BatchLane lane : lanes) {
@@ -214,7 +222,7 @@ final class BatchLanes {
         return false;
     }
 
-    /** Whether a request goes beyond an address. */
+    /** Whether a request extends beyond an address. */
     boolean reaches(long end) {
         for (BatchLane lane : lanes) {
             if (lane.reaches(end)) {

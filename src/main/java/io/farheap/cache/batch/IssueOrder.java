@@ -4,8 +4,9 @@ import io.farheap.cache.route.BatchLane;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The order of issue among the ways that a session's requests take: runs of consecutive requests that took the same
- * one. Callbacks come run by run. One thread at a time; allocates only where it grows.
+ * The order of issue over the paths that a session's requests take: a queue of runs, each of consecutive requests that
+ * took the same path (the one-sided one, or the batches to one server). Callbacks come run by run. One thread at a
+ * time; allocates only when it grows.
  */
 final class IssueOrder {
 
@@ -26,7 +27,7 @@ final class IssueOrder {
         return head == tail;
     }
 
-    /** So many requests took a lane. */
+    /** The requests issued last took a lane. */
     void add(BatchLane lane, int requests) {
         int last = tail - 1 & mask;
         if (head != tail && lanes[last] == lane) {
@@ -36,7 +37,7 @@ final class IssueOrder {
         }
     }
 
-    /** Requests up to a sequence of the engine's took the one-sided path. */
+    /** Requests up to a sequence number of the engine's, exclusive, took the one-sided path. */
     void direct(long end) {
         int last = tail - 1 & mask;
         if (head != tail && lanes[last] == null) {
@@ -46,7 +47,7 @@ final class IssueOrder {
         }
     }
 
-    /** The request that was added last takes another way, if it was to this lane. */
+    /** Removes the request that was added last, which takes another path, if it took this lane. */
     boolean withdraw(BatchLane lane) {
         int last = tail - 1 & mask;
         if (head == tail || lanes[last] != lane) {
@@ -65,12 +66,12 @@ final class IssueOrder {
         return lanes[head & mask];
     }
 
-    /** Requests that are left of the oldest run, or the engine's sequence at its end for a one-sided one. */
+    /** The requests left in the oldest run; for a one-sided run, the engine's sequence number at its end. */
     long count() {
         return counts[head & mask];
     }
 
-    /** So many requests of the oldest run, which is not a direct one, have been called back. */
+    /** Requests of the oldest run, which is not a one-sided one, have been called back. */
     void take(int requests) {
         counts[head & mask] -= requests;
         if (counts[head & mask] == 0) {
@@ -78,7 +79,7 @@ final class IssueOrder {
         }
     }
 
-    /** The oldest run is over. */
+    /** Removes the oldest run, which has ended. */
     void next() {
         lanes[head & mask] = null;
         head++;

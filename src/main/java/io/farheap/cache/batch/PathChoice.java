@@ -4,41 +4,44 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
- * Which path the larger of those records take that would fit into a batch. A batch copies a record twice more and
- * checksums it, an operation of its own costs a work request: which is less depends on device and processor, so it is
- * measured, while the application's own requests are issued. Where the session is the bottleneck, the time in which so
- * many requests are issued tells what one costs; where the application is, both paths take equally long, and then the
- * one-sided path is the better one, since it uses no server thread.
+ * Chooses the path of larger records that would still fit into a batch. A batch copies a record twice more and
+ * checksums it; a one-sided operation costs a work request. Which costs less depends on device and processor, so it is
+ * measured with the application's own requests, as they are issued. If the session is the bottleneck, the time in which
+ * a number of requests is issued shows the cost of one. If the application is the bottleneck, both paths take equally
+ * long, and the one-sided path is better, since it uses no server thread.
  *
- * <p>Sizes between two powers of two are one class. A class has a trial, which are windows of so many records that take
- * the paths in turns, of which the least time of each path counts, since nothing but the path makes a window shorter;
- * then it keeps to the better path for a while, for longer each time, up to {@value #LONGEST_HOLD} windows. One thread
- * at a time; allocates nothing.
+ * <p>Sizes between two powers of two form a class. Each class has a trial: windows of a number of records, which use
+ * the two paths alternately. The least time of each path counts, since disturbances make a window only longer. After
+ * the trial the class uses the better path for a number of windows, which doubles each time up to {@value
+ * #LONGEST_HOLD}; then the next trial begins. One thread at a time; allocates nothing.
  */
 public final class PathChoice {
 
-    /** Up to this size a record takes a batch. Tests set another, and so with the next. */
+    /** Records of up to this many bytes always take a batch. Tests set another value. */
     public static volatile int smallBytes = 128;
 
-    /** At least, where tests do not set another, and so with the next. */
+    /** The least number of records in a window, if tests do not set another. */
     private static final int WINDOW_RECORDS = 8192;
 
     public static volatile int windowRecords = WINDOW_RECORDS;
 
-    /** A window ends with the last record that is issued: what is then under way is not in its time. */
+    /**
+     * How many times the records that may be in flight a window has. A window ends as its last record is issued, so its
+     * time does not include the records that are in flight then.
+     */
     private static final int TIMES_IN_FLIGHT = 32;
 
     private static final int MOST_WINDOW_RECORDS = 1 << 22;
 
-    /** Of each trial: batches, one-sided, batches, and so on. */
+    /** The windows of each trial: batches, one-sided, batches, and so on. */
     private static final int TRIAL_WINDOWS = 6;
 
     private static final int FIRST_HOLD = 8;
     private static final int LONGEST_HOLD = 512;
-    /** How much shorter a window of batches must be. */
+    /** How many times as long the one-sided time must be for batches to be chosen. */
     private static final double TIE = 1.03;
 
-    /** For so long at most does one path wait until what took the other has ended. */
+    /** How long at most requests for the new path are refused while those on the other path end. */
     private static final long PATIENCE_NANOS = 1_000_000;
 
     private static final int CLASSES = Integer.SIZE;
@@ -48,14 +51,14 @@ public final class PathChoice {
     private int records = windowRecords;
 
     private final boolean[] oneSided = new boolean[CLASSES];
-    /** Of the present trial; from {@value #TRIAL_WINDOWS} on, of the time after it. */
+    /** The number of the window in the present trial; from {@value #TRIAL_WINDOWS} on, in the time after it. */
     private final int[] window = new int[CLASSES];
 
     private final int[] hold = new int[CLASSES];
-    /** In the present window. */
+    /** Records issued in the present window. */
     private final int[] issued = new int[CLASSES];
 
-    /** Whether the path has just been changed, and until when records may be refused for it. */
+    /** Whether the path has just changed, and until when records may be refused because of that. */
     private final boolean[] changed = new boolean[CLASSES];
 
     private final long[] patience = new long[CLASSES];
@@ -74,7 +77,11 @@ public final class PathChoice {
         }
     }
 
-    /** @param most how many records may be in flight in batches to a server */
+    /**
+     * Makes windows long enough for a connection.
+     *
+     * @param most how many records may be in flight in batches to a server
+     */
     void inFlight(int most) {
         if (records >= WINDOW_RECORDS) {
             records = Math.clamp((long) TIMES_IN_FLIGHT * most, records, MOST_WINDOW_RECORDS);
@@ -82,9 +89,9 @@ public final class PathChoice {
     }
 
     /**
-     * To be asked before records are issued, and again where they could not be.
+     * Whether records take the one-sided path. Called before records are issued, and again after they were refused.
      *
-     * @param bytes of records that fit into a batch
+     * @param bytes length of a record, which fits into a batch
      */
     boolean oneSided(int bytes) {
         if (bytes <= small) {
@@ -95,18 +102,19 @@ public final class PathChoice {
             end(i);
         }
         if (issued[i] == 0) {
-            // Not the end of the window before: nothing may have been issued for an hour.
+            // A window starts with its first record, not as the one before ends: the session may have been idle in
+            // between.
             start[i] = nanos.getAsLong();
         }
         return oneSided[i];
     }
 
     /**
-     * Whether a record is to be refused for now: after a change of paths, what took the other one ends first. Behind
-     * requests of the other path that it might overlap, a record has to take that path too, or to wait, so otherwise
-     * the change might never come about.
+     * Whether a record has to be refused for now: after a change of paths, the requests on the other path end first. A
+     * record behind requests on the other path that it may overlap has to take that path too, or to wait, so without
+     * this the change might never be completed.
      *
-     * @param busy whether requests of the session are on their way by the other path, and will end
+     * @param busy whether requests of the session are in flight on the other path, and will end
      */
     boolean refuses(int bytes, boolean busy) {
         if (bytes <= small) {
@@ -119,7 +127,7 @@ public final class PathChoice {
         return changed[i];
     }
 
-    /** So many records, which fit into a batch, have been issued by the path that was chosen. */
+    /** Counts records, which fit into a batch, as issued on the path that was chosen. */
     void issued(int bytes, int count) {
         if (bytes > small) {
             issued[classOf(bytes)] += count;
@@ -154,7 +162,7 @@ public final class PathChoice {
         }
     }
 
-    /** 129 to 256 bytes are one, 257 to 512 the next. */
+    /** The class of a size: 129 to 256 bytes are one class, 257 to 512 the next. */
     private static int classOf(int bytes) {
         return Integer.SIZE - Integer.numberOfLeadingZeros(bytes - 1);
     }

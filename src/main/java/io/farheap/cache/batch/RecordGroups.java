@@ -7,8 +7,8 @@ import io.farheap.migration.region.RegionEntry;
 import io.farheap.migration.region.RegionTable;
 
 /**
- * Where the records of a request for many are, sorted by the servers that they go to in batches. One thread at a time;
- * nothing here allocates after construction.
+ * Sorts the records of a request for many by the servers that they go to in batches. One thread at a time; nothing here
+ * allocates after construction.
  */
 final class RecordGroups {
 
@@ -23,7 +23,7 @@ final class RecordGroups {
     /** Whether all are on one server. */
     private boolean together;
 
-    /** Of the group that was chosen: the records' numbers, and the region and the offset of each. */
+    /** The chosen group: the indexes of its records, and the region and the offset of each. */
     int[] which;
 
     int[] region;
@@ -33,7 +33,7 @@ final class RecordGroups {
     private final int[] someRegions;
     private final long[] someOffsets;
 
-    /** @param capacity records of a request at most */
+    /** @param capacity the most records of a request */
     RecordGroups(RegionTable table, int capacity) {
         this.table = table;
         server = new int[capacity];
@@ -52,9 +52,9 @@ final class RecordGroups {
     }
 
     /**
-     * Finds where records are.
+     * Finds the places of records.
      *
-     * @return false where one has no known route to batches, or does not fit into one
+     * @return false if one has no known route to batches, or does not fit into one
      */
     boolean find(Routes routes, long[] addresses, int count, int bytes) {
         long last = table.regionBytes() - bytes;

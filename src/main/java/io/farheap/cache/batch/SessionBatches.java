@@ -19,22 +19,22 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's requests in batched mode: small ones go into batches, the others take the one-sided path, through
- * {@link SessionEngine}; which of the two is better for those between is measured ({@link PathChoice}). The session
- * calls it inside its gate, in the engine's place.
+ * A session's requests in batched mode: small ones go into batches, large ones take the one-sided path, through {@link
+ * SessionEngine}; for sizes in between, {@link PathChoice} measures which path is better. The session calls this inside
+ * its gate, in place of the engine.
  *
- * <p>Order. Requests to one server in batches are executed in the order of issue. A small request that overlaps a
- * direct one which is not called back takes the one-sided path too, behind it. A one-sided request that overlaps one in
- * a batch which is not answered waits in the engine's queue until it is. {@link IssueOrder} keep the order of callbacks
- * between the two paths.
+ * <p><b>Order.</b> A server executes the requests in batches in the order of issue. Between the paths: a small
+ * request that may overlap a one-sided request which has not been called back takes the one-sided path too, behind it.
+ * A one-sided request that may overlap a request in an unanswered batch waits in the engine's queue until the batch is
+ * answered ({@link PartPoster.Barrier}). {@link IssueOrder} keeps the order of callbacks over both paths.
  *
- * <p>A batch is sent when it is full; by a poll, when nothing of the session is on its way to that server; or by
+ * <p>A batch is sent when it is full; by a poll, if no operation of the session is in flight to that server; or by
  * {@link #send}. A batch of one request that a poll would send becomes a one-sided operation (Redy, section 4.3).
  */
 public final class SessionBatches implements RequestPath {
 
     private static final int FIRST_RUNS = 1024;
-    /** Not an entry: the segment cannot be read any more, which the one-sided path reports. */
+    /** In place of an entry: the segment cannot be read any more, which the one-sided path reports. */
     private static final int GONE = -1;
 
     private final SessionEngine engine;
@@ -49,8 +49,8 @@ public final class SessionBatches implements RequestPath {
     private final BatchCallbacks callbacks;
 
     /**
-     * @param oneSided where the engine posts
-     * @param capacity requests of the engine between issue and callback
+     * @param oneSided through which the engine posts
+     * @param capacity how many requests of the engine may be between issue and callback
      */
     public SessionBatches(
             SessionEngine engine,
@@ -86,8 +86,8 @@ public final class SessionBatches implements RequestPath {
     }
 
     /**
-     * Ends the use of a server's connection, which has been failed: what was in flight on it is lost, and called back
-     * by the next polls.
+     * Ends the use of a server's connection, which has been failed: the requests in flight on it are lost, and the next
+     * polls call them back.
      */
     void remove(int server) {
         lanes.remove(server);
@@ -129,7 +129,7 @@ public final class SessionBatches implements RequestPath {
         lanes.sample(heat);
     }
 
-    /** With nothing pending, a request alone is one-sided. */
+    /** A single request with none pending is one-sided. */
     @Override
     public int tryExecute(
             boolean write,
@@ -210,7 +210,7 @@ public final class SessionBatches implements RequestPath {
         return true;
     }
 
-    /** A record that would fit into a batch. */
+    /** Issues a record that would fit into a batch as a one-sided request. */
     private boolean issueOneSided(
             Route route,
             boolean write,
@@ -223,7 +223,7 @@ public final class SessionBatches implements RequestPath {
         if (engine.postAtOnce(route, write, address, length, buffer, local, completion, token)) {
             runs.direct(engine.order().tail());
         } else if (route.connection != null && route.connection.room() == 0) {
-            // To poll is less than to queue it.
+            // Refused: for the caller, polling costs less than queueing the request here.
             return false;
         } else if (!direct(write, address, length, buffer, local, null, completion, token)) {
             return false;
@@ -232,7 +232,7 @@ public final class SessionBatches implements RequestPath {
         return true;
     }
 
-    /** Whether requests are under way by the other path; those that wait for a migration are not. */
+    /** Whether requests are in flight on the other path; those that wait for a migration do not count. */
     private boolean busy(boolean oneSided) {
         return oneSided ? lanes.pending() > 0 : engine.pending() > engine.heldCount();
     }
@@ -289,7 +289,7 @@ public final class SessionBatches implements RequestPath {
         return true;
     }
 
-    /** Records that meet no obstacle go into batches in groups, the others as requests of their own. */
+    /** Adds records that meet no obstacle to batches in groups; the others become requests of their own. */
     @Override
     public boolean issueAll(
             boolean write,
@@ -329,8 +329,8 @@ public final class SessionBatches implements RequestPath {
     }
 
     /**
-     * With nothing in batches, one list. While one-sided requests are under way, to poll is less than to queue its
-     * records.
+     * Posts the records as one list if no request is in a batch. Refused while one-sided requests are in flight and
+     * prevent that: polling costs less than queueing each record.
      */
     private boolean issueAllOneSided(
             boolean write,
@@ -351,7 +351,7 @@ public final class SessionBatches implements RequestPath {
         return true;
     }
 
-    /** Into as many batches as it takes. */
+    /** Adds a group to as many batches as it needs. */
     private void issueGroup(
             BatchLane lane, boolean write, long[] addresses, int length, RequestBuffer buffer, long local, int whole) {
         BatchConnection connection = lane.connection;
@@ -385,7 +385,7 @@ public final class SessionBatches implements RequestPath {
         }
     }
 
-    /** Takes answers, makes progress on the one-sided path, runs callbacks and sends what is due. */
+    /** Takes answers, makes progress on the one-sided path, runs callbacks and sends batches that are due. */
     @Override
     public int poll() {
         lanes.receive();
@@ -416,9 +416,9 @@ public final class SessionBatches implements RequestPath {
     }
 
     /**
-     * Makes the one request of an open batch a one-sided operation.
+     * Turns the only request of an open batch into a one-sided operation.
      *
-     * @return false where something is in its way
+     * @return false if something is in its way
      */
     private boolean goAlone(BatchLane lane) {
         BatchConnection connection = lane.connection;
@@ -432,7 +432,7 @@ public final class SessionBatches implements RequestPath {
         }
         connection.withdraw();
         lanes.pendingBy(-1);
-        // What is timed is timed from here on: the wait for company was none of the operation's.
+        // The latency is measured from here on: the wait for other requests is no part of the operation's.
         if (!direct(
                 request.write,
                 request.address,
@@ -453,7 +453,7 @@ public final class SessionBatches implements RequestPath {
         engine.send();
     }
 
-    /** What is in a batch is sent. */
+    /** Ends requests that the engine has not posted; requests in batches are sent. */
     @Override
     public void abandonUnposted() {
         engine.abandonUnposted();

@@ -21,7 +21,7 @@ public final class SessionRings extends SessionLinks<ServerRing> {
     private final CompletionChannel channel;
     private final CacheConfiguration configuration;
     private final RingShape shape;
-    /** What the latest drain awaits. */
+    /** The mark up to which the latest drain awaits answers. */
     private long drainMark;
 
     public SessionRings(
@@ -57,7 +57,7 @@ public final class SessionRings extends SessionLinks<ServerRing> {
         batches.remove(server.index());
     }
 
-    /** The session looks at what was answered until it has taken it. */
+    /** The session reads the rings until it has taken all answers. */
     @Override
     public boolean hasTaken(ServerRing end) {
         return end.connection().isIdle();
@@ -83,8 +83,8 @@ public final class SessionRings extends SessionLinks<ServerRing> {
         }
     }
 
-    /** What waits in a batch is sent. */
-    // There are rings, as usable has said.
+    /** Sends open batches, so that the drain includes their requests. */
+    // There are rings: the caller has checked usable.
     @Override
     @SuppressWarnings("NullAway")
     public Drain beginDrain(RemoteRegion region) {

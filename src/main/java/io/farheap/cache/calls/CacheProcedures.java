@@ -21,16 +21,18 @@ import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The procedures of a cache on its servers, and what these know of its region table (CompuCache's LocalTranslator).
+ * The procedures of a cache on its servers, and the copies of its region table that the servers have (CompuCache's
+ * LocalTranslator).
  *
- * <p><b>While a region moves.</b> {@code moving} names it; then the servers that had it are told a table without it,
- * and answer when no call uses another any more: from there on no procedure reads or writes the region, and it is
- * copied. A call that meets it comes back to its session, which sees {@code moving} and keeps it. When the region is
- * where it goes, the servers are told again, {@code moving} is cleared, and sessions let what they kept go on. A cache
- * without procedures tells nobody anything.
+ * <p><b>While a region moves.</b> The migrating thread stores its number in {@code moving}, and then sends a table
+ * without the region to the servers that have it. A server answers when no call uses an earlier table any more: from
+ * then on no procedure reads or writes the region, and it is copied. A call that accesses the region returns to its
+ * session, which sees {@code moving} and keeps the call. When the region has moved, the thread sends the new table,
+ * clears {@code moving}, and wakes the sessions, which continue the calls that they kept. A cache without procedures
+ * sends no tables.
  *
- * <p>{@code lock} is held by whoever talks to servers about procedures. Sessions read {@code moving} and what
- * procedures know of servers, and never wait.
+ * <p>A thread that calls servers about procedures holds {@code lock}. Sessions read {@code moving} and the procedures'
+ * lists of servers without it, and never wait.
  */
 public final class CacheProcedures implements AutoCloseable {
 
@@ -39,7 +41,7 @@ public final class CacheProcedures implements AutoCloseable {
     private final OpenDevice device;
     private final RegionTable table;
     private final List<RemoteServer> servers;
-    /** Makes sessions look at the calls that they keep. */
+    /** Wakes sessions, so that they look at the calls that they keep. */
     private final Runnable resume;
 
     private final CallTally tally = new CallTally();
@@ -50,12 +52,12 @@ public final class CacheProcedures implements AutoCloseable {
     private final int[] generations = new int[CallFormat.SLOTS];
     private long version;
     private volatile int moving = NONE;
-    /** Whether there has been a procedure: servers are told of the table then. */
+    /** Whether a procedure has ever been registered: servers receive the table from then on. */
     private volatile boolean used;
 
     private boolean closed;
 
-    /** A server, and the table that it was told last. */
+    /** A server, and the table that it has confirmed last; null if that is unknown. */
     private static final class ProcedureServer {
         final RemoteServer server;
         ProcedureServiceClient line;
@@ -69,7 +71,7 @@ public final class CacheProcedures implements AutoCloseable {
 
     /**
      * @param name of the cache
-     * @param servers those that the cache uses now
+     * @param servers the servers that the cache uses now
      */
     public CacheProcedures(
             String name, OpenDevice device, RegionTable table, List<RemoteServer> servers, Runnable resume) {
@@ -80,12 +82,12 @@ public final class CacheProcedures implements AutoCloseable {
         this.statistics = () -> CallStatisticsEvent.emit(name, tally.now());
     }
 
-    /** What has become of calls. */
+    /** Counts the cache's calls. */
     public CallTally tally() {
         return tally;
     }
 
-    /** The region that moves, or -1. Sessions ask. */
+    /** The region that is moving, or -1. Read by sessions. */
     int moving() {
         return moving;
     }
@@ -98,7 +100,11 @@ public final class CacheProcedures implements AutoCloseable {
         return List.copyOf(all);
     }
 
-    /** @param maker makes it, as the application has it */
+    /**
+     * Registers a procedure on all servers, or on none.
+     *
+     * @param maker makes the procedure's object
+     */
     public <P extends RegisteredProcedure> P register(
             Translation translation, byte[] classFile, int flags, RegisteredProcedure.Maker<P> maker) {
         lock.lock();
@@ -158,7 +164,7 @@ public final class CacheProcedures implements AutoCloseable {
         try {
             server.line.unregister(procedure.id());
         } catch (ControlException e) {
-            // It goes with the lease.
+            // The registration ends with the lease.
         }
         procedure.forget(server.server);
     }
@@ -175,7 +181,7 @@ public final class CacheProcedures implements AutoCloseable {
         }
     }
 
-    /** A server that the cache uses from now on, before it gets a region. */
+    /** Prepares a server that the cache has added, before it gets a region. */
     public void join(RemoteServer server) {
         if (!used) {
             return;
@@ -192,7 +198,7 @@ public final class CacheProcedures implements AutoCloseable {
         }
     }
 
-    /** The cache leaves a server. */
+    /** Forgets a server that the cache leaves. */
     public void leave(RemoteServer server) {
         lock.lock();
         try {
@@ -211,7 +217,7 @@ public final class CacheProcedures implements AutoCloseable {
     /**
      * Moves a region while no procedure uses it.
      *
-     * @throws ControlException where a server that has it does not answer; nothing has moved then
+     * @throws ControlException if a server that has it does not answer; nothing has moved then
      */
     public <T> T moving(int region, Supplier<T> move) {
         withdraw(region);
@@ -240,7 +246,10 @@ public final class CacheProcedures implements AutoCloseable {
         }
     }
 
-    /** Tells the table as it is, to who knows another; a server that does not answer keeps the one before. */
+    /**
+     * Sends the present table to the servers that have another one; a server that does not answer keeps the one before.
+     * Then ends {@code moving}.
+     */
     public void settle() {
         lock.lock();
         try {
@@ -250,7 +259,7 @@ public final class CacheProcedures implements AutoCloseable {
                 }
             }
         } finally {
-            // Not before: calls would go to servers that do not know yet.
+            // Last: earlier, sessions would send calls to servers that do not have the new table yet.
             moving = NONE;
             lock.unlock();
             resume.run();
@@ -261,11 +270,12 @@ public final class CacheProcedures implements AutoCloseable {
         try {
             tell(server, NONE);
         } catch (ControlException | VerbsException e) {
-            // It lacks what it was not told of: calls that meet that come back, and sessions make its accesses.
+            // The server does not know its new region: calls that access it return, and sessions make these accesses
+            // themselves.
         }
     }
 
-    /** What it was told before is forgotten first: an answer may be lost. */
+    /** Sends a table. The entry for the previous one is cleared first, since the answer may be lost. */
     private void tell(ProcedureServer to, int without) {
         int[] regions = regions(to.server, without);
         to.regions = null;
@@ -285,13 +295,13 @@ public final class CacheProcedures implements AutoCloseable {
     }
 
     private void reconnect(ProcedureServer to) {
-        // First: where that fails there is a line that says so the next time.
+        // Connect first: if that fails, the old, failed line stays and the next call tries again.
         ProcedureServiceClient next = connect(to.server);
         to.line.close();
         to.line = next;
     }
 
-    /** @param without a region of which it is not to know */
+    /** @param without a region to leave out */
     private int[] regions(RemoteServer server, int without) {
         int[] regions = new int[table.size()];
         for (int i = 0; i < regions.length; i++) {
@@ -340,9 +350,9 @@ public final class CacheProcedures implements AutoCloseable {
     }
 
     /**
-     * Checks the numbers of a call.
+     * Checks the procedure and the lengths of a call.
      *
-     * @throws IllegalArgumentException naming what is wrong
+     * @throws IllegalArgumentException naming the wrong value
      */
     void requireCall(RegisteredProcedure called, int argumentLength, int resultLength) {
         if (!called.registered() || !has(called)) {

@@ -5,7 +5,7 @@ import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
 import java.util.function.Supplier;
 
-/** The requests of calls that run in the client, by whatever path the session's requests take now. */
+/** Issues the requests of calls that run in the client, on the path that the session's requests take now. */
 public final class CallAccesses implements LocalCalls.AccessIssuer {
 
     private final LazySessionCalls calls;

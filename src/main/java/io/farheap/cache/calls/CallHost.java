@@ -4,7 +4,7 @@ import io.farheap.cache.order.RequestBuffer;
 import io.farheap.migration.region.RegionTable;
 import io.farheap.thread.OwnerGate;
 
-/** A cache, as the calls of its sessions know it. */
+/** A cache, as the calls of its sessions use it. */
 public interface CallHost {
 
     RegionTable table();
@@ -12,7 +12,9 @@ public interface CallHost {
     CacheProcedures procedures();
 
     /**
-     * @param gate of a session
+     * Makes a session's connections for calls.
+     *
+     * @param gate the session's gate
      * @param wake makes the session's thread poll, if it sleeps
      */
     CallLinks callLinks(OwnerGate gate, Runnable wake);
@@ -20,6 +22,6 @@ public interface CallHost {
     /** Whether the device has atomics of its own. */
     boolean atomics();
 
-    /** Registered memory, to be freed by the caller. */
+    /** Allocates registered memory, which the caller frees. */
     RequestBuffer register(long bytes);
 }

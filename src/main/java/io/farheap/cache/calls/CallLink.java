@@ -11,13 +11,13 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's calls to one server: message rings of their own, beside those of its reads and writes. They are connected
- * on a thread of their own, at the first call and after a failure, and the session's thread never waits for that.
- * Inside the session's gate, or with it claimed.
+ * A session's connection for calls to one server: message rings beside those of its reads and writes. A separate thread
+ * connects them, at the first call and after a failure, and the session's thread never waits for that. Inside the
+ * session's gate, or with it claimed.
  */
 public final class CallLink {
 
-    /** From one try to fence a server's end to the next. */
+    /** The pause between two attempts to fence a server's end. */
     private static final long FENCE_PAUSE_NANOS = 20_000_000;
 
     private final RemoteServer server;
@@ -25,11 +25,11 @@ public final class CallLink {
     private final Runnable wake;
 
     private @Nullable RpcLane lane;
-    /** The lane's. */
+    /** The ring of {@code lane}. */
     private @Nullable ServerRing ring;
-    /** The ring's. */
+    /** The connection of {@code ring}. */
     private @Nullable BatchConnection connection;
-    /** The procedure that was asked for last, what it knew of its servers then, and whether this server runs it. */
+    /** The procedure of the last {@link #serverRuns}, its count of changes then, and whether this server runs it. */
     private @Nullable RegisteredProcedure asked;
 
     private int askedAt;
@@ -39,7 +39,7 @@ public final class CallLink {
 
     private volatile boolean left;
 
-    /** @param links among which is this one's end, once there is one */
+    /** @param links contain this link's end once it is connected */
     CallLink(RemoteServer server, ServerLinks<ServerRing> links, Runnable wake) {
         this.server = server;
         this.links = links;
@@ -51,7 +51,10 @@ public final class CallLink {
         return server;
     }
 
-    /** @param before ended first, so that nothing of it takes effect when the next is used */
+    /**
+     * @param before the failed ring, which is ended first, so that none of its calls takes effect once the next ring is
+     *     used
+     */
     private void connect(@Nullable ServerRing before) {
         Thread.ofVirtual().start(() -> {
             try {
@@ -69,7 +72,8 @@ public final class CallLink {
     }
 
     /**
-     * If the server has not answered, it is asked again until it does, or is known to be gone: no thread waits here.
+     * Fences a failed ring. If the server has not answered, a separate thread tries again until it does, or is known to
+     * be gone; the caller does not wait.
      */
     private void fence(ServerRing before) {
         if (before.isOver()) {
@@ -89,18 +93,18 @@ public final class CallLink {
         try {
             before.fence();
         } catch (ControlException e) {
-            // The server does not answer, or is in the midst of an operation.
+            // The server does not answer, or is executing an operation.
         }
     }
 
-    /** What has been connected is used from now on. */
+    /** Uses a ring that has been connected from now on. */
     void use(ServerRing made) {
         ring = made;
         connection = made.connection();
         lane = new RpcLane(server, connection);
     }
 
-    /** The rings that a call is sent over now. */
+    /** The rings that calls are sent over now. */
     @Nullable
     ServerRing ring() {
         return ring;
@@ -117,7 +121,7 @@ public final class CallLink {
         return runs;
     }
 
-    /** After a failure; what was sent and not answered has been handed over. */
+    /** Connects again after a failure, once the calls that were not answered have been handed to the session. */
     private void renew(RpcLane failed) {
         if (failed.underWay() == 0 && !left) {
             ServerRing before = ring;
@@ -130,7 +134,7 @@ public final class CallLink {
     }
 
     /** Whether a call may be sent now. */
-    // Both are there, or none.
+    // Lane and connection are both set, or both null.
     @SuppressWarnings("NullAway")
     boolean hasRoom() {
         RpcLane now = lane;
@@ -144,7 +148,7 @@ public final class CallLink {
         return now.hasRoom();
     }
 
-    /** Whether it could not be connected; the next call tries again. */
+    /** Whether the last attempt to connect failed; this then begins another. */
     boolean unreachable() {
         if (unreachable && !left) {
             unreachable = false;
@@ -176,7 +180,7 @@ public final class CallLink {
         }
     }
 
-    /** At once: what was lost waits for the fence. */
+    /** Renews a failed connection at once: lost calls wait for the fence. */
     // As in hasRoom; a callback may have renewed it.
     @SuppressWarnings("NullAway")
     private void renewFailed() {
@@ -196,26 +200,26 @@ public final class CallLink {
         return lane == null ? 0 : lane.underWay();
     }
 
-    /** Before a look for what has come. */
+    /** Called before the last poll before a sleep. */
     void listen() {
         if (lane != null) {
             lane.listen();
         }
     }
 
-    /** @return false where no event is certain */
+    /** @return false if an event is not certain */
     boolean requestWakeUp() {
         return lane == null || lane.requestWakeUp();
     }
 
-    /** What is under way is lost. */
+    /** Fails the connection: the calls in flight are lost. */
     public void lose() {
         if (connection != null) {
             connection.fail();
         }
     }
 
-    /** Uses a ring no more, if it does. Nothing has been sent over it. */
+    /** Stops using a ring, if it is in use. No call has been sent over it. */
     void leave(ServerRing end) {
         if (ring == end) {
             lane = null;
@@ -224,7 +228,7 @@ public final class CallLink {
         }
     }
 
-    /** Nothing is sent by it, or connected for it, any more. */
+    /** Ends this link: it sends nothing and connects to nothing any more. */
     void leave() {
         left = true;
         if (lane != null) {

@@ -16,16 +16,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A session's calls to all servers. Inside its gate, or with it claimed, but for what says something else. */
+/**
+ * A session's connections for calls to all servers. Inside its gate, or with it claimed, except for methods that say
+ * otherwise.
+ */
 public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoCloseable {
 
-    /** 4 batches of 16 calls on their way to a server. */
+    /** 4 batches of 16 calls in flight to a server. */
     private static final RingShape SHAPE = new RingShape(4, 16, CallFormat.RECORD_BYTES, true);
 
     private static final int INLINE_BYTES = 172;
-    /** What is slept where no event is certain, or where a call waits for room. */
+    /** The longest sleep if an event is not certain, or a call waits for room. */
     private static final long UNCERTAIN_NANOS = 50_000;
-    /** A server that is gone, or whose thread is, raises no event: polls find out. */
+    /**
+     * The longest sleep otherwise. A server that is gone, or whose thread has ended, raises no event: polls have to
+     * find out.
+     */
     private static final long PATIENCE_NANOS = 50_000_000;
 
     private final Context context;
@@ -40,8 +46,8 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
     private long eventsToken;
 
     /**
-     * @param threads over how many of its threads a server is to spread the calls of a cache
-     * @param closesLater told of what is closed later
+     * @param threads the number of its threads over which a server spreads the calls of a cache
+     * @param closesLater receives the futures of resources that are closed later
      * @param gate the session's
      * @param wake makes the session's thread poll, if it sleeps
      */
@@ -62,7 +68,7 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
         this.channel = context.createCompletionChannel();
     }
 
-    /** The one to a server, or null before the first call to it. */
+    /** The link to a server, or null before the first call to it. */
     @Nullable
     CallLink find(RemoteServer server) {
         for (CallLink link : links) {
@@ -80,14 +86,14 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
         return LeasedServer.of(server).connectRing(context, channel, SHAPE, threads, INLINE_BYTES);
     }
 
-    // One that is wanted is not forgotten.
+    // A link that is being connected has not been forgotten.
     @SuppressWarnings("NullAway")
     @Override
     public void use(RemoteServer server, ServerRing made) {
         find(server).use(made);
     }
 
-    /** The link has stopped using it, but where it has just begun to, and that went wrong. */
+    /** The link has already stopped using the ring, unless it had just begun to use it when connecting failed. */
     @Override
     public void leave(RemoteServer server, ServerRing end) {
         CallLink link = find(server);
@@ -96,7 +102,7 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
         }
     }
 
-    /** Begins to connect to a server that has none yet. */
+    /** Begins to connect to a server that has no link yet. */
     CallLink add(RemoteServer server) {
         CallLink made = new CallLink(server, ends, wake);
         links = Arrays.copyOf(links, links.length + 1);
@@ -146,7 +152,7 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
         }
     }
 
-    /** Sends nothing to a server any more, which is to be {@linkplain #forget forgotten} then. */
+    /** Stops sending to a server. The caller then calls {@link #forget}. */
     void leave(RemoteServer server) {
         CallLink link = find(server);
         if (link != null) {
@@ -155,7 +161,7 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
         }
     }
 
-    /** Ends what there was to a server. Outside of the gate: the server may take long to answer. */
+    /** Ends the connection to a server. Outside of the gate: the server may take long to answer. */
     public void forget(RemoteServer server) {
         ends.forget(server);
     }
@@ -175,7 +181,7 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
         try {
             ends.close();
         } finally {
-            // A ring that its server does not let go of is closed later, and with it what the channel is for.
+            // A ring whose server does not answer is closed later, and the channel after it.
             closesLater.accept(ends.closed().thenRun(channel::close));
         }
     }

@@ -11,16 +11,17 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages, answers and contexts of a session's calls. By place there are two records: an answer comes into one while
- * the other has the context that the call was sent with. An answer is written before it is known to be whole, and may
- * never be, so a context that is in its way could not be sent again. One thread at a time.
+ * The memory for messages, answers and contexts of a session's calls. Each place has two records: an answer is written
+ * into one while the other contains the context that the call was sent with. An answer is written before it is known to
+ * be complete, and may never be, so it must not overwrite a context that may have to be sent again. One thread at a
+ * time.
  */
 final class CallMemory implements AutoCloseable {
 
     private final Arena arena = Arena.ofShared();
     private final long bytes;
     private final MemorySegment first;
-    /** Made with the first context: most calls have none. */
+    /** Allocated with the first context: most calls have none. */
     private @Nullable MemorySegment second;
 
     private final long message;
@@ -44,27 +45,30 @@ final class CallMemory implements AutoCloseable {
         return (long) call.place * CallFormat.RECORD_BYTES;
     }
 
-    /** Where the next answer to a call comes. */
+    /** The address of the record that the next answer to a call is written to. */
     long answer(SessionCall call) {
         return records(call.answersOther).address() + at(call);
     }
 
-    /** What has {@linkplain #contextAt there} the context of a call, where it has one. */
+    /** The records that contain the context of a call, at {@link #contextAt}, if it has one. */
     MemorySegment contexts(SessionCall call) {
         return call.contextBytes > 0 ? records(!call.answersOther) : first;
     }
 
-    /** Where a context is, or is put in place of an answer's. */
+    /** The offset of a context in its records: that of an answer's payload. */
     static long contextAt(SessionCall call) {
         return at(call) + CallFormat.REPLY_BYTES;
     }
 
-    /** Where a context may be put that is {@linkplain #keep kept} then. */
+    /** The records into which a context may be written that is {@linkplain #keep kept} then. */
     MemorySegment answers(SessionCall call) {
         return records(call.answersOther);
     }
 
-    /** The context that has come with an answer, or was put there, is the call's; the next answer comes elsewhere. */
+    /**
+     * Keeps the context that came with an answer, or was written in its place, as the call's; the next answer is
+     * written into the other record.
+     */
     void keep(SessionCall call, int contextBytes) {
         if (second == null) {
             second = arena.allocate(bytes, Long.BYTES);
@@ -73,15 +77,15 @@ final class CallMemory implements AutoCloseable {
         call.answersOther = !call.answersOther;
     }
 
-    /** Where {@link #write} writes. */
+    /** The address that {@link #write} writes to. */
     long message() {
         return message;
     }
 
     /**
-     * Writes what a server is sent: a call with its arguments, or with its context.
+     * Writes the message to a server: a call with its arguments, or with its context.
      *
-     * @return bytes
+     * @return its length in bytes
      */
     int write(SessionCall call, RegisteredProcedure called) {
         NativeMemory.ALL.set(JAVA_INT_UNALIGNED, message, called.id());

@@ -14,7 +14,10 @@ public final class CallTable {
     private int freeCount;
     private int kept;
     private int unfenced;
-    /** How many wait for earlier ones and make later ones wait, and of these how many may write. */
+    /**
+     * How many pending calls are ordered (they wait for earlier requests, and later ones wait for them), and how many
+     * of these may write.
+     */
     private int ordered;
 
     private int orderedWrites;
@@ -45,7 +48,7 @@ public final class CallTable {
         return kept;
     }
 
-    /** One that is lost and cannot take effect any more; null where there is none. */
+    /** A lost call that cannot take effect any more; null if there is none. */
     @Nullable
     SessionCall over() {
         for (int place = 0; unfenced > 0 && place < all.length; place++) {
@@ -57,7 +60,7 @@ public final class CallTable {
         return null;
     }
 
-    /** @return a call that is kept from now on, of no region yet; there must be room */
+    /** Takes a place for a call, whose state is kept. There must be room. */
     SessionCall take(
             RegisteredProcedure called,
             long at,
@@ -101,13 +104,17 @@ public final class CallTable {
         call.held &= next == SessionCall.KEPT;
     }
 
-    /** What was sent, and is not answered: one that reads is kept, to be sent again. */
+    /**
+     * Handles the loss of a call that was sent and not answered: a call that only reads is kept, to be sent again;
+     * another waits for the fence.
+     */
     void lose(SessionCall call) {
         move(call, call.readsOnly() ? SessionCall.KEPT : SessionCall.UNFENCED);
     }
 
     /**
-     * The same of all that were sent to a server that is left. It has no region then, so none takes effect any more.
+     * The same for all calls that were sent to a server that the cache has left. The server has no region any more, so
+     * none of them can still take effect.
      */
     void leave(RemoteServer server) {
         for (SessionCall call : all) {
@@ -143,7 +150,7 @@ public final class CallTable {
         return !called.unordered() && blocks(!called.readsOnly(), footprint, bytes);
     }
 
-    /** Whether a request has to wait for calls: for those whose footprint it overlaps, where one of the two writes. */
+    /** Whether a request has to wait for a call whose footprint it overlaps, if one of the two writes. */
     boolean blocks(boolean write, long at, long length) {
         if (ordered == 0 || !write && orderedWrites == 0) {
             return false;
@@ -169,7 +176,7 @@ public final class CallTable {
         return false;
     }
 
-    /** Whether the footprint of one goes beyond an address. */
+    /** Whether the footprint of a pending call extends beyond an address. */
     boolean reaches(long end) {
         for (SessionCall call : all) {
             if (call.pending() && call.from + call.span > end) {

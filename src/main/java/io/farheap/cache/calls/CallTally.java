@@ -8,12 +8,12 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Adds up what the sessions of a cache have met with calls. Any thread. */
+/** Adds up the counts of a cache's calls over its sessions. Any thread. */
 public final class CallTally {
 
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
 
-    /** Behind the statuses. */
+    /** Indexes after those of the statuses. */
     private static final int MOVED_ON = CallStatus.STATUSES;
 
     private static final int HELD = MOVED_ON + 1;
@@ -22,21 +22,21 @@ public final class CallTally {
     private static final int TIMED_NANOS = TIMED + 1;
     private static final int SIZE = TIMED_NANOS + 1;
 
-    /** A session's: its thread alone writes, and allocates nothing; others read. */
+    /** A session's counts: only the session's thread writes them, and allocates nothing; other threads read them. */
     static final class Counter {
 
         private static final int SAMPLE = 64;
 
         private final long[] counts = new long[SIZE];
         private long random = System.nanoTime() | 1;
-        /** The first is timed. */
+        /** The first call is timed. */
         private int untilTimed = 1;
 
         private void add(int which, long more) {
             COUNT.setOpaque(counts, which, counts[which] + more);
         }
 
-        /** @return when a call begins that is to be timed, else 0 */
+        /** @return the present time if the call that begins has to be timed, else 0 */
         long begin() {
             if (--untilTimed > 0) {
                 return 0;
@@ -49,7 +49,11 @@ public final class CallTally {
             return System.nanoTime() | 1;
         }
 
-        /** @param begun as {@link #begin} said */
+        /**
+         * Counts a call that has ended.
+         *
+         * @param begun the result of {@link #begin}
+         */
         void ended(int status, long begun) {
             add(status >= 0 && status < MOVED_ON ? status : CallStatus.LOST, 1);
             if (begun != 0) {

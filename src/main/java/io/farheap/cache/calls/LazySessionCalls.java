@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's calls, which it has none of until its first, and the order between them and its requests. Inside the
- * session's gate, or with it claimed.
+ * A session's calls, created with its first call, and the order between them and its requests. Inside the session's
+ * gate, or with it claimed.
  */
 public final class LazySessionCalls implements AutoCloseable {
 
@@ -21,30 +21,30 @@ public final class LazySessionCalls implements AutoCloseable {
         this.maker = maker;
     }
 
-    /** Those that it has, made with the first. */
+    /** The session's calls, created if there are none yet. */
     public SessionCalls all() {
         SessionCalls all = made;
         if (all == null) {
             all = maker.get();
             made = all;
-            // Requests that were alone have not been looked at.
+            // Requests that were executed at once did not pass through block: one of them may have been a write.
             wrote = true;
         }
         return all;
     }
 
-    /** Whether it has made any. */
+    /** Whether the session's calls have been created. */
     public boolean any() {
         return made != null;
     }
 
-    /** Whether calls are in the way of a request, which is issued now where not. */
+    /** Whether calls are in the way of a request. If not, the caller issues it now. */
     public boolean block(boolean write, long address, long length) {
         wrote |= write;
         return made != null && made.blocks(write, address, length);
     }
 
-    /** As {@link #block(boolean, long, long)}, of a request for many records. */
+    /** As {@link #block(boolean, long, long)}, for a request for many records. */
     public boolean block(boolean write, long[] addresses, int count, int length) {
         wrote |= write;
         if (made != null) {
@@ -57,12 +57,12 @@ public final class LazySessionCalls implements AutoCloseable {
         return false;
     }
 
-    /** A call issues a request. */
+    /** Notes that a call issues a request. */
     void requests(boolean write) {
         wrote |= write;
     }
 
-    /** Whether earlier requests are in a call's way: those that its footprint overlaps, where one of the two writes. */
+    /** Whether an earlier request is in a call's way: one that its footprint overlaps, if one of the two writes. */
     public boolean waitFor(RequestPath path, RegisteredProcedure procedure, long from, long span) {
         wrote &= path.pending() > 0;
         return !procedure.unordered()
@@ -92,7 +92,7 @@ public final class LazySessionCalls implements AutoCloseable {
     /**
      * As {@link RequestPath#listen}.
      *
-     * @return ns to sleep at most, 0 for ever
+     * @return the most ns to sleep; 0 for ever
      */
     public long listen() {
         return made == null ? 0 : made.listen();
@@ -121,7 +121,7 @@ public final class LazySessionCalls implements AutoCloseable {
     /**
      * As {@link SessionCalls#leave}.
      *
-     * @return what is to forget the server then, if there is something
+     * @return the links that have to forget the server then, or null
      */
     public @Nullable CallLinks leave(RemoteServer server) {
         if (made == null) {

@@ -18,14 +18,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs calls in the client, where no server runs their procedure: the same translated code, with each access made by a
- * read, a write or an atomic of the session. The device's atomics are not atomic with those of a server's procedures,
- * so words of a server that runs the procedure are changed there alone; a set of many words is refused. Inside the
- * session's gate.
+ * Runs calls in the client if no server runs their procedure: the same translated code, in which each access is a read,
+ * a write or an atomic of the session. The device's atomics are not atomic with those of a server's procedures, so an
+ * atomic on a word of a server that runs the procedure is left to that server; a set of many words is refused. Inside
+ * the session's gate.
  */
 public final class LocalCalls implements AutoCloseable, Completion {
 
-    /** Makes an access of the session; false where there is no room. */
+    /** Issues accesses as requests of the session; returns false if there is no room. */
     public interface AccessIssuer {
         boolean issue(
                 boolean write,
@@ -48,16 +48,16 @@ public final class LocalCalls implements AutoCloseable, Completion {
                 long token);
     }
 
-    /** Told of calls. */
+    /** Receives the events of local calls. */
     interface LocalCallListener {
 
-        /** It has ended; its result is at an address, for now. */
+        /** A call has ended; its result is at an address until this returns. */
         void ended(int place, int status, int code, long from, int bytes);
 
         /** Whether a server has taken over a call that is about to access an address. */
         boolean takesOver(int place, CallContext context);
 
-        /** Of {@link #MAY}, {@link #MAY_LATER} and {@link #MAY_NOT}: whether the device may change a word. */
+        /** Whether the device's atomics may change a word: {@link #MAY}, {@link #MAY_LATER} or {@link #MAY_NOT}. */
         int atomic(int place, long address);
     }
 
@@ -69,14 +69,17 @@ public final class LocalCalls implements AutoCloseable, Completion {
     private static final int SLICE_FUEL = 10_000;
 
     private static final byte IDLE = 0;
-    /** It is to run on. */
+    /** The call continues with the next poll. */
     private static final byte READY = 1;
-    /** It has an access to make, and there was no room. */
+    /** The call has an access to make, for which there was no room yet. */
     private static final byte WANTS = 2;
-    /** Its access is under way. */
+    /** The call's access is in flight. */
     private static final byte WAITS = 3;
 
-    /** Of the contexts, which know addresses alone: what is garbage to the JVM would be freed under them. */
+    /**
+     * The memory of the contexts. These keep only addresses of it, so an automatic arena would free it while it is
+     * used.
+     */
     private final Arena arena = Arena.ofShared();
 
     private final RegionTable table;
@@ -101,9 +104,9 @@ public final class LocalCalls implements AutoCloseable, Completion {
     }
 
     /**
-     * Has the memory that a call in a place needs, before it {@linkplain #begin begins}.
+     * Allocates the memory that a call in a place needs, before it {@linkplain #begin begins}.
      *
-     * @throws RuntimeException where there is none, or it cannot be registered; nothing has happened then
+     * @throws RuntimeException if there is no memory, or it cannot be registered; nothing has happened then
      */
     void prepare(int place) {
         if (contexts[place] == null) {
@@ -118,8 +121,8 @@ public final class LocalCalls implements AutoCloseable, Completion {
     /**
      * Begins a call in a place that is {@linkplain #prepare prepared}.
      *
-     * @param saved has the context that it is to go on with
-     * @param savedBytes of it; 0 to begin
+     * @param saved contains the context that the call continues with
+     * @param savedBytes length of the context; 0 to begin
      */
     // As in run.
     @SuppressWarnings("NullAway")
@@ -140,18 +143,18 @@ public final class LocalCalls implements AutoCloseable, Completion {
         state[place] = READY;
         statuses[place] = CallStatus.DONE;
         if (savedBytes > 0 && !context.load(saved, savedAt, savedBytes)) {
-            // A server sent what it should not have.
+            // The server has sent an invalid context.
             statuses[place] = CallStatus.LOST;
         }
         active++;
     }
 
-    /** Whether one goes on with the next poll. */
+    /** Whether a call continues with the next poll. */
     boolean runs() {
         return any(READY);
     }
 
-    /** Whether one has an access to make for which there was no room. */
+    /** Whether a call has an access to make for which there was no room. */
     boolean wants() {
         return any(WANTS);
     }
@@ -165,7 +168,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
         return false;
     }
 
-    /** Runs what is ready, and makes accesses. */
+    /** Runs the calls that are ready, and issues accesses. */
     void poll() {
         for (int place = 0; active > 0 && place < state.length; place++) {
             if (state[place] == READY) {
@@ -190,7 +193,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
             case CallContext.ENDED -> end(place, context.status(), 0, 0);
             case CallContext.ACCESS -> proceed(place);
             default -> {
-                // It goes on with the next poll.
+                // The call has used up its slice, and continues with the next poll.
             }
         }
     }
@@ -300,7 +303,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
         } else {
             statuses[place] = CallStatus.LOST;
         }
-        // Not here: another callback may be running.
+        // The call continues with the next poll, not here: another callback may be running.
         state[place] = READY;
     }
 
@@ -320,7 +323,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
             case CallContext.COMPARE_AND_SET ->
                 found = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, local) == context.expected() ? 1 : 0;
             default -> {
-                // Nothing is looked at.
+                // A write has no result.
             }
         }
         context.accessDone(found);

@@ -25,16 +25,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * What a cache tells one server of its procedures and its region table, over message rings of its own: one call at a
- * time, awaited. One thread at a time.
+ * Sends a cache's procedures and region table to one server, over message rings of its own: one call at a time, whose
+ * answer it awaits. One thread at a time.
  */
 final class ProcedureServiceClient implements AutoCloseable {
 
-    /** What came of a registration. */
+    /** The result of a registration. */
     record Registration(int outcome, String why) {}
 
     private static final RingShape SHAPE = new RingShape(1, 1, CallFormat.RECORD_BYTES, true);
-    /** Longer than a translation takes where a machine is busy; a server that is gone is noticed before. */
+    /** Longer than a translation takes on a busy machine; the loss of a server is noticed earlier. */
     private static final long PATIENCE_NANOS = TimeLimit.of(20_000_000_000L);
 
     private static final int SPINS = 10_000;
@@ -54,8 +54,8 @@ final class ProcedureServiceClient implements AutoCloseable {
     private boolean done;
 
     /**
-     * @param closesLater told of what is closed later
-     * @throws ControlException where the server does not answer
+     * @param closesLater receives the futures of resources that are closed later
+     * @throws ControlException if the server does not answer
      */
     ProcedureServiceClient(Context context, RemoteServer server, Consumer<CompletableFuture<Void>> closesLater) {
         this.closesLater = closesLater;
@@ -77,7 +77,7 @@ final class ProcedureServiceClient implements AutoCloseable {
         lane = new RpcLane(server, ring.connection());
     }
 
-    /** @throws ControlException where the server does not answer */
+    /** @throws ControlException if the server does not answer */
     Registration register(int id, int flags, byte[] file) {
         Registration last = new Registration(CallFormat.MORE, "");
         for (int at = 0; at < file.length && last.outcome == CallFormat.MORE; at += CallFormat.CLASS_PIECE_BYTES) {
@@ -105,10 +105,10 @@ final class ProcedureServiceClient implements AutoCloseable {
     }
 
     /**
-     * Says where the cache's regions are; when it returns, no call uses what was said before.
+     * Sends the region table; when this returns, no call uses an earlier table.
      *
-     * @param regions the server's, by virtual region; -1 where it does not have it
-     * @throws ControlException where the server does not answer
+     * @param regions for each virtual region the server's region id, or -1 if the server does not have it
+     * @throws ControlException if the server does not answer
      */
     void map(long version, int[] regions) {
         int at = 0;
@@ -135,7 +135,11 @@ final class ProcedureServiceClient implements AutoCloseable {
         }
     }
 
-    /** @return bytes of the reply */
+    /**
+     * Makes a call and awaits its end.
+     *
+     * @return length of the reply in bytes
+     */
     private int call(int operation, int bytes) {
         server.requireHeld();
         done = false;

@@ -8,34 +8,37 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A procedure of a cache, as its calls and its servers know it. Any thread. */
+/** A procedure of a cache, as calls and servers use it. Any thread. */
 public abstract class RegisteredProcedure {
 
-    /** It changes no word of the cache. */
+    /** The procedure changes no word of the cache. */
     public static final int READS = CallFormat.READS;
     /** Its calls wait for no other request of their session, and none waits for them. */
     public static final int UNORDERED = 2;
-    /** A call that meets memory of another server ends there. */
+    /** A call that accesses memory of another server ends. */
     public static final int STOP = 4;
 
-    /** Makes one of what was registered. */
+    /** Makes the object of a procedure that has been registered. */
     @FunctionalInterface
     public interface Maker<P extends RegisteredProcedure> {
 
         P make(Object owner, int id, int flags, Translation translation, byte[] classFile);
     }
 
-    /** What registered it. */
+    /** The object that registered it. */
     private final Object owner;
 
     private final int id;
     private final int flags;
     private final Translation translation;
     private final byte[] classFile;
-    /** Why servers do not run it; empty for those that do. */
+    /** For each server the reason why it does not run the procedure; empty if it does. */
     private final Map<RemoteServer, String> servers = new ConcurrentHashMap<>();
 
-    /** How often these have changed: counted after a change, so that a thread that asks before it looks sees that. */
+    /**
+     * How often {@code servers} has changed. Incremented after a change: a thread that reads this before it reads
+     * {@code servers}, and caches the result, reads another number after a change that it has missed.
+     */
     private final AtomicInteger changes = new AtomicInteger();
 
     private volatile boolean registered = true;
@@ -48,7 +51,7 @@ public abstract class RegisteredProcedure {
         this.classFile = classFile;
     }
 
-    /** Of the class. */
+    /** The name of its class. */
     public String name() {
         return translation.name();
     }
@@ -108,7 +111,7 @@ public abstract class RegisteredProcedure {
         changes.incrementAndGet();
     }
 
-    /** Another number whenever {@link #runsOn} may have changed. */
+    /** A number that changes whenever {@link #runsOn} may have changed. */
     final int changes() {
         return changes.get();
     }

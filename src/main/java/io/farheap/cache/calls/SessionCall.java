@@ -6,27 +6,27 @@ import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.server.ServerRing;
 import org.jspecify.annotations.Nullable;
 
-/** A call of a session, from issue to callback; then a place for another. One thread at a time. */
+/** A call of a session, from issue to callback; the object is then reused for another. One thread at a time. */
 public final class SessionCall {
 
     static final byte FREE = 0;
-    /** Waits in the session. */
+    /** The call waits in the session. */
     static final byte KEPT = 1;
-    /** Is on its way to a server, or there. */
+    /** The call has been sent to a server, which has not answered. */
     public static final byte SENT = 2;
-    /** Runs in this process. */
+    /** The call runs in this process. */
     static final byte HERE = 3;
-    /** Is lost, and may still take effect. */
+    /** The call is lost, and may still take effect. */
     static final byte UNFENCED = 4;
 
-    /** Of its table, and the tag of its messages. */
+    /** Its place in its table, which is the tag of its messages. */
     final int place;
     /** Changed by the table alone. */
     public byte state = FREE;
 
     @Nullable
     RegisteredProcedure procedure;
-    /** The address whose server it is to go to. */
+    /** The address that determines its server. */
     long address;
 
     long from;
@@ -34,7 +34,7 @@ public final class SessionCall {
 
     @Nullable
     RequestBuffer buffer;
-    /** Where the arguments are, and where the result goes. */
+    /** Addresses and lengths of the arguments and of the result. */
     long arguments;
 
     int argumentBytes;
@@ -45,29 +45,32 @@ public final class SessionCall {
     CallCompletion completion;
 
     long token;
-    /** Of its context, as it came back; 0 for a call that has not begun. */
+    /** The length of its context, as a server returned it; 0 for a call that has not begun. */
     public int contextBytes;
-    /** Which of its two records in {@link CallMemory} the next answer comes into; the other has its context. */
+    /** Which of its two records in {@link CallMemory} the next answer is written to; the other contains its context. */
     boolean answersOther;
-    /** When it was issued, in ns, where it is timed; else 0. */
+    /** The time at which it was issued, in ns, if it is timed; else 0. */
     long begun;
-    /** It waits, or waited, for a region that moves, since it was sent last. */
+    /** Whether it has waited for a moving region since it was sent last. */
     boolean held;
     /** How often it was lost. */
     byte tries;
-    /** Where it was sent last, if it was. */
+    /** The server that it was sent to last, or null. */
     @Nullable
     RemoteServer sentTo;
-    /** What it was sent over last; null also once nothing that was sent over that takes effect any more. */
+    /**
+     * The ring that it was sent over last; null also once no call that was sent over that ring can take effect any
+     * more.
+     */
     @Nullable
     ServerRing ring;
     /** How often a server refused it after it had begun at another. */
     int refusals;
-    /** How often that did not know an address that it has. */
+    /** How often {@code sentTo} did not know an address of its own. */
     byte misses;
-    /** How often a server was asked again that did not know its address. */
+    /** How often a server that did not know its address was tried again. */
     int returns;
-    /** A server that does not; null for most calls. */
+    /** A server that does not know an address of its own; null for most calls. */
     @Nullable
     RemoteServer lacking;
 
@@ -75,12 +78,12 @@ public final class SessionCall {
         this.place = place;
     }
 
-    /** Issued, and not called back. */
+    /** Whether it is issued and has not been called back. */
     boolean pending() {
         return state != FREE;
     }
 
-    // One that is pending has a procedure.
+    // A pending call has a procedure.
     @SuppressWarnings("NullAway")
     boolean unordered() {
         return procedure.unordered();

@@ -29,11 +29,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li><b>kept</b>, while the region that it needs moves, or there is no room on the way to its server;
- *   <li><b>sent</b>, until its server answers: it has ended, or it has met an address that this server does not have,
- *       and its context comes with the answer; then it is kept or sent again;
- *   <li><b>here</b>, where no server runs it: {@link LocalCalls} makes its accesses one by one;
- *   <li><b>unfenced</b>, where the connection has failed that it was sent over, until nothing of it can take effect any
- *       more: then it is called back as lost.
+ *   <li><b>sent</b>, until its server answers. Either it has ended, or it has accessed an address that this server does
+ *       not have: then its context comes with the answer, and it is kept or sent to another server;
+ *   <li><b>here</b>, if no server runs it: {@link LocalCalls} makes its accesses one by one;
+ *   <li><b>unfenced</b>, if the connection that it was sent over has failed, until it can no longer take effect: then
+ *       it is called back as lost.
  * </ul>
  *
  * <p>Inside the session's gate, or with it claimed. Nothing here allocates once the session has made its first calls.
@@ -41,18 +41,20 @@ import org.jspecify.annotations.Nullable;
 public final class SessionCalls implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(SessionCalls.class.getName());
-    /** Calls of a session that may be under way. */
+    /** The most calls of a session between issue and callback. */
     public static final int MOST = 128;
-    /** Of one {@link #callAll}: others find room beside them. */
+    /** The most calls of one {@link #callAll}, so that other calls find room. */
     public static final int MOST_AT_ONCE = MOST / 2;
 
-    /** What a read-only call gets where its connection failed. */
+    /** How often a read-only call is tried if its connection fails. */
     private static final int TRIES = 2;
-    /** A server that has not known an address of its own so often does not know it. */
+    /** After this many answers that it does not have an address of its own, a server counts as not knowing it. */
     private static final int MISSES = 8;
-    /** How often it is asked again where it alone may go on. */
+    /** How often such a server is tried again if no other may execute the access. */
     private static final int RETURNS = 10_000;
-    /** How often a call that has begun is sent again to a server that refuses it: it has too many, for a while. */
+    /**
+     * How often a call that has begun is sent again to a server that refuses it because it has too many calls for now.
+     */
     private static final int MOST_REFUSALS = 1 << 20;
 
     private final RegionTable table;
@@ -91,12 +93,12 @@ public final class SessionCalls implements AutoCloseable {
     }
 
     /**
-     * Makes a call, whose numbers have been checked.
+     * Makes a call that has been checked.
      *
-     * @param user what the arguments and the result are in; null where the caller keeps that alive
+     * @param user the buffer of the arguments and the result; null if the caller keeps other memory alive
      * @param argumentsAt address of the arguments
      * @param resultAt address of the result
-     * @return false where there is no room
+     * @return false if there is no room
      */
     public boolean call(
             RegisteredProcedure called,
@@ -116,7 +118,7 @@ public final class SessionCalls implements AutoCloseable {
         SessionCall call = calls.take(called, at, footprint, bytes, user, done, itsToken);
         give(call, argumentsAt, argumentLength, resultAt, resultLength);
         if (!goOn(call, false) && links.full(server(at))) {
-            // Nobody has seen it yet.
+            // The call has had no effect yet.
             calls.release(call);
             return false;
         }
@@ -131,7 +133,9 @@ public final class SessionCalls implements AutoCloseable {
         call.begun = counts.begin();
     }
 
-    /** As {@link #call}, of many: of arguments, results and tokens each call has the next. They take no order. */
+    /**
+     * As {@link #call}, for many calls; each has the next arguments, result and token. There is no order among them.
+     */
     public boolean callAll(
             RegisteredProcedure called,
             long[] addresses,
@@ -161,7 +165,7 @@ public final class SessionCalls implements AutoCloseable {
         return true;
     }
 
-    /** All that are kept, as far as there is room; as {@link #goOn(SessionCall, boolean)}. */
+    /** Continues all calls that are kept, as far as there is room; as {@link #goOn(SessionCall, boolean)}. */
     private void goOn(boolean polled) {
         for (int place = 0; place < MOST && calls.kept() > 0; place++) {
             if (calls.get(place).state == SessionCall.KEPT) {
@@ -178,10 +182,11 @@ public final class SessionCalls implements AutoCloseable {
     /**
      * Sends a call that is kept, or runs it here.
      *
-     * @param polled whether it may end, and be called back: else one that cannot go on is kept until the next poll
-     * @return false where it has to be kept
+     * @param polled whether it may end, and be called back; if not, a call that cannot continue is kept until the next
+     *     poll
+     * @return false if it has to be kept
      */
-    // One that is pending has a procedure.
+    // A pending call has a procedure.
     @SuppressWarnings("NullAway")
     private boolean goOn(SessionCall call, boolean polled) {
         RegisteredProcedure called = call.procedure;
@@ -213,7 +218,7 @@ public final class SessionCalls implements AutoCloseable {
         return true;
     }
 
-    /** @return false where there is no memory for it, and it has to be kept until it may end */
+    /** @return false if there is no memory for it, and it has to be kept until it may end */
     private boolean tryToRunHere(SessionCall call, RegisteredProcedure called, boolean polled) {
         try {
             here.prepare(call.place);
@@ -228,7 +233,9 @@ public final class SessionCalls implements AutoCloseable {
         return true;
     }
 
-    /** It will not go on. One that has run elsewhere may have done something. */
+    /**
+     * Ends a call that cannot continue: as refused or, if it has run at a server and may have changed words, as lost.
+     */
     private void refuse(SessionCall call) {
         end(call, call.contextBytes == 0 ? CallStatus.REFUSED : CallStatus.LOST, 0, 0);
     }
@@ -298,7 +305,7 @@ public final class SessionCalls implements AutoCloseable {
             return;
         }
         if (outcome != Outcome.DONE || bytes < CallFormat.REPLY_BYTES) {
-            // What failed at the server may have run before it did.
+            // A call that failed at the server may have run before.
             boolean ran = outcome == Outcome.DONE || outcome == Outcome.FAILED || call.contextBytes > 0;
             end(call, ran ? CallStatus.LOST : CallStatus.REFUSED, 0, 0);
             return;
@@ -320,7 +327,10 @@ public final class SessionCalls implements AutoCloseable {
         }
     }
 
-    /** It has run elsewhere, so it is not one that was refused: it goes on when the server has room. */
+    /**
+     * A server has refused a call that has run at another, so it cannot end as refused: it continues when the server
+     * has room.
+     */
     private void refused(SessionCall call) {
         if (++call.refusals < MOST_REFUSALS) {
             calls.move(call, SessionCall.KEPT);
@@ -330,8 +340,9 @@ public final class SessionCalls implements AutoCloseable {
     }
 
     /**
-     * Its connection has failed. One that reads may run again. Of another nothing is said before the server's end is
-     * fenced: until then it may run, and what it stores would come after what its caller stores next.
+     * A call's connection has failed. A call that only reads may run again. Any other is not called back before the
+     * server's end is fenced: until then it may still run, and would overwrite words that the application stores after
+     * the callback.
      */
     // As in goOn.
     @SuppressWarnings("NullAway")
@@ -343,7 +354,7 @@ public final class SessionCalls implements AutoCloseable {
         }
     }
 
-    /** It has met an address that the server does not have. */
+    /** A call has accessed an address that its server does not have. */
     // As in goOn.
     @SuppressWarnings("NullAway")
     private void left(SessionCall call, long at, int bytes) {
@@ -361,7 +372,7 @@ public final class SessionCalls implements AutoCloseable {
         if (server(at) != call.sentTo) {
             call.misses = 0;
         } else if (++call.misses == MISSES) {
-            // It could not be told of the region.
+            // The server could not be sent the table with the region.
             call.lacking = server(at);
         }
         call.address = at;
@@ -378,7 +389,7 @@ public final class SessionCalls implements AutoCloseable {
             end(call, status, code, bytes);
         }
 
-        /** Not while the region moves: the server that it goes to may run the procedure. */
+        /** Not while the region moves: its new server may run the procedure. */
         // As in goOn.
         @SuppressWarnings("NullAway")
         @Override
@@ -396,7 +407,7 @@ public final class SessionCalls implements AutoCloseable {
             if (!call.procedure.runsOn(copy.server())) {
                 return LocalCalls.MAY;
             }
-            // The server changes the word. It is asked once more: it may have been told of the region by now.
+            // The server has to change the word. Try it again: it may have received the table by now.
             if (copy.server() == call.lacking) {
                 if (++call.returns == RETURNS) {
                     return LocalCalls.MAY_NOT;
@@ -445,7 +456,7 @@ public final class SessionCalls implements AutoCloseable {
         return calls.pending();
     }
 
-    /** Calls that wait for a migration, or for room. */
+    /** How many calls wait for a migration, or for room. */
     int kept() {
         return calls.kept();
     }
@@ -453,13 +464,13 @@ public final class SessionCalls implements AutoCloseable {
     /**
      * As {@link RequestPath#listen}.
      *
-     * @return ns to sleep at most, 0 for ever
+     * @return the most ns to sleep; 0 for ever
      */
     long listen() {
         if (calls.pending() == 0) {
             return 0;
         }
-        // What is to run here raises no event.
+        // A call that runs here raises no event.
         return here.runs() ? 1 : links.listen(calls.kept() > 0 || here.wants());
     }
 
@@ -471,7 +482,7 @@ public final class SessionCalls implements AutoCloseable {
         return calls.reaches(end);
     }
 
-    /** Ends what has not been sent, all of it, whatever callbacks throw; that comes out in the end. */
+    /** Ends all calls that are kept. Exceptions of callbacks are thrown in the end. */
     void abandonUnposted() {
         List<AutoCloseable> ends = new ArrayList<>();
         for (int i = 0; i < MOST; i++) {
@@ -487,7 +498,7 @@ public final class SessionCalls implements AutoCloseable {
         return links;
     }
 
-    /** Looks for a server's answers no more; its {@link #links} are to forget it then. */
+    /** Stops polling for a server's answers; the caller then makes the {@link #links} forget it. */
     void leave(RemoteServer server) {
         links.leave(server);
         calls.leave(server);

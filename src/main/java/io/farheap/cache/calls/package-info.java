@@ -1,7 +1,7 @@
 /**
- * Calls of procedures: which are registered where, a session's calls on their way to servers, and those that run in the
- * client. It stands on {@code order}; begin with {@link io.farheap.cache.calls.SessionCalls}, whose comment has a
- * call's states.
+ * Calls of procedures: the registration of procedures at servers, a session's calls to servers, and calls that run in
+ * the client. The package uses {@code order}; begin with {@link io.farheap.cache.calls.SessionCalls}, whose comment
+ * lists a call's states.
  */
 @NullMarked
 package io.farheap.cache.calls;

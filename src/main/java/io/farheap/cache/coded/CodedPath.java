@@ -15,17 +15,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's requests on their way to a coded space. The space keeps their order, and copies what they read and write.
+ * Passes a session's requests to a coded space. The space keeps their order, and copies the data that they read and
+ * write.
  *
- * <p><b>Threads.</b> All is the owner's, inside its session's gate, but for {@link #park}, which is the owner's outside
- * of it: who closes the path from another thread waits until that has returned.
+ * <p><b>Threads.</b> The owner calls all methods, inside its session's gate, except {@link #park}, which it calls
+ * outside of the gate, and {@link #close}: a thread that closes the path waits until {@code park} has returned.
  */
 final class CodedPath implements RequestPath, CodedCompletion {
 
     private final CodedSession session;
     private final @Nullable OperationLatency latency;
     private final RequestTable requests;
-    /** Of each request: records that have not ended, and how those ended that have. */
+    /** For each request, the number of records that have not ended, and the status of those that have. */
     private final int[] left;
 
     private final int[] endings;
@@ -34,7 +35,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
 
     private volatile boolean closed;
 
-    /** @param session of so many requests, its own from now on */
+    /** @param session takes {@code capacity} requests; this object owns it from now on */
     CodedPath(CodedSession session, @Nullable OperationLatency latency, int capacity) {
         this.session = session;
         this.latency = latency;
@@ -88,7 +89,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
         return true;
     }
 
-    /** Coded caches have no calls, which alone have any. */
+    /** Only calls of procedures issue atomics, and a coded cache has no procedures. */
     @Override
     public boolean issueAtomic(
             boolean swap,
@@ -102,7 +103,10 @@ final class CodedPath implements RequestPath, CodedCompletion {
         throw new UnsupportedOperationException("a coded cache has no atomics");
     }
 
-    /** There is a place: a request of the space's has one of ours at most. */
+    /**
+     * Takes a place. There is one: the space has accepted the request, and each of ours has at least one of the
+     * space's.
+     */
     private Request begin(
             boolean write,
             long address,
@@ -129,7 +133,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
         }
     }
 
-    /** A record has ended; the statuses are the same. */
+    /** A record has ended. The statuses of coded spaces have the same values. */
     @Override
     public void completed(long token, int status) {
         int slot = (int) token;
@@ -167,7 +171,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
         return DECLINED;
     }
 
-    /** That nothing is owed any more is progress too: who waits for it is not to sleep until it comes. */
+    /** Counts it as progress if the last owed work has been done: a thread that waits for that must not sleep on. */
     @Override
     public int poll() {
         boolean owed = session.owes();
@@ -223,7 +227,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
         return requests.pending();
     }
 
-    /** Coded caches have no calls, which alone ask. */
+    /** Only calls of procedures need this, and a coded cache has no procedures. */
     @Override
     public boolean conflicts(boolean write, long address, long length) {
         return pending() > 0;
@@ -257,7 +261,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
     @Override
     public void sample(RegionHeat heat) {}
 
-    /** Ends what is under way without a callback. The session is known to be closed, and its thread is awake. */
+    /** Ends the pending requests without a callback. The session is marked closed, and its thread has been woken. */
     void close() {
         closed = true;
         asleep.lock();

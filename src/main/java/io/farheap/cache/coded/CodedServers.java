@@ -20,14 +20,16 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The memory servers of a coded cache, the space that is coded over them, and sessions' paths to it. Any thread. */
+/**
+ * The memory servers of a coded cache, the space that is coded over them, and the sessions' paths to it. Any thread.
+ */
 public final class CodedServers implements AutoCloseable {
 
     private final RemoteMemory memory;
     private final CodedSpace space;
 
     /**
-     * Attaches to the servers, and takes room from them.
+     * Attaches to the servers, and allocates the space on them.
      *
      * @param memory of the cache, which closes it after this
      * @param addresses HOST:PORT of each
@@ -97,7 +99,7 @@ public final class CodedServers implements AutoCloseable {
         memory.connectQueues(server);
     }
 
-    /** Those that were at the address of one that is there now. */
+    /** Detaches from lost servers at an address, where another server has been added. */
     public void forgetLost(String address) {
         memory.servers().stream()
                 .filter(server ->
@@ -106,10 +108,10 @@ public final class CodedServers implements AutoCloseable {
     }
 
     /**
-     * Moves all slabs off a server, and is done with it.
+     * Moves all slabs off a server, and detaches from it.
      *
-     * @param moved called after each
-     * @throws IllegalStateException if they have no other place
+     * @param moved called after each slab
+     * @throws IllegalStateException if a slab has no other place
      */
     public void retire(String address, Runnable moved) {
         RemoteServer server = CacheServers.get(memory.servers(), address);
@@ -117,16 +119,16 @@ public final class CodedServers implements AutoCloseable {
         memory.detach(server);
     }
 
-    /** A session's connections to all servers; takes as long as these take to answer. */
+    /** Makes a session's connections to all servers; takes as long as these take to answer. */
     public RemoteQueue connect() {
         return calling(space::connect);
     }
 
     /**
-     * A session's path.
+     * Makes a session's path.
      *
-     * @param connected what it is connected by, the path's from now on
-     * @param requests of the session between issue and callback
+     * @param connected the session's connections, which the path owns from now on
+     * @param requests how many requests of the session may be between issue and callback
      */
     public DataPath path(RemoteQueue connected, @Nullable OperationLatency recorder, int requests) {
         try (CloseStack stack = new CloseStack()) {
@@ -138,7 +140,7 @@ public final class CodedServers implements AutoCloseable {
         }
     }
 
-    /** Ends the space; sessions have ended, and the memory has not. */
+    /** Ends the space. The sessions have ended, and the memory is still open. */
     @Override
     public void close() {
         space.close();

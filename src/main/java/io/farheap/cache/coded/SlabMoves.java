@@ -3,7 +3,7 @@ package io.farheap.cache.coded;
 import io.farheap.migration.MigrationResult;
 import java.util.function.Consumer;
 
-/** Tells of slabs that have moved, one after the other. One thread. */
+/** Reports slabs that have moved, one after the other, and adds them up. One thread. */
 public final class SlabMoves {
 
     private final long slabBytes;
@@ -16,7 +16,7 @@ public final class SlabMoves {
         this.told = told;
     }
 
-    /** Another slab has moved. */
+    /** Reports that another slab has moved. */
     public void one() {
         long now = System.nanoTime();
         MigrationResult moved = new MigrationResult(1, slabBytes, now - since, now - since, 0);

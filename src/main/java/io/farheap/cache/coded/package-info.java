@@ -1,6 +1,6 @@
 /**
- * How a cache whose pages are coded over several servers uses the coded space of {@code resilience}. It stands on
- * {@code session} and {@code order}; begin with {@link io.farheap.cache.coded.CodedPath}.
+ * Connects a cache whose pages are coded over several servers to the coded space of {@code resilience}. The package
+ * uses {@code session} and {@code order}; begin with {@link io.farheap.cache.coded.CodedPath}.
  */
 @NullMarked
 package io.farheap.cache.coded;

@@ -5,19 +5,19 @@ import io.farheap.slo.Configuration;
 import io.farheap.thread.idle.Idle;
 
 /**
- * How a cache's requests travel (Redy, section 5.1): what its latency and its throughput depend on.
+ * How a cache's requests travel (Redy, section 5.1). Latency and throughput depend on it.
  *
- * @param clientThreads threads that process the requests of application threads (Redy's c); 0 where an application
- *     thread does that itself, with no hand-over
- * @param serverThreads threads of each server that execute batches (s); 0 where every operation is one-sided
- * @param batch requests in a batch at most (b), 1 to {@value RingShape#MAX_BATCH}; 1 where every operation is
- *     one-sided. A batch takes records of up to 4 KB / b, larger ones are one-sided; above 128 bytes the session
- *     measures which of the two is faster
+ * @param clientThreads threads that process the requests of application threads (Redy's c); 0 if application threads do
+ *     that themselves, with no hand-over
+ * @param serverThreads threads of each server that execute batches (s); 0 if every operation is one-sided
+ * @param batch the most requests in a batch (b), 1 to {@value RingShape#MAX_BATCH}; 1 if every operation is one-sided.
+ *     A batch takes records of up to 4 KB / b, larger ones are one-sided; above 128 bytes the session measures which of
+ *     the two is faster
  * @param queueDepth batches, and one-sided operations, in flight on one connection (q), at least 1 and less than the
  *     device's limit
- * @param inlineBytes what is written of up to this size travels in the work request, where the device allows it
- * @param pinned whether each client thread keeps to a core of its own, where there are more cores than threads
- * @param idle what client threads do while there is nothing to do
+ * @param inlineBytes writes of up to this many bytes carry their data in the work request, if the device allows it
+ * @param pinned whether each client thread is pinned to a core of its own, if there are more cores than threads
+ * @param idle how client threads wait while they have no work
  */
 public record CacheConfiguration(
         int clientThreads, int serverThreads, int batch, int queueDepth, int inlineBytes, boolean pinned, Idle idle) {
@@ -27,7 +27,7 @@ public record CacheConfiguration(
     private static final int DEFAULT_QUEUE_DEPTH = 64;
     private static final int DEFAULT_INLINE_BYTES = 172;
 
-    /** One-sided operations by the application's threads. */
+    /** One-sided operations, posted by the application's threads. */
     public static final CacheConfiguration DIRECT =
             new CacheConfiguration(0, 0, 1, DEFAULT_QUEUE_DEPTH, DEFAULT_INLINE_BYTES, true, Idle.PARK);
 
@@ -61,31 +61,35 @@ public record CacheConfiguration(
         }
     }
 
-    /** @return the same, with (c, s, b, q) */
+    /** Returns this configuration with another (c, s, b, q). */
     public CacheConfiguration with(int clientThreads, int serverThreads, int batch, int queueDepth) {
         return new CacheConfiguration(clientThreads, serverThreads, batch, queueDepth, inlineBytes, pinned, idle);
     }
 
     /**
-     * With what was found for an objective: its client threads are the application's own, each with a session, since a
-     * model is measured that way.
+     * Returns this configuration with the one that was found for an objective. Its client threads are the application's
+     * own, each with a session, since models are measured that way.
      */
     public CacheConfiguration with(Configuration found) {
         return with(0, found.serverThreads(), found.batchSize(), found.queueDepth());
     }
 
+    /** Returns this configuration with another queue depth. */
     public CacheConfiguration withQueueDepth(int depth) {
         return with(clientThreads, serverThreads, batch, depth);
     }
 
+    /** Returns this configuration with another inline threshold. */
     public CacheConfiguration withInlineBytes(int bytes) {
         return new CacheConfiguration(clientThreads, serverThreads, batch, queueDepth, bytes, pinned, idle);
     }
 
+    /** Returns this configuration with client threads pinned to cores, or not. */
     public CacheConfiguration withPinned(boolean pin) {
         return new CacheConfiguration(clientThreads, serverThreads, batch, queueDepth, inlineBytes, pin, idle);
     }
 
+    /** Returns this configuration with another idle strategy of client threads. */
     public CacheConfiguration withIdle(Idle strategy) {
         return new CacheConfiguration(clientThreads, serverThreads, batch, queueDepth, inlineBytes, pinned, strategy);
     }
@@ -95,7 +99,7 @@ public record CacheConfiguration(
         return batch > 1;
     }
 
-    /** Redy's tuple. */
+    /** Redy's tuple (c, s, b, q). */
     @Override
     public String toString() {
         return "(c " + clientThreads + ", s " + serverThreads + ", b " + batch + ", q " + queueDepth + ")";

@@ -2,7 +2,7 @@ package io.farheap.cache.contract;
 
 import org.jspecify.annotations.Nullable;
 
-/** A blocking operation or a call that creates, moves or deletes failed. */
+/** Thrown if a blocking request fails, or an operation that creates, moves, changes or deletes a cache. */
 public final class CacheException extends RuntimeException {
 
     private final int status;
@@ -24,7 +24,7 @@ public final class CacheException extends RuntimeException {
         this.status = status;
     }
 
-    /** The {@link Status} of the request that failed, {@link Status#OK} where the exception is not about a request. */
+    /** The {@link Status} of the request that failed, or {@link Status#OK} if the exception is not about a request. */
     public int status() {
         return status;
     }

@@ -3,18 +3,18 @@ package io.farheap.cache.contract;
 import io.farheap.procedure.CallStatus;
 
 /**
- * What became of the calls of a cache's sessions in this process, since the cache was opened.
+ * Counts of the calls that a cache's sessions in this process have made, since the cache was opened.
  *
  * @param byStatus calls that have ended, by {@link CallStatus}
- * @param movedOn how often a call went on at another server
- * @param held how often one waited for a region that moved
- * @param here how often one ran in this process, since no server runs it
- * @param timed a random one of about 64
- * @param timedNanos from issue to callback, of those that were timed
+ * @param movedOn how often a call continued at another server
+ * @param held how often a call waited for a region that was moving
+ * @param here how often a call ran in this process, since the server does not run it
+ * @param timed calls that were timed: about one in 64, chosen at random
+ * @param timedNanos the sum of the timed calls' latencies from issue to callback
  */
 public record CallCounts(long[] byStatus, long movedOn, long held, long here, long timed, long timedNanos) {
 
-    /** Calls that have ended so. */
+    /** Calls that have ended with a status. */
     public long ended(int status) {
         return status >= 0 && status < byStatus.length ? byStatus[status] : 0;
     }
@@ -28,7 +28,7 @@ public record CallCounts(long[] byStatus, long movedOn, long held, long here, lo
         return all;
     }
 
-    /** Average latency, in ns; not a number where none was timed. */
+    /** Average latency of the timed calls, in ns; not a number if none was timed. */
     public double latencyNanos() {
         return timed == 0 ? Double.NaN : (double) timedNanos / timed;
     }

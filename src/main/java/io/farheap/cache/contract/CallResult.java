@@ -6,11 +6,12 @@ import io.farheap.procedure.CallStatus;
  * How a call of a procedure ended.
  *
  * @param status one of {@link CallStatus}
- * @param code what the procedure returned
- * @param bytes of the result
+ * @param code the value that the procedure returned
+ * @param bytes length of the result
  */
 public record CallResult(int status, int code, int bytes) {
 
+    /** Whether the procedure ran to its end. */
     public boolean done() {
         return status == CallStatus.DONE;
     }

@@ -4,17 +4,19 @@ import io.farheap.slo.Objective;
 import io.farheap.slo.Slo;
 
 /**
- * What a cache did over a span of time, beside its objective. A throughput that is too low is a miss only where the
- * application asked for more: where, on average, its sessions kept nearly as many requests in flight as the
- * configuration has room for (by Little's law).
+ * A cache's performance over a period, compared with its objective. A throughput that is too low is a miss only if the
+ * application asked for more: if, on average, its sessions kept nearly as many requests in flight as the configuration
+ * has room for (by Little's law).
  *
- * @param slo what was asked for
- * @param readLatencyNanos average from issue to callback, 0 where there were no reads
+ * @param slo the objective
+ * @param readLatencyNanos average from issue to callback, 0 if there were no reads
  * @param readsPerSecond of all sessions together
+ * @param writeLatencyNanos as {@code readLatencyNanos}, of writes
+ * @param writesPerSecond of all sessions together
  * @param inFlight requests between issue and callback, on average
  * @param loaded whether that was nearly as many as {@code c * b * q}
- * @param latencyMet whether the latencies of those operations that there were are within their bounds
- * @param throughputMet whether both throughputs reach theirs
+ * @param latencyMet whether the latencies of the operations that there were are within their bounds
+ * @param throughputMet whether both throughputs reach their bounds
  */
 public record SloReport(
         Slo slo,
@@ -27,6 +29,7 @@ public record SloReport(
         boolean latencyMet,
         boolean throughputMet) {
 
+    /** Whether the objective was missed. */
     public boolean missed() {
         return !latencyMet || loaded && !throughputMet;
     }

@@ -1,14 +1,15 @@
 package io.farheap.cache.contract;
 
-/** How a request ended. */
+/** How a request ended: a code, for callbacks that must not allocate. */
 public final class Status {
 
+    /** The request has taken effect. */
     public static final int OK = 0;
     /** The server that had the data is gone, or has taken it back: the region is lost. */
     public static final int LOST = 1;
     /**
-     * The session or the cache was closed before the request was sent; in a coded cache, before it was done: what it
-     * was writing may still take effect then.
+     * The session or the cache was closed before the request was sent; in a coded cache, before it had ended: its write
+     * may still take effect then.
      */
     public static final int CLOSED = 2;
     /**
@@ -16,11 +17,12 @@ public final class Status {
      * that it maps has become shorter.
      */
     public static final int SEGMENT_GONE = 3;
-    /** Splits of a coded cache disagree, and it cannot be told which are wrong. */
+    /** Splits of a page of a coded cache disagree, and there are too few to determine which are wrong. */
     public static final int CORRUPT = 4;
 
     private Status() {}
 
+    /** Describes a status, for messages. */
     public static String describe(int status) {
         return switch (status) {
             case OK -> "ok";

@@ -1,7 +1,7 @@
 /**
- * What a request and its application have in common: how requests travel and end, the callbacks that say so, and what
- * is counted. It stands on no other room; begin with {@link io.farheap.cache.contract.Completion} and
- * {@link io.farheap.cache.contract.Status}.
+ * Types that requests share with the application: how requests travel and end, the callbacks of requests that have
+ * ended, and counts. The package uses no other of the cache's; begin with {@link io.farheap.cache.contract.Completion}
+ * and {@link io.farheap.cache.contract.Status}.
  */
 @NullMarked
 package io.farheap.cache.contract;

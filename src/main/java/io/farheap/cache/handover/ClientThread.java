@@ -10,8 +10,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Processes the requests of application threads (Redy, section 4.1): takes them from the rings of the sessions that it
- * serves, and issues them in a session of its own, with connections of its own.
+ * A thread that processes the requests of application threads (Redy, section 4.1): it takes them from the rings of the
+ * sessions that it serves, and issues them in a session of its own, with its own connections.
  */
 public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.HandoverPeer {
 
@@ -26,7 +26,7 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
     private final AgentThread agent;
     private final Thread thread;
     private final CopyOnWriteArrayList<HandoverConsumer> served = new CopyOnWriteArrayList<>();
-    /** The same, in a form that is looked through without allocating. */
+    /** The same as an array, which the thread iterates over without allocating. */
     private volatile HandoverConsumer[] rings = NONE;
 
     private volatile boolean copiesPrepared;
@@ -34,8 +34,8 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
     private volatile boolean dead;
 
     /**
-     * @param worker its session, which it owns from its start on
-     * @param core to keep to, or {@link ThreadAffinity#ANY}
+     * @param worker its session, which it owns from its start
+     * @param core the core that it is pinned to, or {@link ThreadAffinity#ANY}
      */
     public ClientThread(SessionCore worker, String name, Idle idle, int core) {
         this.worker = worker;
@@ -49,7 +49,7 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
         return core;
     }
 
-    /** Whether it serves nobody any more. */
+    /** Whether it has ended and serves no session any more. */
     public boolean dead() {
         return dead;
     }
@@ -72,13 +72,16 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
         }
     }
 
-    /** Sessions are opened and closed at the same time: the array that is stored last has to be the latest. */
+    /**
+     * Serves a session's requests from now on. Synchronized since sessions are opened and closed at the same time, and
+     * the array stored last has to be the latest.
+     */
     public synchronized void add(HandoverConsumer requests) {
         served.add(requests);
         rings = served.toArray(NONE);
     }
 
-    /** Nothing of it may be pending, or nobody waits for it any more. */
+    /** Serves a session no longer. It has no request pending, or no thread waits for its requests any more. */
     public synchronized void remove(HandoverConsumer requests) {
         served.remove(requests);
         rings = served.toArray(NONE);
@@ -138,7 +141,10 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
         }
     }
 
-    /** Nothing that it has posted may come to pass, or read into a buffer, after its requests have ended. */
+    /**
+     * After the thread has failed: fails its connections, and then ends the requests of its sessions as lost, so that
+     * no posted operation takes effect, or writes to a buffer, after its request has ended.
+     */
     private void loseAll() {
         boolean failed = false;
         while (!agent.stopped()) {
@@ -151,13 +157,13 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
                     requests.lose();
                 }
             } catch (Throwable e) {
-                // Such as for want of memory: again, since nobody else ends them.
+                // For example out of memory: try again, since no other thread ends these requests.
             }
             LockSupport.parkNanos(LOOK_NANOS);
         }
     }
 
-    /** Ends the thread; what it had not finished is not called back. Its session stays open. */
+    /** Ends the thread; requests that it has not finished are not called back. Its session stays open. */
     public void stop() {
         agent.stop(LockSupport::unpark, REMIND_MILLIS);
     }

@@ -10,15 +10,15 @@ import io.farheap.cache.order.ScatterGather;
 import io.farheap.posix.AsymmetricFence;
 
 /**
- * Requests that a session hands over, as the {@linkplain ClientThread client thread} has them: it takes their slots,
- * issues them in its own session, and gives the slots back with a status. All calls are its own; nothing on the path of
- * a request allocates.
+ * The client thread's side of a session's handed-over requests: the {@linkplain ClientThread client thread} takes their
+ * slots, issues them in its own session, and gives the slots back with a status. Only that thread calls this; nothing
+ * on the path of a request allocates.
  */
 public final class HandoverConsumer implements RequestSource, Completion {
 
     /**
-     * So often a request for many records is refused before they go one by one: others may leave no room for all at
-     * once.
+     * How often a request for many records is refused before its records are issued one by one: other requests may
+     * never leave room for all at once.
      */
     private static final int PATIENCE_ROUNDS = 32;
 
@@ -27,15 +27,17 @@ public final class HandoverConsumer implements RequestSource, Completion {
     private final HandoverGroups groups;
     private final Runnable wakeSession;
 
-    /** By slot: issued, and not ended. */
+    /** For each slot, whether its request is issued and has not ended. */
     private final boolean[] taken;
-    /** Slots that a migration holds up and the thread's session has no place for, in the order of issue. */
+    /**
+     * Slots of requests that a migration holds and that the thread's session has no place for, in the order of issue.
+     */
     private final int[] deferred;
 
     private int deferredCount;
     /**
-     * Requests whose records go one by one, and what is left to issue of the oldest that is handed over, if it is such
-     * a one.
+     * Requests whose records are issued one by one and, if the oldest in the ring is such a request, its records that
+     * are left to issue.
      */
     private final ScatterGather parts;
 
@@ -43,9 +45,9 @@ public final class HandoverConsumer implements RequestSource, Completion {
     private int recordsLeft;
     private int refused;
     private final long[] addresses;
-    /** There is something of which the session has not been told. */
+    /** Whether there are results that the session has not been woken for. */
     private boolean news;
-    /** Whether the session is to be closed, and since when. */
+    /** Whether the session is being closed, and since when. */
     private boolean closing;
 
     private long closingSince;
@@ -64,9 +66,9 @@ public final class HandoverConsumer implements RequestSource, Completion {
     }
 
     /**
-     * Issues what has been handed over, as far as there is room.
+     * Issues requests that have been handed over, as far as there is room.
      *
-     * @return how many requests
+     * @return how many
      */
     @Override
     public int issueTo(RequestPath path) {
@@ -77,7 +79,7 @@ public final class HandoverConsumer implements RequestSource, Completion {
         int count = deferredCount > 0 ? issueDeferred(path) : 0;
         boolean send = handOver.sending;
         if (send) {
-            // First: whoever asks again may have issued more.
+            // Clear it first: the application's thread may issue more requests and set it again.
             handOver.sending = false;
         }
         while (handOver.issued.hasNext()) {
@@ -108,7 +110,7 @@ public final class HandoverConsumer implements RequestSource, Completion {
     /**
      * Issues a request or a record, or defers it.
      *
-     * @return false where there is no room
+     * @return false if there is no room
      */
     private boolean take(RequestPath path, int slot) {
         if (deferredCount == 0 || !isBehindDeferred(slot, deferredCount)) {
@@ -163,7 +165,7 @@ public final class HandoverConsumer implements RequestSource, Completion {
         return taken[whole];
     }
 
-    /** From now on the records are requests of their own. */
+    /** Makes the records of a request separate requests. */
     private void split(int whole) {
         nextRecord = whole;
         recordsLeft = groups.records(whole);
@@ -238,7 +240,7 @@ public final class HandoverConsumer implements RequestSource, Completion {
     private void end(int slot, int status) {
         int part = groups.endPart(slot);
         if (part != HandoverGroups.NONE) {
-            // The last ends the request, by way of completed.
+            // The last part ends the request, through completed.
             parts.completed(part, status);
             return;
         }
@@ -246,12 +248,14 @@ public final class HandoverConsumer implements RequestSource, Completion {
         news = true;
     }
 
-    /** Wakes the application's thread where it sleeps and something has ended. */
+    /**
+     * Wakes the application's thread if it sleeps and a request has ended, or the number of held requests has changed.
+     */
     void tell(int heldByThread) {
         int nowHeld = deferredCount + heldByThread;
         if (handOver.held != nowHeld) {
             handOver.held = nowHeld;
-            // Whoever was refused may wait for this.
+            // The application's thread may have been refused a request because of held ones, and wait for this.
             news = true;
         }
         if (news) {
@@ -261,7 +265,7 @@ public final class HandoverConsumer implements RequestSource, Completion {
         }
     }
 
-    /** The thread can do nothing any more: what it has, and what still comes, is lost. */
+    /** Called when the thread has failed: ends the requests that it has taken, and those handed over since, as lost. */
     void lose() {
         for (int slot = 0; slot < taken.length; slot++) {
             if (taken[slot]) {
@@ -279,7 +283,7 @@ public final class HandoverConsumer implements RequestSource, Completion {
         deferredCount = 0;
         while (handOver.issued.hasNext()) {
             int slot = (int) handOver.issued.peek();
-            // First: once it has ended, its place in the ring may be needed.
+            // Remove it first: once the request has ended, its place in the ring may be needed.
             handOver.issued.remove();
             if (recordsLeft == 0) {
                 end(slot, status);
@@ -297,12 +301,12 @@ public final class HandoverConsumer implements RequestSource, Completion {
         }
     }
 
-    /** Whether something waits for room in its session, or is to end since its own is being closed. */
+    /** Whether requests are deferred, or their session is being closed. */
     boolean hasMore() {
         return deferredCount > 0 || closing;
     }
 
-    /** Whether something has been handed over. */
+    /** Whether requests, or an order to send, have been handed over. */
     boolean hasWork() {
         return handOver.issued.hasNext() || handOver.sending;
     }

@@ -4,19 +4,19 @@ import io.farheap.cache.order.ScatterGather;
 import java.util.Arrays;
 
 /**
- * Which slots of {@link HandoverPath} are the records of one request for many: a chain that begins with the request's
- * own slot. A slot belongs to the application's thread, and from hand-over to callback to the client thread, which may
- * split a request into its records.
+ * The slots of {@link HandoverPath} that are the records of one request for many, as a chain that begins with the
+ * request's own slot. A slot belongs to the application's thread, and from hand-over until its status returns to the
+ * client thread, which may split a request into its records.
  */
 final class HandoverGroups {
 
     static final int NONE = -1;
 
-    /** Of the request whose slot it is; 1 for an ordinary one. */
+    /** The number of records of the request in a slot; 1 for an ordinary request. */
     private final int[] records;
 
     private final int[] next;
-    /** What a record's request is in {@link ScatterGather}, while the record is a request by itself. */
+    /** The token of a record's request in {@link ScatterGather}, while the record is issued separately. */
     private final int[] part;
 
     HandoverGroups(int slots) {
@@ -40,13 +40,13 @@ final class HandoverGroups {
         return records[slot];
     }
 
-    /** The slot of the record behind one; anything behind the last. */
+    /** The slot of the record after this one; undefined after the last. */
     int next(int slot) {
         return next[slot];
     }
 
     /**
-     * The request has been called back.
+     * Ends the group of a request that has been called back.
      *
      * @return how many records it had
      */
@@ -58,7 +58,7 @@ final class HandoverGroups {
         return count;
     }
 
-    /** Makes a record a part that ends by itself. */
+    /** Makes a record a part that ends separately. */
     void part(int slot, int whole) {
         part[slot] = whole;
     }
@@ -66,7 +66,7 @@ final class HandoverGroups {
     /**
      * A part has ended.
      *
-     * @return what its request is in {@link ScatterGather}, or {@link #NONE} for what is no part
+     * @return the token of its request in {@link ScatterGather}, or {@link #NONE} if the slot is not a part
      */
     int endPart(int slot) {
         int whole = part[slot];

@@ -12,12 +12,12 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's requests that a {@linkplain ClientThread client thread} processes, as the application's thread has them:
- * it fills a slot and hands its number over, and gets it back with a status. Nothing on the path of a request
- * allocates.
+ * The application thread's side of requests that a {@linkplain ClientThread client thread} processes: the application's
+ * thread fills a slot and hands its number over, and gets the number back with a status. Nothing on the path of a
+ * request allocates.
  *
- * <p>The client thread's own session keeps the order of what it issues, and so that of each session that hands over to
- * it.
+ * <p>The client thread's own session keeps the order of the requests that it issues, and so the order of each
+ * session that hands requests over to it.
  */
 public final class HandoverPath implements RequestPath {
 
@@ -30,7 +30,7 @@ public final class HandoverPath implements RequestPath {
         boolean holds(boolean write, long address, long length);
     }
 
-    /** The client thread, as a session knows it that hands its requests over. */
+    /** The client thread, as a session that hands its requests over uses it. */
     public interface HandoverPeer {
 
         boolean mayAccess(MemorySegment segment);
@@ -77,7 +77,7 @@ public final class HandoverPath implements RequestPath {
             return false;
         }
         if (other != null) {
-            // Here, where it can be said to whoever asks: the client thread would end of it.
+            // Prepare here, so that a failure is thrown to the caller: on the client thread it would end that thread.
             thread.prepareCopies();
         }
         Request request = requests.take();
@@ -90,7 +90,10 @@ public final class HandoverPath implements RequestPath {
         return true;
     }
 
-    /** At most half may be held, so that requests to other regions find room. */
+    /**
+     * Whether a request has to be refused, since at most half of the slots may be held: requests to other regions must
+     * find room.
+     */
     private boolean tooManyHeld(int left, boolean isWrite, long at, long bytes) {
         return left <= requests.capacity() / 2 && holds.holds(isWrite, at, bytes);
     }
@@ -101,12 +104,13 @@ public final class HandoverPath implements RequestPath {
     }
 
     private void wake() {
-        // The client thread executes the heavy fence between saying that it sleeps and looking again.
+        // The client thread executes the heavy fence after it has stored that it sleeps, and before it looks at the
+        // ring again.
         AsymmetricFence.light();
         thread.wakeIfAsleep();
     }
 
-    /** Each record has a slot; the first one's is that of the request, and alone goes through the rings. */
+    /** Each record has a slot. The first record's slot is that of the request, and only it passes through the rings. */
     @Override
     public boolean issueAll(
             boolean isWrite,
@@ -129,7 +133,7 @@ public final class HandoverPath implements RequestPath {
         whole.fill(isWrite, at[0], bytes, from, localAddress, whenDone, itsToken);
         groups.begin(whole.place, count);
         for (int i = 1, last = whole.place; i < count; i++) {
-            // Of a record's token and completion nothing is used.
+            // The token and completion of a further record are not used.
             Request record = requests.take();
             record.fill(isWrite, at[i], bytes, from, localAddress + (long) i * bytes, whenDone, itsToken);
             groups.link(last, record.place);
@@ -174,7 +178,7 @@ public final class HandoverPath implements RequestPath {
 
     @Override
     public int poll() {
-        // What callbacks issue waits for the next poll.
+        // Requests that callbacks issue wait for the next poll.
         int most = pending();
         int called = 0;
         while (called < most && handOver.done.hasNext()) {
@@ -209,11 +213,14 @@ public final class HandoverPath implements RequestPath {
         wake();
     }
 
-    /** The client thread looks whether the session sleeps after it has executed its half of the fence. */
+    /**
+     * Executes the heavy half of the fence: the client thread executes the light half before it looks whether the
+     * session sleeps.
+     */
     @Override
     public long listen() {
         AsymmetricFence.heavy();
-        // Who was refused because much is held may not know it yet.
+        // The number of held requests may be outdated: a thread that was refused because of it looks again soon.
         return handOver.held > 0 ? HELD_PATIENCE_NANOS : 0;
     }
 
@@ -248,7 +255,7 @@ public final class HandoverPath implements RequestPath {
         requests.sample(heat);
     }
 
-    /** At most: others may have handed over what is held. */
+    /** An upper bound: the held requests may be other sessions' of the same client thread. */
     @Override
     public int heldCount() {
         return Math.min(pending(), handOver.held);
@@ -259,7 +266,7 @@ public final class HandoverPath implements RequestPath {
         return holds.holds(isWrite, at, bytes);
     }
 
-    /** The client thread's session is told by itself. */
+    /** The migration notifies the client thread's session directly. */
     @Override
     public boolean mayHold() {
         return false;
@@ -268,7 +275,10 @@ public final class HandoverPath implements RequestPath {
     @Override
     public void resumeHeld() {}
 
-    /** What the client thread has not taken yet is ended; it finishes what it has, or gives that up in the end. */
+    /**
+     * The client thread ends the requests that it has not taken yet, and finishes the others or, in the end, gives them
+     * up.
+     */
     @Override
     public void abandonUnposted() {
         handOver.abandoned = true;

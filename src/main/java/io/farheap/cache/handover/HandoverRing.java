@@ -4,16 +4,16 @@ import io.farheap.cache.order.RequestTable;
 import io.farheap.ring.LongRing;
 
 /**
- * What a session and the client thread that processes its requests have in common: slots with what is asked for, a ring
- * through which their numbers go to the client thread, and one through which they come back with a status.
+ * The state that a session shares with the client thread that processes its requests: slots with the requests, a ring
+ * through which the slots' numbers go to the client thread, and a ring through which they return with a status.
  *
- * <p><b>Threads.</b> The application's thread ({@link HandoverPath}) fills a slot before it offers its number, and
- * reads what came of it after it has peeked the number again; the rings order the two. In between the slot is the
- * client thread's ({@link HandoverConsumer}), which may split a request into its records.
+ * <p><b>Threads.</b> The application's thread ({@link HandoverPath}) fills a slot before it offers its number to {@code
+ * issued}, and reads the result after it has peeked the number in {@code done}; the rings order these accesses. In
+ * between the slot belongs to the client thread ({@link HandoverConsumer}), which may split a request into its records.
  *
- * <p><b>Sleep.</b> Each side says that it sleeps, executes the heavy half of the asymmetric fence, and looks once more;
- * the other makes its work visible, executes the light half, and then looks whether that side sleeps. So one of the two
- * sees the other.
+ * <p><b>Sleep.</b> Each side stores that it sleeps, executes the heavy half of the asymmetric fence, and then looks for
+ * work once more. The other side publishes its work, executes the light half, and then loads whether the first side
+ * sleeps. So either the sleeper finds the work, or the other side finds the sleeper and wakes it.
  */
 public final class HandoverRing {
 
@@ -21,18 +21,27 @@ public final class HandoverRing {
 
     final RequestTable requests;
     final HandoverGroups groups;
-    /** Slots, to the client thread. With a place for every slot, as the other. */
+    /** Slots on their way to the client thread. Both rings have a place for every slot, so an offer always succeeds. */
     final LongRing issued;
-    /** Slots with a status, to the application's thread. */
+    /** Slots with a status, on their way to the application's thread. */
     final LongRing done;
-    /** What is open is to be sent, once what is in {@code issued} has been. Either thread. */
+    /**
+     * Whether open batches and lists have to be sent, once the requests in {@code issued} have been issued. Written by
+     * either thread.
+     */
     volatile boolean sending;
-    /** What the client thread has not taken is to be ended. The application's thread or who closes the session. */
+    /**
+     * Whether requests that the client thread has not taken have to be ended. Set by the application's thread, or the
+     * thread that closes the session.
+     */
     volatile boolean abandoned;
-    /** Requests that wait for a migration, as the client thread knows it: of all sessions that hand over to it. */
+    /**
+     * How many requests wait for a migration, of all sessions that the client thread serves. Written by the client
+     * thread.
+     */
     volatile int held;
 
-    /** @param capacity requests between issue and callback, a power of two */
+    /** @param capacity how many requests may be between issue and callback, a power of two */
     public HandoverRing(int capacity) {
         requests = new RequestTable(capacity);
         groups = new HandoverGroups(capacity);

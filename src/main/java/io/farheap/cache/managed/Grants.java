@@ -12,24 +12,24 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * What a cache's manager has granted it, by server. A server refuses what an earlier manager has granted, so the one
- * that leads now is asked again then. Thread-safe.
+ * The grants of a cache's manager, by server. A server refuses grants of an earlier leader among the managers; then
+ * this asks the present leader for new ones. Thread-safe.
  */
 final class Grants {
 
     private static final int ATTEMPTS = 5;
-    /** A server hears of a new manager within a second or two. */
+    /** A server is notified of a new leader within a second or two. */
     private static final long PAUSE_MILLIS = 500;
 
     private final Map<String, SignedGrant> grants = new ConcurrentHashMap<>();
     private final Supplier<Allocation> again;
 
-    /** @param again asks the manager for what the cache has */
+    /** @param again asks the manager for the cache's allocation */
     Grants(Supplier<Allocation> again) {
         this.again = again;
     }
 
-    /** What the manager has said last. */
+    /** Stores the grants of the manager's latest answer. */
     void put(Allocation allocation) {
         put(allocation.shares());
         put(allocation.reserved());
@@ -44,9 +44,9 @@ final class Grants {
     }
 
     /**
-     * Does what a server wants a grant for.
+     * Executes an action that a server requires a grant for.
      *
-     * @throws ControlException as {@code action} does; GRANT_REFUSED where the manager's new grant is refused too
+     * @throws ControlException as {@code action} does; GRANT_REFUSED if the manager's new grant is refused too
      */
     <T> T show(String address, Function<SignedGrant, T> action) {
         for (int attempt = 1; ; attempt++) {

@@ -7,7 +7,7 @@ import io.farheap.remote.contract.RemoteRegion;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** A cache, as its management knows it: as {@code Cache} has them. */
+/** A cache, as its management uses it. Methods without a comment are those of {@code Cache}. */
 public interface ManagedCache {
 
     List<String> servers();
@@ -16,32 +16,34 @@ public interface ManagedCache {
 
     int regions();
 
-    /** With no move or change of the capacity meanwhile. */
+    /** Runs an action while no region moves and the capacity does not change. */
     <T> T unmoved(Supplier<T> action);
 
-    /** Regions of one of its servers. */
+    /** Allocates regions on one of its servers. */
     List<RemoteRegion> take(String address, int regions);
 
     String serverOf(int region);
 
-    /** The order in which they are to leave where time is short. */
+    /** Sorts regions by their use, the hottest first: the order in which they leave a server if time is short. */
     List<Integer> hottestFirst(List<Integer> regions);
 
-    /** Whether a region, or some of it, is on a server. */
+    /** Whether a region, or a part of it, is on a server. */
     boolean uses(int region, String address);
 
-    /** A server may be gone: its lease is to say so. Does not wait. */
+    /** Makes the lease on a server that may be gone check that it is alive. Does not wait. */
     void doubt(String address);
 
-    /** Whether it has a lease there that holds. */
+    /** Whether it has a valid lease on a server. */
     boolean serves(String address);
 
     void addServer(String address);
 
-    /** Of a server that it has. */
+    /** Shows a new grant to a server that it uses. */
     void showGrant(String address, SignedGrant grant);
 
-    /** Off a server that is to be retired then; {@link #stay} says that it is not. */
+    /**
+     * Moves regions off a server that {@link #retire} ends then; if it stays in use, the caller calls {@link #stay}.
+     */
     MigrationResult migrate(List<Integer> regions, String from, String to, MigrationOptions how);
 
     void stay();

@@ -27,15 +27,16 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache's dealings with its manager: what it was allocated, and what it does when it is told that a server leaves
- * (Redy, section 6.2). Then a thread of its own connects the cache to the servers that have room reserved for it, moves
- * there what is on the one that leaves, gives that one's lease back, and tells the manager where all regions are.
+ * A cache's client of its manager: it has the cache's allocation, and follows the manager's alerts that a server is
+ * about to leave (Redy, section 6.2). On an alert, a thread of its own connects the cache to the servers that have room
+ * reserved for it, moves the regions of the leaving server there, gives that server's lease back, and reports to the
+ * manager where all regions are.
  *
- * <p>The manager is asked at the beginning and told at the end; in between, nobody waits for it. Any thread.
+ * <p>Reads and writes of the cache never wait for the manager. Any thread.
  */
 public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
-    /** The application, as far as it learns what its manager does. */
+    /** Receives the manager's alerts for the application. */
     public interface Listener {
 
         /** As {@code ReclaimListener.reclaiming}. */
@@ -44,7 +45,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         /** As {@code ReclaimListener.reclaimed}. */
         void reclaimed(String server, MigrationResult moved, int left);
 
-        /** The lifetime is nearly over; on a thread of its own. */
+        /** The lifetime is about to end. Called on a thread of its own. */
         void expiring(Duration left);
     }
 
@@ -61,15 +62,15 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     private volatile @Nullable ManagedCache cache;
     private volatile @Nullable String endedWhy;
 
-    /** Asks for servers, and hears of them from then on. */
+    /** Requests servers, and receives alerts about them from then on. */
     private ManagedCacheClient(
             ManagerConnection manager, CacheRequest request, MigrationOptions how, Listener listener) {
         this.manager = manager;
         this.name = request.name();
         this.how = how;
         this.listener = listener;
-        // Before: the manager is not to give the cache up for that of a process which it does not know.
-        // One byte needs no room that the cache has not: nothing is reserved.
+        // Before the allocation: otherwise the manager may take the cache for that of an unknown process, and give it
+        // up. A capacity of one byte needs no room that the cache does not have: nothing is reserved.
         grants = new Grants(() -> manager.call(asked -> asked.reallocate(request.cacheId(), 1)));
         servers = new ManagedServers(grants, name);
         reclaims = new ReclaimWorker(name, new ReclaimMoves());
@@ -88,16 +89,16 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     }
 
     /**
-     * Asks for servers.
+     * Requests servers for a cache.
      *
-     * @param tenant to whom the cache belongs; empty for the default one
+     * @param tenant the tenant that the cache belongs to; empty for the default one
      * @param lifetime null for ever
-     * @param place of this process, as data center, cluster and rack; empty where nobody said
-     * @param candidates configurations that meet the objective; {@link io.farheap.manager.AllocationCandidate#ANY}
-     *     where there is none
+     * @param place of this process, as data center, cluster and rack; empty if unknown
+     * @param candidates configurations that meet the objective; {@link io.farheap.manager.AllocationCandidate#ANY} if
+     *     there is no objective
      * @param how regions move
      * @param listener called at each reclaim, and when the lifetime nearly ends
-     * @throws CacheException where no manager answers, or it refuses
+     * @throws CacheException if no manager answers, or it refuses
      */
     public static ManagedCacheClient allocate(
             List<String> managers,
@@ -154,17 +155,17 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         return grants.show(address, action);
     }
 
-    /** Of the beginning. */
+    /** The servers of the first allocation. */
     public List<String> servers() {
         return allocation.shares().stream().map(RegionShare::address).toList();
     }
 
-    /** How many regions of the beginning each of the {@link #servers} has. */
+    /** How many regions each of the {@link #servers} has in the first allocation. */
     public int[] shares() {
         return allocation.shares().stream().mapToInt(RegionShare::regions).toArray();
     }
 
-    /** From now on the cache moves when it is told to, and where it was told meanwhile. */
+    /** The cache follows alerts from now on, and those that have arrived meanwhile. */
     public void manage(ManagedCache managed) {
         cache = managed;
         reclaims.begin();
@@ -177,7 +178,8 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
     @Override
     public void expiring(long leftMillis) {
-        // This thread hears the manager for all caches, and takes its answers too: a listener may ask for more time.
+        // This thread receives the manager's alerts and answers for all caches, so a listener that calls the manager
+        // must not run on it.
         Thread.ofVirtual()
                 .name("farheap-expiring-" + name)
                 .start(() -> guarded(() -> listener.expiring(Duration.ofMillis(leftMillis))));
@@ -199,12 +201,12 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         endedWhy = why;
     }
 
-    /** Why all of the cache is lost, where its manager has said so; else null. */
+    /** Why the manager has ended the cache, so that all of it is lost; null if it has not. */
     public @Nullable String endedWhy() {
         return endedWhy;
     }
 
-    /** A manager has nothing more for a cache that it has ended. */
+    /** Throws if the manager has ended the cache. */
     private void requireNotEnded() {
         String why = endedWhy;
         if (why != null) {
@@ -212,7 +214,11 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         }
     }
 
-    /** @param lifetime from now; null for ever */
+    /**
+     * Extends the cache's lifetime.
+     *
+     * @param lifetime from now; null for ever
+     */
     public void extend(@Nullable Duration lifetime) {
         requireNotEnded();
         try {
@@ -236,7 +242,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
             try {
                 ManagedCacheClient.this.move(moved, alert);
             } finally {
-                // Also where it has moved in part.
+                // Also if it has moved only in part.
                 try {
                     anew = telling.moved(moved, alert);
                 } finally {
@@ -247,7 +253,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
             }
         }
 
-        /** There is one before anything is done. */
+        /** The cache is set before the worker begins. */
         private ManagedCache managed() {
             return Objects.requireNonNull(cache);
         }
@@ -276,8 +282,8 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
                 cache.stay();
             }
         } catch (CacheException | ControlException | IllegalStateException | PosixException | VerbsException e) {
-            // This process may be out of descriptors or memory. The manager hears what has moved, and finds other
-            // servers.
+            // This process may be out of descriptors or memory. The manager receives a report of the regions that have
+            // moved, and finds other servers.
             LOG.log(
                     System.Logger.Level.WARNING,
                     "cache " + name + " does not get off memory server " + server + ": " + e.getMessage());
@@ -289,7 +295,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
                 server, all, ManagedServers.regionsOn(cache, server).size()));
     }
 
-    /** What is thrown by one that is only told keeps nothing from going on. */
+    /** Calls a listener, and logs an exception that it throws. */
     private void guarded(Runnable told) {
         try {
             told.run();
@@ -307,12 +313,12 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         });
     }
 
-    /** Its servers or its capacity have changed by the application's wish: the manager hears of it soon. */
+    /** The application has changed the cache's servers or capacity: reports that to the manager soon. */
     public void changed() {
         reclaims.changed();
     }
 
-    /** As {@link #changed}, but at once where the manager answers. */
+    /** As {@link #changed}, but at once if the manager answers. */
     public void tellNow(ManagedCache cache) {
         try {
             telling.now(cache);
@@ -321,7 +327,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         }
     }
 
-    /** The application wants regions on a server: then the manager has room for them there, and the cache a grant. */
+    /** Reserves room for regions on a server that the application has named, and connects the cache to it. */
     public void reserve(ManagedCache cache, String server, int regions) {
         requireNotEnded();
         try {
@@ -334,10 +340,10 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     }
 
     /**
-     * Asks for what the cache needs to be another; that is to follow.
+     * Requests a plan for another capacity or objective. The caller executes it.
      *
      * @param candidates of another objective; empty for the one that it has
-     * @throws ControlException as the manager does; BUSY where it is to be asked again
+     * @throws ControlException as the manager does; BUSY if the caller should try again
      */
     public ManagedReshape reallocate(ManagedCache cache, long bytes, List<AllocationCandidate> candidates) {
         requireNotEnded();
@@ -353,7 +359,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         });
     }
 
-    /** After the cache's memory was given back. A move that is under way ends by itself. */
+    /** Called after the cache's memory was given back. A move that is under way ends by itself. */
     @Override
     public void close() {
         if (!reclaims.close()) {
@@ -363,7 +369,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         try {
             deallocate(cacheId());
         } catch (ControlException e) {
-            // It gives the cache up by itself, when no server says any more that it holds something.
+            // The manager gives the cache up by itself, once no server reports regions of it.
             LOG.log(
                     System.Logger.Level.WARNING,
                     "the manager does not hear that cache " + name + " is closed: " + e.getMessage());

@@ -17,7 +17,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The performance models that managers keep, for a cache that has an objective and brings none. */
+/** The performance models that managers keep, for a cache that has an objective and was given no model. */
 public final class ManagedModels {
 
     private static final System.Logger LOG = System.getLogger(ManagedModels.class.getName());
@@ -26,7 +26,7 @@ public final class ManagedModels {
 
     private ManagedModels() {}
 
-    /** Of which load a model is to be. */
+    /** The load that a model was measured with. */
     public record ModelWorkload(int recordBytes, int readPercent) {
 
         static ModelWorkload of(ModelSubject subject) {
@@ -40,12 +40,12 @@ public final class ManagedModels {
     }
 
     /**
-     * Asks for them.
+     * Asks the managers for the models that fit.
      *
      * @param device of the machine; empty for the first that serves
-     * @param workload null: they are all of one
+     * @param workload the load of the models; null if they all have the same
      * @return at least one
-     * @throws CacheException where no manager answers, or there is none for this
+     * @throws CacheException if no manager answers, or no model fits
      */
     public static List<PerformanceModel> ask(List<String> managers, String device, @Nullable ModelWorkload workload) {
         String opened;
@@ -72,9 +72,9 @@ public final class ManagedModels {
     }
 
     /**
-     * Those that are of this release's format: one that another release has put does not keep the others from use.
+     * Reads the models that have this release's format. A model that another release has stored is skipped.
      *
-     * @throws IllegalArgumentException where there are some, and none is
+     * @throws IllegalArgumentException if there are models, and none can be read
      */
     static List<PerformanceModel> readable(List<StoredModel> stored) {
         List<PerformanceModel> models = new ArrayList<>();
@@ -95,8 +95,8 @@ public final class ManagedModels {
     }
 
     /**
-     * Those of a device and a load, and of this hardware where there are any. Not those of coded caches, which have no
-     * manager.
+     * Chooses the models of a device and a load, and of this hardware if there are any. Models of coded caches are
+     * excluded, since these have no manager.
      */
     static List<PerformanceModel> choose(
             List<PerformanceModel> kept, String device, String hardware, @Nullable ModelWorkload workload) {

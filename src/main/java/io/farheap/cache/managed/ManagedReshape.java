@@ -13,13 +13,13 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * A managed cache on its way to another capacity or objective, as its manager has planned it (Redy, sections 3.2 and
- * 6.2): it takes what is new, leaves servers, and says so. The caller has the cache's moves and changes for itself
- * meanwhile; who fails calls {@link #undo}.
+ * The change of a managed cache to another capacity or objective, as its manager has planned it (Redy, sections 3.2 and
+ * 6.2): it takes new regions, leaves servers, and reports the result. The caller keeps other moves and changes out
+ * meanwhile, and calls {@link #undo} if a step fails.
  */
 public final class ManagedReshape {
 
-    /** So many at most until it looks whether there is something more urgent. */
+    /** How many regions move at most before it checks whether a server is about to end. */
     private static final int MOST_AT_ONCE = 8;
 
     private final ManagedServers servers;
@@ -31,12 +31,12 @@ public final class ManagedReshape {
     private final BooleanSupplier urgent;
     private final Runnable changed;
     private final List<String> connected = new ArrayList<>();
-    /** Where there is room for what moves: a server for each region. */
+    /** The room for regions that move: a server for each region. */
     private final Deque<String> room = new ArrayDeque<>();
 
     /**
-     * @param urgent whether a server is about to end that the cache is on
-     * @param changed has the manager hear what the cache is
+     * @param urgent whether a server that the cache uses is about to end
+     * @param changed reports the cache's state to the manager soon
      */
     ManagedReshape(
             ManagedServers servers,
@@ -57,16 +57,16 @@ public final class ManagedReshape {
         this.changed = changed;
     }
 
-    /** The configuration with which it is to run. */
+    /** The configuration that the manager has chosen. */
     public AllocationCandidate candidate() {
         return plan.candidate();
     }
 
     /**
-     * Connects the cache to the servers that have room for it, and takes what is new.
+     * Connects the cache to the servers that have room for it, and takes the new regions.
      *
      * @param missing how many regions
-     * @param more gets them, also those that were taken before this fails
+     * @param more receives them, also those that were taken before this fails
      */
     public void take(int missing, List<RemoteRegion> more) {
         for (RegionShare share : plan.reserved()) {
@@ -88,9 +88,10 @@ public final class ManagedReshape {
     }
 
     /**
-     * Moves what stays off the servers that the cache leaves; it gives up where another server is about to end.
+     * Moves the regions that stay in the cache off the servers that it leaves; gives up if another server is about to
+     * end.
      *
-     * @param regions so many of the cache's stay
+     * @param regions how many regions the cache keeps
      */
     public void move(int regions) {
         for (String server : plan.left()) {
@@ -123,12 +124,12 @@ public final class ManagedReshape {
         return target;
     }
 
-    /** Says that it is done, or about to be. Where this fails it is not. */
+    /** Reports that the change is done, or about to be. If this fails, the change must not be made. */
     public void become(int regions, List<RemoteRegion> more) {
         telling.become(cache, plan, bytes, regions, more);
     }
 
-    /** It is done: the cache needs the servers no more that it leaves. */
+    /** Ends a change that is done: leaves the servers that the cache does not need any more. */
     public void end() {
         plan.left().forEach(server -> servers.leaveUnused(cache, server));
         if (!plan.left().isEmpty()) {
@@ -136,13 +137,13 @@ public final class ManagedReshape {
         }
     }
 
-    /** The cache stays what it was. Regions may have moved. */
+    /** Gives the change up. Regions may have moved. */
     public void undo() {
         if (!plan.left().isEmpty()) {
             cache.stay();
         }
         connected.forEach(server -> servers.leaveUnused(cache, server));
-        // It may have heard that the cache is another.
+        // The manager may have received the report of the change.
         changed.run();
     }
 }

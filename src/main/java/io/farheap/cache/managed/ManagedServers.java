@@ -5,7 +5,7 @@ import io.farheap.control.ControlException;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** A managed cache comes to servers and leaves them, as its manager has planned it. Any thread. */
+/** Connects a managed cache to servers and makes it leave them, as its manager has planned. Any thread. */
 final class ManagedServers {
 
     private static final System.Logger LOG = System.getLogger(ManagedServers.class.getName());
@@ -19,9 +19,10 @@ final class ManagedServers {
     }
 
     /**
-     * To a server that the manager has granted something on, also where the cache has it already.
+     * Connects a cache to a server that the manager has granted it regions on, or shows the new grant if the cache uses
+     * the server already.
      *
-     * @return whether it was not
+     * @return whether the cache did not use the server before
      */
     boolean connect(ManagedCache cache, String server) {
         if (!cache.serves(server)) {
@@ -35,7 +36,10 @@ final class ManagedServers {
         return false;
     }
 
-    /** A server that got nothing is not to wait for this cache's lease when it leaves. */
+    /**
+     * Leaves a server that has no region of the cache, so that the server need not wait for the cache's lease when it
+     * shuts down.
+     */
     void leaveUnused(ManagedCache cache, String server) {
         try {
             if (cache.serves(server) && regionsOn(cache, server).isEmpty()) {
@@ -48,7 +52,7 @@ final class ManagedServers {
         }
     }
 
-    /** Regions that are on a server, or some of them. */
+    /** The regions that are on a server, at least in part. */
     static List<Integer> regionsOn(ManagedCache cache, String server) {
         return cache.unmoved(() -> IntStream.range(0, cache.regions())
                 .filter(region -> cache.uses(region, server))

@@ -14,23 +14,25 @@ import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Tells a cache's manager what the cache has, and where. Any thread. */
+/** Reports to a cache's manager what regions the cache has, and where. Any thread. */
 final class ManagerReporter {
 
     private static final System.Logger LOG = System.getLogger(ManagerReporter.class.getName());
-    /** Between two attempts to tell a manager that does not answer. */
+    /** Between two reports to a manager that does not answer. */
     private static final long RETRY_MILLIS = 500;
-    /** Of what the manager does not take, until it has heard of it from the servers too. */
+    /**
+     * How often the manager may refuse a report: it accepts regions only after their servers have reported them too.
+     */
     private static final int MOST_REFUSALS = 20;
 
     private final ManagerConnection manager;
     private final long cacheId;
     private final String name;
     private final BooleanSupplier closed;
-    /** With which the cache runs. */
+    /** The configuration that the cache runs with. */
     private volatile AllocationCandidate candidate;
 
-    /** @param closed whether it is time to end */
+    /** @param closed whether reports have to end */
     ManagerReporter(ManagerConnection manager, Allocation allocation, String name, BooleanSupplier closed) {
         this.manager = manager;
         this.cacheId = allocation.cacheId();
@@ -44,14 +46,14 @@ final class ManagerReporter {
     }
 
     /**
-     * Again until the manager has heard where the cache is after a reclaim, or that is over.
+     * Reports where the cache is after a reclaim, until the manager accepts or refuses it.
      *
-     * @return whether the manager is to hear it anew
+     * @return whether the state has to be reported again
      */
     boolean moved(ManagedCache cache, Reclaim alert) {
         while (!closed.getAsBoolean()) {
             try {
-                // What has moved in part needs the server that leaves as much as what has not.
+                // A region that has moved in part still needs the leaving server, as one that has not moved.
                 tell(cache, alert.generation(), alert.server());
                 return false;
             } catch (ControlException e) {
@@ -69,14 +71,16 @@ final class ManagerReporter {
         return false;
     }
 
-    /** Until the manager has heard what the cache is now, or takes it for nothing. */
+    /**
+     * Reports the cache's present state, until the manager accepts it or has refused it {@value #MOST_REFUSALS} times.
+     */
     void changed(ManagedCache cache) {
         for (int refusals = 0; refusals < MOST_REFUSALS && !closed.getAsBoolean(); ) {
             try {
                 now(cache);
                 return;
             } catch (RuntimeException e) {
-                // It may not have heard yet that a server has something of the cache.
+                // A server may not have reported to the manager yet that it has regions of the cache.
                 refusals += !(e instanceof ControlException answer) || refused(answer) ? 1 : 0;
                 if (refusals == MOST_REFUSALS) {
                     LOG.log(
@@ -90,13 +94,13 @@ final class ManagerReporter {
         }
     }
 
-    /** What the cache is now; what was planned for it is over. */
+    /** Reports the cache's present state, which ends a change that the manager has planned for it. */
     void now(ManagedCache cache) {
         long generation =
                 manager.call(asked -> asked.describe(cacheId)).allocation().generation();
         Allocation told = tell(cache, generation, null);
         if (!told.candidate().equals(candidate)) {
-            // It has heard that the cache became another, and nobody heard that it did.
+            // The manager received the report of a change, and its answer was lost, so that the change was not made.
             cache.unmoved(() -> {
                 Allocation again =
                         manager.call(asked -> asked.reallocate(cacheId, cache.capacity(), List.of(candidate)));
@@ -106,7 +110,7 @@ final class ManagerReporter {
     }
 
     private Allocation tell(ManagedCache cache, long generation, @Nullable String leaving) {
-        // As it is at one moment: a move or another capacity waits.
+        // A consistent state: moves and changes of the capacity wait.
         return cache.unmoved(() -> tell(generation, cache.capacity(), null, shares(cache, leaving)));
     }
 
@@ -115,10 +119,10 @@ final class ManagerReporter {
     }
 
     /**
-     * What was planned is so, or is about to be. Where this fails it is not.
+     * Reports that a planned change is made, or about to be. If this fails, the change must not be made.
      *
-     * @param regions of those that there are so many stay
-     * @param more come after these
+     * @param regions how many of the present regions stay
+     * @param more the regions that follow these
      */
     void become(ManagedCache cache, Allocation plan, long bytes, int regions, List<RemoteRegion> more) {
         List<RegionShare> shares = shares(cache, null, regions, more);
@@ -150,7 +154,7 @@ final class ManagerReporter {
         };
     }
 
-    /** @return false where it is time to end */
+    /** @return false if reports have to end */
     private static boolean pause() {
         try {
             Thread.sleep(RETRY_MILLIS);

@@ -6,15 +6,15 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The alerts of a cache's manager, and the thread that follows them one after the other, which lives while there are
- * some. An exception of one is logged, and does not keep the thread from the next. Any thread may call.
+ * The alerts of a cache's manager, and the thread that follows them one after the other, which runs while there are
+ * any. An exception while it follows one is logged, and the thread continues with the next. Any thread may call.
  */
 final class ReclaimWorker {
 
     /** The work, on that thread. */
     interface ReclaimHandler {
 
-        /** Tells the manager of the cache as it is now. */
+        /** Reports the cache's present state to the manager. */
         void tell();
 
         /** Moves the cache off a server. */
@@ -25,13 +25,13 @@ final class ReclaimWorker {
 
     private final String name;
     private final ReclaimHandler work;
-    /** Guarded by this, as what follows. */
+    /** Guarded by this, as the fields below. */
     private final Deque<Reclaim> alerts = new ArrayDeque<>();
 
     private @Nullable Thread mover;
     /** Whether there is a cache that can move. */
     private boolean begun;
-    /** Whether the manager has yet to learn where the cache is. */
+    /** Whether the cache's state has to be reported to the manager. */
     private boolean changed;
 
     private boolean closed;
@@ -42,26 +42,26 @@ final class ReclaimWorker {
         this.work = work;
     }
 
-    /** From now on alerts are followed, and those that came before. */
+    /** Follows alerts from now on, and those that arrived before. */
     synchronized void begin() {
         begun = true;
         start();
     }
 
-    /** An alert takes the place of an earlier one for the same server. */
+    /** Adds an alert, which replaces an earlier one for the same server. */
     synchronized void add(Reclaim alert) {
         alerts.removeIf(earlier -> earlier.server().equals(alert.server()));
         alerts.add(alert);
         start();
     }
 
-    /** Lets the thread tell the manager of the cache soon. */
+    /** Makes the thread report the cache's state to the manager soon. */
     synchronized void changed() {
         changed = true;
         start();
     }
 
-    /** Whether a server is about to end that the cache is on. */
+    /** Whether a server that the cache uses is about to end. */
     synchronized boolean isToLeave() {
         return alerts.stream().anyMatch(alert -> alert.reason() == Reclaim.Reason.LEAVES);
     }
@@ -104,7 +104,7 @@ final class ReclaimWorker {
         }
     }
 
-    /** If there is nothing more, the next alert starts another thread. */
+    /** Whether there is work. If there is none, this thread ends, and the next alert starts another. */
     private synchronized boolean hasNext() {
         if (closed || alerts.isEmpty() && !changed) {
             mover = null;
@@ -113,7 +113,7 @@ final class ReclaimWorker {
         return true;
     }
 
-    /** However it has ended, the next alert starts another thread. */
+    /** Called when the thread ends for any reason: the next alert starts another. */
     private synchronized void ended() {
         if (mover == Thread.currentThread()) {
             mover = null;
@@ -131,7 +131,7 @@ final class ReclaimWorker {
     }
 
     /**
-     * Begins nothing more, and interrupts the move that is under way, which ends by itself.
+     * Follows no alert from now on, and interrupts the move that is under way, which ends by itself.
      *
      * @return false if it was closed before
      */

@@ -26,25 +26,26 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves a cache's regions between its servers, one region after the other. Off a server that is left, or where the
- * whole cache waits, all haste is made: while one is copied, the next are made ready, and the old copies of those
- * before are given back. Elsewhere nothing goes on beside a copy: that would cost the load three threads' time in place
- * of one's. One thread at a time.
+ * Moves a cache's regions between its servers, one region after the other. If a server is being left, or the whole
+ * cache is paused, the moves hurry: while one region is copied, the next are made ready, and the old copies of earlier
+ * ones are given back. Otherwise nothing else runs beside a copy: that would take the time of three threads from the
+ * load, not of one. One thread at a time.
  */
 public final class CacheMoves {
 
     /**
-     * So many regions are made ready while one is copied. That takes calls to both servers, one after the other, as
-     * long as some copies where processes are busy; what is ready waits, which costs its server little.
+     * How many regions are made ready while one is copied. To make one ready takes calls to both servers, one after the
+     * other, which last as long as a copy if the processes are busy; a region that is ready and waits costs its server
+     * little.
      */
     private static final int MOST_AHEAD = 3;
 
     /**
      * How some regions move.
      *
-     * @param source which they are to leave; null where all of each is to move
-     * @param destinations those to try, the best first, for the next region
-     * @param hasty whether it is to end soon, whatever that costs the load
+     * @param source the server that they leave; null to move all of each region, wherever its parts are
+     * @param destinations the servers to try for the next region, the best first
+     * @param hasty whether it should end soon, whatever that costs the load
      */
     private record MovePlan(
             @Nullable RemoteServer source,
@@ -60,10 +61,10 @@ public final class CacheMoves {
     private final RegionTable table;
     private final RegionMigration migration;
     private final CacheProcedures procedures;
-    /** Those that the cache uses now. */
+    /** The servers that the cache uses now. */
     private final List<RemoteServer> servers;
 
-    /** @param sessions those that are open when it is called */
+    /** @param sessions returns the sessions that are open when it is called */
     public CacheMoves(
             Context context,
             RegionTable table,
@@ -76,7 +77,7 @@ public final class CacheMoves {
         this.migration = new RegionMigration(context, table, sessions);
     }
 
-    /** @throws IndexOutOfBoundsException naming a region that there is not */
+    /** @throws IndexOutOfBoundsException naming a region that does not exist */
     void check(List<Integer> regions) {
         for (int region : regions) {
             if (region < 0 || region >= table.size()) {
@@ -85,20 +86,24 @@ public final class CacheMoves {
         }
     }
 
-    /** Regions off a server that the cache is to leave: {@link #offServer}, or {@link #stay}, has to follow. */
+    /**
+     * Moves regions off a server that the cache is going to leave: a call of {@link #offServer}, or of {@link #stay},
+     * has to follow.
+     */
     MigrationResult leave(RemoteServer source, List<Integer> regions, RemoteServer destination, MigrationOptions how) {
         migration.leave(source);
         return moveAll(regions, MovePlan.to(destination, how, true), _ -> {});
     }
 
     /**
-     * What moves or changes gives up soon, and so does what is to from now on: the cache is about to end. Any thread.
+     * Makes a move or change that is under way give up soon, and later ones at once: the cache is about to end. Any
+     * thread.
      */
     public void stop() {
         migration.stop();
     }
 
-    /** @throws CacheException where it was {@linkplain #stop stopped}. Any thread */
+    /** @throws CacheException if it was {@linkplain #stop stopped}. Any thread */
     public void requireGoing() {
         try {
             migration.requireGoing();
@@ -107,22 +112,22 @@ public final class CacheMoves {
         }
     }
 
-    /** The cache stays connected to servers that it was to leave. */
+    /** The cache stays connected to the server that it was going to leave. */
     void stay() {
         migration.stay();
     }
 
-    /** @throws CacheException where a region stays, after which those before it have moved */
+    /** @throws CacheException if a region stays; those before it have moved then */
     MigrationResult toServer(List<Integer> regions, RemoteServer destination, MigrationOptions how) {
         return moveAll(regions, MovePlan.to(destination, how, how.pause() == PauseScope.CACHE), _ -> {});
     }
 
     /**
-     * Moves everything off a server, each region to the one that has most room. The server's lease is to end then: it
-     * has the copies that are left.
+     * Moves all regions off a server, each to the server with the most room. The caller ends the server's lease then,
+     * and with it the old copies that are left.
      *
-     * @param moved told of each region that has moved
-     * @throws CacheException where a region stays, after which those before it have moved
+     * @param moved called for each region that has moved
+     * @throws CacheException if a region stays; those before it have moved then
      */
     MigrationResult offServer(RemoteServer source, MigrationOptions how, Consumer<MigrationResult> moved) {
         List<Integer> regions = IntStream.range(0, table.size())
@@ -163,7 +168,7 @@ public final class CacheMoves {
                     if (ahead.isEmpty()) {
                         throw e;
                     }
-                    // Those behind it may have what it needs.
+                    // The regions that are ready may hold the room that this one needs.
                     ahead.forEach(MovePrefetcher::close);
                     ahead.clear();
                     one = move(regions.get(i), null, way);
@@ -178,7 +183,7 @@ public final class CacheMoves {
             ahead.forEach(MovePrefetcher::close);
             if (pause) {
                 migration.resume();
-                // Regions that waited were in two places, as servers know them.
+                // During the pause the table's entries were split, so the servers' tables lacked these regions.
                 procedures.settle();
             }
             migration.finish();
@@ -194,15 +199,15 @@ public final class CacheMoves {
     }
 
     /**
-     * No procedure reads or writes the region meanwhile.
+     * Moves a region while no procedure reads or writes it.
      *
-     * @param ready null where nothing is
+     * @param ready the prepared move, or null
      */
     private MigrationResult move(int region, @Nullable ReadyMove ready, MovePlan way) {
         try {
             return procedures.moving(region, () -> moveUnused(region, ready, way));
         } catch (ControlException e) {
-            // A server that has it does not say that no procedure uses it: nothing has been tried.
+            // A server that has the region does not confirm that no procedure uses it: nothing has been tried.
             Closeables.after(e, ready);
             throw stays(region, e);
         }
@@ -241,27 +246,27 @@ public final class CacheMoves {
         return others;
     }
 
-    /** Sessions can use these regions' servers. */
+    /** Makes all sessions able to use these regions' servers. */
     void prepare(List<RemoteRegion> regions) {
         migration.prepare(regions);
     }
 
-    /** Every session has seen the table's capacity before its next request. */
+    /** Returns when every session's next request will see the table's present capacity. */
     void publish() {
         migration.publish();
     }
 
-    /** The table has more regions, or fewer: procedures' servers are told. */
+    /** Sends the table to the servers of procedures, after regions were added or removed. */
     void changed() {
         procedures.settle();
     }
 
-    /** Gives back all regions but so many, beyond which no request is. */
+    /** Gives back all regions from {@code size} on, to which no request is pending. */
     void truncate(int size) {
         migration.truncate(size);
     }
 
-    /** How many regions are on a server, or some of them. Any thread. */
+    /** How many regions are on a server, at least in part. Any thread. */
     public int regionsOf(RemoteServer server) {
         return table.count(entry -> entry.uses(server));
     }

@@ -16,19 +16,19 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives a cache another capacity, another objective, or both at once (Redy, table 1), and waits for its manager where
+ * Gives a cache another capacity, another objective, or both at once (Redy, table 1), and waits for its manager while
  * that starts servers for it or has it move. Thread-safe.
  */
 public final class CacheReshaper {
 
     private static final long RETRY_MILLIS = 200;
-    /** For so long a manager may ask to be asked again. */
+    /** How long a manager may answer that it is busy. */
     private static final long PATIENCE_MINUTES = 10;
 
-    /** The cache, as this knows it. */
+    /** The cache, as this class uses it. */
     public interface ReshapeHost extends CacheResizer.ResizeHost {
 
-        /** @throws IllegalStateException it is deleted */
+        /** @throws IllegalStateException if it is deleted */
         void checkOpen();
 
         CacheConfiguration configuration();
@@ -44,8 +44,8 @@ public final class CacheReshaper {
     private final @Nullable SloWatch watch;
 
     /**
-     * @param moving held while the cache changes, and not while it waits to be asked again
-     * @param tuning null, as {@code watch}, where the cache has no objective
+     * @param moving held while the cache changes, and not between two attempts
+     * @param tuning null, as {@code watch}, if the cache has no objective
      */
     public CacheReshaper(
             ReshapeHost cache,
@@ -96,7 +96,7 @@ public final class CacheReshaper {
 
     private NewObjective objective(Slo slo, double margin) {
         Tuning before = tuning();
-        // Without a manager the servers are what they are, and so is their distance.
+        // Without a manager the servers stay, and so does their distance.
         return new NewObjective(Tunings.of(
                 managed ? before.models() : List.of(before.model()), slo, margin, before.period(), before.listener()));
     }
@@ -116,7 +116,10 @@ public final class CacheReshaper {
         return watch;
     }
 
-    /** A move that the manager waits for goes on between two attempts. */
+    /**
+     * Tries until the manager is not busy. The lock is free between two attempts, so that a move that the manager waits
+     * for can proceed.
+     */
     private void patiently(Runnable attempt) {
         cache.checkOpen();
         long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(PATIENCE_MINUTES);
@@ -148,7 +151,7 @@ public final class CacheReshaper {
         }
     }
 
-    /** With the ways to meet it, of which one is applied. */
+    /** A new objective with the ways to meet it, one of which is applied. */
     private final class NewObjective implements CacheResizer.ObjectiveChange {
 
         private final List<Tuning> ways;
@@ -172,7 +175,8 @@ public final class CacheReshaper {
         @Override
         public void apply(@Nullable AllocationCandidate chosen) {
             Tuning found = chosen == null ? ways.getFirst() : Tunings.chosen(ways, chosen);
-            // Not what the model would choose for it now: it may have been retuned, or configured by hand.
+            // Keep the present configuration, not the one that the model would choose now: the cache may have been
+            // retuned, or reconfigured by the application.
             before = cache.configuration();
             explained = watch().explanation();
             Explanation why = found.why();

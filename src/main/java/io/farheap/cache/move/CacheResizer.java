@@ -22,23 +22,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a cache larger or smaller while it is used (Redy, section 6.2, which stalls all requests meanwhile; here none
- * waits). Larger: regions are taken and zeroed by their servers, sessions are connected to these, the table gets the
- * regions, and then the capacity is raised. Smaller: the capacity is lowered, requests beyond it are awaited, and then
- * the regions go as the old copies of a migration do. One thread at a time, and no migration meanwhile.
+ * waits). To grow, it takes regions, which their servers zero, connects the sessions to these servers, appends the
+ * regions to the table, and then raises the capacity. To shrink, it lowers the capacity, awaits the requests beyond it,
+ * and then frees the regions as a migration frees old copies. One thread at a time, and no migration meanwhile.
  */
 public final class CacheResizer {
 
-    /** For which requests beyond the new end may stay. */
+    /** How long requests beyond the new end may stay pending. */
     static final int QUIET_SECONDS = 10;
 
     private static final long LOOK_NANOS = 50_000;
     private static final long LONGEST_LOOK_NANOS = 20_000_000;
     private static final int ZERO_BYTES = 1 << 20;
 
-    /** The cache, as this knows it. */
+    /** The cache, as this class uses it. */
     public interface ResizeHost extends ManagedCache {
 
-        /** A session that may use all of the last region, also beyond the capacity. */
+        /** Opens a session that may access all of the last region, also beyond the capacity. */
         SessionCore openInternalSession();
     }
 
@@ -48,7 +48,7 @@ public final class CacheResizer {
     private final List<RemoteServer> servers;
     private final Iterable<SessionCore> sessions;
     private final @Nullable ManagedCacheClient management;
-    /** How far the cache may have been written to, where it was larger once; never less. */
+    /** The address up to which the cache may have been written, also when it was larger; an upper bound. */
     private long written;
 
     public CacheResizer(
@@ -67,29 +67,29 @@ public final class CacheResizer {
         this.written = table.capacity();
     }
 
-    /** Another objective, for which the cache runs with another configuration. */
+    /** A change of the objective, for which the cache runs with another configuration. */
     interface ObjectiveChange {
 
         /** The configurations that meet it. */
         List<AllocationCandidate> candidates();
 
         /**
-         * The cache runs with its configuration from now on. Where this fails it does not.
+         * Makes the cache run with the objective's configuration. If this fails, nothing has changed.
          *
-         * @param chosen by the cache's manager; null where it has none
+         * @param chosen the candidate that the cache's manager has chosen; null if it has no manager
          */
         void apply(@Nullable AllocationCandidate chosen);
 
-        /** The cache runs as before it was applied. */
+        /** Makes the cache run with its earlier configuration again. */
         void undo();
     }
 
     /**
-     * All or nothing, but that regions may have moved.
+     * Changes capacity and objective, or nothing, except that regions may have moved.
      *
      * @param bytes at least 1
      * @param objective null for the one that the cache has
-     * @throws ControlException BUSY where the manager is to be asked again; nothing has changed then
+     * @throws ControlException BUSY if the caller should try again; nothing has changed then
      */
     void to(long bytes, @Nullable ObjectiveChange objective) {
         long before = table.capacity();
@@ -114,7 +114,7 @@ public final class CacheResizer {
         int missing = Math.max(0, regions(bytes) - table.size());
         List<RemoteRegion> more = new ArrayList<>();
         change(bytes, missing, managed, objective, more);
-        // Before anybody can write there: what follows may throw.
+        // Before a session can write there, since the following steps may throw.
         written = Math.max(written, bytes);
         table.append(more);
         table.capacity(bytes);
@@ -124,7 +124,7 @@ public final class CacheResizer {
         }
     }
 
-    /** @return null where there is no manager */
+    /** @return null if there is no manager */
     private @Nullable ManagedReshape ask(long bytes, @Nullable ObjectiveChange objective) {
         if (management == null) {
             return null;
@@ -143,7 +143,7 @@ public final class CacheResizer {
         return new CacheException("the capacity stays " + ByteSize.text(table.capacity()) + ": " + e.getMessage(), e);
     }
 
-    /** All but what shows that the cache is another. */
+    /** Does all steps of a change before the one that makes it visible. */
     private void change(
             long bytes,
             int missing,
@@ -160,7 +160,7 @@ public final class CacheResizer {
                 more.addAll(RegionPlacement.more(lastFirst(), missing));
             }
             if (objective != null) {
-                // Before anything moves: it fails sooner than that.
+                // Before regions move: this is more likely to fail.
                 objective.apply(managed == null ? null : managed.candidate());
                 applied = objective;
             }
@@ -186,7 +186,7 @@ public final class CacheResizer {
         }
     }
 
-    /** As Redy has it: the last server's room first. */
+    /** The servers in Redy's order: the one of the last region first. */
     private List<RemoteServer> lastFirst() {
         List<RemoteServer> order = new ArrayList<>(servers);
         RemoteServer last = table.get(table.size() - 1).copy().server();
@@ -196,14 +196,14 @@ public final class CacheResizer {
         return order;
     }
 
-    /** Some of the last region had been the cache's before it became smaller. */
+    /** Zeroes a range of the last region that belonged to the cache before it became smaller. */
     private void zero(long from, long to) {
         if (from >= to) {
             return;
         }
         SessionCore session = cache.openInternalSession();
         try {
-            // From the heap, since a client thread may take it.
+            // On the heap, since a client thread must be able to access it.
             MemorySegment zeros = MemorySegment.ofArray(new byte[(int) Math.min(ZERO_BYTES, to - from)]);
             for (long at = from; at < to; at += zeros.byteSize()) {
                 session.blocking.execute(true, at, zeros.asSlice(0, Math.min(zeros.byteSize(), to - at)));
@@ -240,7 +240,7 @@ public final class CacheResizer {
 
     private void awaitNobodyBeyond(long bytes) {
         StallAwareTimeout patience = new StallAwareTimeout(TimeUnit.SECONDS.toNanos(QUIET_SECONDS));
-        // Those that are opened meanwhile are refused what is beyond.
+        // Sessions that are opened meanwhile refuse requests beyond the capacity.
         for (SessionCore session : sessions) {
             long look = LOOK_NANOS;
             while (session.pending.reaches(bytes)) {
@@ -251,7 +251,8 @@ public final class CacheResizer {
                             + " s, so the capacity stays; poll or close it, and make the cache smaller again");
                 }
                 session.sleeper.wake();
-                // For longer each time: a look keeps the session's thread out, which on a busy machine may be for long.
+                // Pause for longer each time: a look claims the gate and keeps the session's thread out, on a busy
+                // machine for long.
                 Uninterruptibles.parkNanos(this, look);
                 look = Math.min(2 * look, LONGEST_LOOK_NANOS);
             }

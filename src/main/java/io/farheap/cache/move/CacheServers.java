@@ -19,7 +19,9 @@ import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The memory servers that a cache uses, from attaching to leaving, and sessions' connections to them. Any thread. */
+/**
+ * The memory servers that a cache uses, from attaching to leaving, and the sessions' connections to them. Any thread.
+ */
 public final class CacheServers {
 
     private static final System.Logger LOG = System.getLogger(CacheServers.class.getName());
@@ -31,15 +33,16 @@ public final class CacheServers {
     private final Lock alone;
     private final BiConsumer<RemoteServer, ControlException> lost;
     private final List<RemoteServer> all = new CopyOnWriteArrayList<>();
-    /** Guarded by the cache, which attaches one at a time. */
+    /** The next server's index. Guarded by the cache, which attaches one server at a time. */
     private int next;
 
     /**
      * @param name of the cache
-     * @param management of the cache; null where it has no manager
-     * @param sessions of the cache, which change meanwhile
-     * @param alone held while nobody opens a session
-     * @param lost told of a lost server, on a thread of that server's, when all sessions know
+     * @param management the cache's client of its manager; null if it has none
+     * @param sessions the cache's sessions, a list that other threads change
+     * @param alone while it is held, no session is listed
+     * @param lost called for a lost server, on a thread of that server's, after all sessions' connections to it have
+     *     been failed
      */
     public CacheServers(
             String name,
@@ -56,7 +59,7 @@ public final class CacheServers {
         this.lost = lost;
     }
 
-    /** All of them, also those that come and go. */
+    /** The list of all servers, which other threads may change. */
     public List<RemoteServer> all() {
         return all;
     }
@@ -66,9 +69,9 @@ public final class CacheServers {
     }
 
     /**
-     * Attaches to a server, which is {@linkplain #add added} when it can be used.
+     * Attaches to a server; the caller {@linkplain #add adds} it once it can be used.
      *
-     * @throws CacheException where that cannot be
+     * @throws CacheException if the server cannot be used
      */
     public RemoteServer attach(String address) {
         try {
@@ -100,10 +103,10 @@ public final class CacheServers {
     }
 
     /**
-     * Two leases on one server process would be two places that fail as one, and what is moved from one to the other
-     * would stay where it is. A lease that is lost holds nothing: the server may be used anew.
+     * Refuses a second lease on one server process: the two would fail together, and a region that moves from one to
+     * the other would stay in the same memory. A lost lease has no memory, so its server may be used again.
      *
-     * @throws CacheException where one of those in use is the same process
+     * @throws CacheException if one of the servers in use is the same process
      */
     public static void refuseTwice(List<RemoteServer> used, RemoteServer another) {
         for (RemoteServer each : used) {
@@ -115,9 +118,9 @@ public final class CacheServers {
         }
     }
 
-    /** Another that is lost waits for nobody here. */
+    /** Called on a thread for each lost server, so that one loss does not wait for another. */
     private void lost(RemoteServer server, ControlException cause) {
-        // Each by itself: one that is long in a callback must not keep the others' requests waiting.
+        // One thread for each session: a session that is in a long callback must not delay the others' requests.
         List<Thread> losing = sessions.stream()
                 .map(session -> Thread.ofVirtual().start(() -> lose(session, server)))
                 .toList();
@@ -136,7 +139,7 @@ public final class CacheServers {
         }
     }
 
-    /** @return the sessions to connect to it; those that are listed from now on do that themselves */
+    /** @return the sessions to connect to it; sessions that are listed from now on connect by themselves */
     List<SessionCore> add(RemoteServer server) {
         alone.lock();
         try {
@@ -147,7 +150,7 @@ public final class CacheServers {
         }
     }
 
-    /** Sessions that are opened from now on know nothing of it. */
+    /** Removes a server: sessions that are opened from now on do not connect to it. */
     void remove(RemoteServer server) {
         alone.lock();
         try {
@@ -158,15 +161,16 @@ public final class CacheServers {
     }
 
     /**
-     * One whose lease holds before one that is lost, which may have been started anew at its address.
+     * The server at an address. If there are several, since a lost server was started again at its address, one with a
+     * valid lease.
      *
-     * @throws CacheException where there is none
+     * @throws CacheException if there is none
      */
     public RemoteServer get(String address) {
         return get(all, address);
     }
 
-    /** The same, of the servers of any cache. */
+    /** The same among the servers of any cache. */
     public static RemoteServer get(List<RemoteServer> all, String address) {
         RemoteServer gone = null;
         for (RemoteServer server : all) {
@@ -184,15 +188,15 @@ public final class CacheServers {
                 + all.stream().map(RemoteServer::address).toList());
     }
 
-    /** Whether one at an address is so; lost ones are asked for too. */
+    /** Whether a server at an address satisfies a predicate; lost servers are tested too. */
     public boolean any(String address, Predicate<RemoteServer> what) {
         return all.stream().anyMatch(server -> server.address().equals(address) && what.test(server));
     }
 
     /**
-     * Connects a new session's path to all; where that cannot be, the path is closed.
+     * Connects a new session's path to all servers; if that fails, closes the path.
      *
-     * @return all that there were
+     * @return the servers that it has connected to
      */
     public List<RemoteServer> connect(DataPath path) {
         try {
@@ -207,14 +211,14 @@ public final class CacheServers {
         }
     }
 
-    /** Connects a session anew to those that it is not connected to. */
+    /** Connects a session again to the servers that it has no working connection to. */
     public void reconnect(SessionCore session) {
         for (RemoteServer server : all) {
             tolerantly(server, () -> session.participant.ensureConnected(server));
         }
     }
 
-    /** A server that is gone takes its own regions along, not the session's others. */
+    /** Ignores the failure of a server that is gone: the session can still use the regions of the others. */
     private static void tolerantly(RemoteServer server, Runnable connect) {
         try {
             connect.run();
@@ -226,7 +230,10 @@ public final class CacheServers {
         }
     }
 
-    /** What sessions have of servers that were lost before whoever fails that could see it. */
+    /**
+     * Fails the connections of sessions, which have just been listed or have changed their path, to servers that were
+     * lost before: {@link #lost} did not find these connections.
+     */
     public void loseLost(List<SessionCore> unseen) {
         for (RemoteServer server : all) {
             if (server.lost() != null) {

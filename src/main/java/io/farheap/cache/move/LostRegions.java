@@ -7,10 +7,10 @@ import io.farheap.remote.contract.RemoteServer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Describes, for messages, which servers a part of a cache was lost with, and what the application can do. */
+/** Describes, for messages, the servers with which a part of a cache was lost, and the remedy. */
 public final class LostRegions {
 
-    /** What is left to do when the content is gone. */
+    /** The remedy when the content is gone. */
     public static final String REMEDY = "close this cache, create another and fill it again; a cache with "
             + "CacheBuilder.resilience survives the loss of servers";
 

@@ -5,16 +5,16 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * Tells listeners of what has moved, on the thread that has the lock of changes, which they may not use: what they did
- * would happen within the move.
+ * Calls listeners of regions that have moved, on the thread that holds the lock for changes. A listener may not change
+ * the cache: its change would run within the move.
  */
 public final class MoveNotifier {
 
     private final ReentrantLock changing;
-    /** A listener is called, on the thread that has the lock. */
+    /** Whether the thread that holds the lock is in a listener. */
     private volatile boolean telling;
 
-    /** @param changing held by the thread that moves something */
+    /** @param changing held by the thread that moves regions */
     public MoveNotifier(ReentrantLock changing) {
         this.changing = changing;
     }

@@ -6,12 +6,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The next region's move, made ready on a thread of its own while the one before it is under way. Its owner takes it,
+ * Prepares the move of a region on a thread of its own, while the one before it is copied. The owner takes the result,
  * or closes this.
  */
 final class MovePrefetcher implements AutoCloseable {
 
-    /** Nothing is made ready. */
+    /** Prepares nothing. */
     static final MovePrefetcher NONE = new MovePrefetcher(CompletableFuture.completedFuture(null));
 
     private final CompletableFuture<@Nullable ReadyMove> ready;
@@ -33,8 +33,8 @@ final class MovePrefetcher implements AutoCloseable {
     }
 
     /**
-     * What is ready, and the caller's then; waits for it. Null where it failed, or a server has waited for it too long:
-     * whoever begins anew finds out why.
+     * Waits for the prepared move, which the caller owns then. Null if preparing it failed, or if it has expired at a
+     * server: the caller then begins the move again, and gets the error if there still is one.
      */
     @Nullable
     ReadyMove take() {
@@ -46,7 +46,7 @@ final class MovePrefetcher implements AutoCloseable {
         return made;
     }
 
-    /** Gives back what has not been taken. Waits for what is being made. */
+    /** Gives a move back that has not been taken; waits until it is prepared. */
     @Override
     public void close() {
         ReadyMove made = ready.exceptionally(_ -> null).join();

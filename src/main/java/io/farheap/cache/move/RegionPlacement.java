@@ -11,15 +11,16 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Which server a new cache's regions go to. */
+/** Chooses the servers of a new or growing cache's regions, and allocates them. */
 public final class RegionPlacement {
 
     private RegionPlacement() {}
 
     /**
-     * Spreads the regions, region i on server i modulo their number where they have room.
+     * Allocates a new cache's regions round robin: region i on server i modulo the number of servers, as long as each
+     * has room.
      *
-     * @param allotted how many regions each server is to have; null for as evenly as they have room
+     * @param allotted how many regions each server gets; null to spread them as evenly as the room allows
      */
     public static RegionTable allocate(List<RemoteServer> servers, long capacity, int @Nullable [] allotted) {
         long regionBytes = servers.getFirst().description().regionBytes();
@@ -72,10 +73,10 @@ public final class RegionPlacement {
     }
 
     /**
-     * Regions for a cache that grows, from the first servers that have room.
+     * Allocates regions for a cache that grows, from the first servers that have room.
      *
      * @param servers in the order in which they are asked
-     * @throws CacheException where there are not enough; nothing has been taken then
+     * @throws CacheException if there are not enough; nothing has been taken then
      */
     static List<RemoteRegion> more(List<RemoteServer> servers, int wanted) {
         List<RemoteRegion> granted = new ArrayList<>();
@@ -103,7 +104,7 @@ public final class RegionPlacement {
         }
     }
 
-    /** As many as a server has that does not have all. */
+    /** Takes as many regions as a server has, if it does not have all that are wanted. */
     private static ControlException some(
             RemoteServer server, int wanted, List<RemoteRegion> granted, ControlException refused) {
         if (refused.code() != ControlException.Code.OUT_OF_MEMORY) {

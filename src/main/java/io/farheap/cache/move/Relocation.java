@@ -17,15 +17,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Servers that come and go, and regions that move between them: one such change at a time. Of a cache that a manager
- * keeps, the manager is asked for room first, and told afterwards. Any thread but a session's in a callback.
+ * Adds and retires servers, and moves regions between them: one such change at a time. If the cache has a manager, the
+ * manager reserves room first, and receives a report afterwards. Any thread, except in a callback of a session.
  */
 public final class Relocation {
 
-    /** The cache, as this knows it. */
+    /** The cache, as this class uses it. */
     public interface RelocationHost extends ManagedCache {
 
-        /** @throws IllegalStateException it is deleted */
+        /** @throws IllegalStateException if it is deleted */
         void checkOpen();
     }
 
@@ -35,9 +35,9 @@ public final class Relocation {
     private final CacheMoves moves;
     private final CacheProcedures procedures;
     private final List<SessionCore> sessions;
-    /** Null where the cache has no manager. */
+    /** Null if the cache has no manager. */
     private final @Nullable ManagedCacheClient management;
-    /** One migration, or change of servers or of how requests travel, at a time. */
+    /** Held during a migration, and during a change of the servers, the capacity or the configuration. */
     private final ReentrantLock moving = new ReentrantLock();
 
     private final MoveNotifier news = new MoveNotifier(moving);
@@ -64,7 +64,7 @@ public final class Relocation {
         return moving;
     }
 
-    /** With no change meanwhile. */
+    /** Runs an action with no change meanwhile. */
     public <T> T unmoved(Supplier<T> action) {
         refuseInListener();
         moving.lock();
@@ -75,12 +75,12 @@ public final class Relocation {
         }
     }
 
-    /** Throws where the calling thread is in a listener of a move: the cache is in the middle of that. */
+    /** Throws if the calling thread is in a listener of a move, within which the cache cannot be changed. */
     public void refuseInListener() {
         news.refuseInListener();
     }
 
-    /** The same, of a cache that is open. */
+    /** As {@link #unmoved}, for a cache that has to be open. */
     private <T> T changing(Supplier<T> change) {
         cache.checkOpen();
         return unmoved(() -> {
@@ -152,13 +152,15 @@ public final class Relocation {
 
     private MigrationResult move(List<Integer> regions, String to, MigrationOptions how) {
         return changing(() -> {
-            // Not before: the cache may have become smaller meanwhile.
+            // Check under the lock: the cache may have become smaller before.
             moves.check(regions);
             return moves.toServer(regions, servers.get(to), how);
         });
     }
 
-    /** Off a server that is to be retired then; {@link #stay} says that it is not. */
+    /**
+     * Moves regions off a server that {@link #leave} retires then; if it stays in use, the caller calls {@link #stay}.
+     */
     public MigrationResult migrate(List<Integer> regions, String from, String to, MigrationOptions how) {
         return changing(() -> {
             moves.check(regions);
@@ -186,7 +188,7 @@ public final class Relocation {
         }
     }
 
-    /** On the first of the cache's other servers that the manager says has room for all. */
+    /** Reserves room on the first of the cache's other servers on which the manager has room for all regions. */
     private void reserveElsewhere(ManagedCacheClient manager, String address) {
         cache.checkOpen();
         RemoteServer source = servers.get(address);
@@ -207,7 +209,7 @@ public final class Relocation {
         }
     }
 
-    /** Moves all regions off a server, and is done with it; the manager knows already, or there is none. */
+    /** Moves all regions off a server, and detaches from it. The manager has planned this, or there is none. */
     public MigrationResult leave(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
         return changing(() -> {
             RemoteServer source = servers.get(address);

@@ -15,12 +15,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Compares, period by period and on a thread of its own, what a cache does with its objective. Thread-safe. */
+/** Compares a cache's performance with its objective, period by period, on a thread of its own. Thread-safe. */
 public final class SloWatch implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(SloWatch.class.getName());
 
-    /** Of the room that a configuration has: with so much in flight a throughput that is too low is a miss. */
+    /**
+     * The share of a configuration's room for requests: with that much in flight on average, a throughput that is too
+     * low is a miss.
+     */
     private static final double LOADED = 0.9;
 
     private final String name;
@@ -39,8 +42,8 @@ public final class SloWatch implements AutoCloseable {
 
     /**
      * @param name the cache's
-     * @param period of which averages are taken
-     * @param listener told after each, or null
+     * @param period over which averages are taken
+     * @param listener receives the report of each period, or null
      */
     SloWatch(
             String name,
@@ -60,8 +63,8 @@ public final class SloWatch implements AutoCloseable {
 
     /**
      * @param name the cache's
-     * @param tuning null where it has no objective
-     * @return null then
+     * @param tuning null if it has no objective
+     * @return null if it has no objective
      */
     public static @Nullable SloWatch of(String name, @Nullable Tuning tuning, LatencyTracker latency) {
         return tuning == null ? null : new SloWatch(name, latency, tuning.why(), tuning.period(), tuning.listener());
@@ -71,7 +74,7 @@ public final class SloWatch implements AutoCloseable {
         return why;
     }
 
-    /** The cache runs with another configuration from now on; a period that has begun is not compared with anything. */
+    /** The cache runs with another configuration from now on; the period that has begun is not compared. */
     public void changed(Explanation now) {
         why = now;
         miss = null;
@@ -82,8 +85,8 @@ public final class SloWatch implements AutoCloseable {
     }
 
     /**
-     * By which share predictions were better than what the cache did when it last missed its objective with its
-     * configuration; 0 where it has not.
+     * The share by which the prediction was better than the cache's performance when it last missed its objective with
+     * this configuration; 0 if it has not missed it.
      */
     public double shortfall() {
         SloReport report = miss;
@@ -95,7 +98,7 @@ public final class SloWatch implements AutoCloseable {
         return missed;
     }
 
-    /** An explanation is compared by identity: another that says the same is another. */
+    /** Explanations are compared by identity: a new one with the same content is a change too. */
     @SuppressWarnings("ReferenceEquality")
     private void run() {
         LatencySums before = latency.sums();
@@ -138,9 +141,11 @@ public final class SloWatch implements AutoCloseable {
     }
 
     /**
-     * @param configuration with which the cache ran
-     * @param done meanwhile
-     * @param nanos how long that was, above 0
+     * Compares the performance in one period with an objective.
+     *
+     * @param configuration the configuration of the cache in the period
+     * @param done the operations of the period
+     * @param nanos the length of the period, above 0
      */
     public static SloReport report(Slo slo, Configuration configuration, LatencySums done, long nanos) {
         double reads = done.reads() * 1e9 / nanos;
@@ -164,8 +169,8 @@ public final class SloWatch implements AutoCloseable {
     }
 
     /**
-     * By which share a prediction was better than a report, in the figure where it was so the most; 0 where in none. A
-     * throughput that nobody asked for does not count.
+     * The share by which a prediction was better than a report, in the figure with the greatest difference; 0 if in
+     * none. Throughputs count only if the cache was {@linkplain SloReport#loaded loaded}.
      */
     public static double shortfall(SloReport report, Performance predicted) {
         double latency = Math.max(

@@ -13,14 +13,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a cache is asked for by an objective.
+ * An objective for a cache, and the configuration that was found for it.
  *
- * @param models of all distances, where configurations are searched for another objective
- * @param model of them the one in which this was found
- * @param margin by which predictions are to be better than the objective
+ * @param models of all distances, in which configurations are searched for another objective
+ * @param model the one of them in which this configuration was found
+ * @param margin the share by which predictions have to be better than the objective
  * @param why the configuration that was found for the first objective
  * @param period of the comparisons with the objective
- * @param listener told of them, or null
+ * @param listener receives their results, or null
  */
 public record Tuning(
         List<PerformanceModel> models,
@@ -59,7 +59,7 @@ public record Tuning(
         return new Tuning(List.copyOf(all), model, margin, why, period, listener);
     }
 
-    /** A model of another device says nothing about this one. */
+    /** Refuses a model of another device. */
     public void check(Context context) {
         String device = device(context);
         if (!isOf(model.subject(), device)) {
@@ -70,7 +70,7 @@ public record Tuning(
     }
 
     /**
-     * What a coded cache does, another with another code does not, nor one without.
+     * Refuses a model of caches with another resilience: their performance differs.
      *
      * @param resilience of the cache, or {@link ModelSubject#PLAIN}
      */
@@ -86,7 +86,7 @@ public record Tuning(
         return resilience.equals(ModelSubject.PLAIN) ? "without resilience" : "with resilience " + resilience;
     }
 
-    /** A device as models name it, but for what tells several of that name apart. */
+    /** The name of a device as models have it, without the suffix that distinguishes several of that name. */
     public static String device(Context context) {
         return context.device().name() + " (" + context.library().name().toLowerCase(Locale.ROOT) + ")";
     }

@@ -14,8 +14,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ways to meet an objective at each distance of which there is a model: a manager chooses one, by what servers it
- * has how far away (Redy, section 6.1).
+ * The ways to meet an objective, one for each distance that has a model: a manager chooses one by the servers that it
+ * has at each distance (Redy, section 6.1).
  */
 public final class Tunings {
 
@@ -23,7 +23,7 @@ public final class Tunings {
 
     /**
      * @return one for each model in which the objective can be met; at least one
-     * @throws InfeasibleSloException in none, with the nearest objectives that can be met in the first
+     * @throws InfeasibleSloException if it can be met in none, with the nearest objectives that can be met in the first
      */
     public static List<Tuning> of(
             List<PerformanceModel> models,
@@ -44,13 +44,13 @@ public final class Tunings {
             if (first != null) {
                 throw first;
             }
-            // Says what is missing.
+            // Throws, and names the missing model.
             Tuning.of(null, slo, margin, period, listener);
         }
         return feasible;
     }
 
-    /** For each distance and number of server threads with which the objective can be met. */
+    /** A candidate for each distance and number of server threads with which the objective can be met. */
     public static List<AllocationCandidate> candidates(List<Tuning> tunings) {
         return tunings.stream()
                 .flatMap(tuning -> tuning.why().candidates().stream()
@@ -60,7 +60,7 @@ public final class Tunings {
                 .toList();
     }
 
-    /** What a manager has chosen of those. */
+    /** The tuning that a manager has chosen of the {@link #candidates}. */
     public static Tuning chosen(List<Tuning> tunings, AllocationCandidate candidate) {
         for (Tuning tuning : tunings) {
             for (io.farheap.slo.CandidateConfiguration found : tuning.why().candidates()) {
@@ -80,7 +80,7 @@ public final class Tunings {
         throw new CacheException("the manager has chosen " + candidate + ", which it was not offered");
     }
 
-    /** A model of one host says that there is no distance: it is good for any that a process there sees. */
+    /** A model that was measured within one host has no distance: it is used for any. */
     private static int switches(Tuning tuning) {
         int switches = tuning.model().subject().switches();
         return switches == 0 ? AllocationCandidate.ANY.switches() : switches;

@@ -1,5 +1,5 @@
 /**
- * From an objective to a configuration, and whether the cache meets it, period by period. It stands on {@code slo};
+ * From an objective to a configuration, and whether the cache meets it, period by period. The package uses {@code slo};
  * begin with {@link io.farheap.cache.objective.Tuning} and {@link io.farheap.cache.objective.SloWatch}.
  */
 @NullMarked

@@ -7,14 +7,18 @@ import io.farheap.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Registered chunks through which data of segments passes that are not a cache's buffers. One thread at a time. */
+/**
+ * Registered chunks for the data of segments that are not the cache's buffers, and so are not registered: a write's
+ * data are copied into a chunk before the WRITE is posted, a read's data out of it after the READ has completed. Inside
+ * the session's gate.
+ */
 public final class BounceBuffers implements AutoCloseable {
 
     static final int CHUNK_BYTES = 16 * 1024;
     private static final int CHUNKS = 64;
 
     private final ProtectionDomain domain;
-    /** Null until it is needed. */
+    /** Null until {@link #prepare}. */
     private @Nullable RegisteredMemory memory;
 
     private MemorySegment chunks = MemorySegment.NULL;
@@ -57,7 +61,7 @@ public final class BounceBuffers implements AutoCloseable {
         return chunk;
     }
 
-    /** @return false where the segment cannot be accessed any more */
+    /** @return false if the segment cannot be accessed any more */
     boolean copyIn(int chunk, MemorySegment source) {
         return copy(source, requestOffsets[chunk], chunks, offset(chunk), lengths[chunk]);
     }
@@ -74,7 +78,7 @@ public final class BounceBuffers implements AutoCloseable {
             MappedFaults.raise(to);
             return true;
         } catch (IllegalStateException | WrongThreadException | InternalError e) {
-            // The last is how the JVM says that a mapped file has become shorter.
+            // The JVM throws an InternalError if a mapped file has become shorter.
             return false;
         }
     }

@@ -8,9 +8,10 @@ import io.farheap.remote.queue.QueueCompletions;
 import io.farheap.verbs.WcStatus;
 
 /**
- * Takes what has ended of a session's work requests, and notes at requests what has become of them. A work request's
- * tag is its request's place, and above {@value #TAG_CHUNK_SHIFT} bits one more than the bounce buffer's chunk that its
- * data go through. One thread at a time.
+ * Takes the completions of a session's work requests, and records each at its request: one work request less is
+ * outstanding, or the request's status is that of a failure. A work request's tag is its request's place; if its data
+ * pass through a bounce buffer, the bits from bit {@value #TAG_CHUNK_SHIFT} on are the chunk's index plus one, else 0.
+ * Inside the session's gate.
  */
 final class PartCompletions {
 
@@ -26,12 +27,12 @@ final class PartCompletions {
         this.bounce = bounce;
     }
 
-    /** Of a work request whose data go through a chunk; that of others is their request's place. */
+    /** The tag of a work request whose data pass through a chunk; the tag of any other is its request's place. */
     static long tag(PostedRequest request, int chunk) {
         return (long) (chunk + 1) << TAG_CHUNK_SHIFT | request.place;
     }
 
-    /** Takes all that has ended. */
+    /** Takes all completions that there are. */
     void take() {
         if (completions.hasMore()) {
             endNoted();
@@ -50,14 +51,15 @@ final class PartCompletions {
                     end(ring.takeFirst(), 1, WcStatus.SUCCESS);
                 }
             }
-            // A session that goes to sleep must leave none behind: only a later one raises an event.
+            // A full batch may have left completions in the queue. A session that is about to sleep must take them all:
+            // those that are there when notification is requested raise no event.
         } while (end == completions.batch());
         while (completions.hasMore() && completions.noteRefused(false)) {
             endNoted();
         }
     }
 
-    /** Most of a list are of one request. */
+    /** Takes the operations that are noted as ended, all of one request at a time: most of a list belong to one. */
     private void endNoted() {
         while (completions.left() > 0) {
             int status = completions.status();
@@ -74,8 +76,12 @@ final class PartCompletions {
         }
     }
 
-    /** @param chunk that the work request's data went through; -1 for none */
-    // Data go through a chunk from a segment, or to one.
+    /**
+     * Handles a failure, or data that passed through a chunk.
+     *
+     * @param chunk that the work request's data passed through; -1 for none
+     */
+    // A request whose data pass through a chunk has a segment.
     @SuppressWarnings("NullAway")
     private void endUnusual(PostedRequest request, int chunk, int status) {
         if (status != WcStatus.SUCCESS) {
@@ -89,7 +95,10 @@ final class PartCompletions {
         }
     }
 
-    /** Whether a drain is under way: then completions come that are no operation's. */
+    /**
+     * Whether a drain is under way. Then the queue also delivers the completions of the READs that flush connections,
+     * which belong to no request.
+     */
     boolean draining() {
         return completions.draining();
     }

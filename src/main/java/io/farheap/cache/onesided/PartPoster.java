@@ -13,25 +13,35 @@ import io.farheap.remote.queue.QueuePoster;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Cuts a session's requests into work requests, and posts them. One thread at a time. */
+/**
+ * Cuts a session's requests into work requests, and posts them. A work request ends where its region, the copy of that
+ * part of a region that is in two places, or the largest message ends; if its data are in a segment, also after the
+ * length of a bounce chunk. {@link SessionEngine} calls this in the order of issue, inside the session's gate.
+ */
 public final class PartPoster {
 
     enum PostProgress {
         /** The whole request is posted. */
         POSTED,
-        /** There is no room for the next work request. */
+        /**
+         * The next work request cannot be posted yet: its connection or the bounce buffer has no room, or the barrier
+         * blocks it.
+         */
         NO_ROOM,
-        /** The next part is in a region that is moving. */
+        /** The next part is in a range that a migration holds. */
         HELD
     }
 
-    /** Something beside the connections that requests may have to wait for. */
+    /** Operations on another way to the servers (batches) that requests may have to wait for. */
     public interface Barrier {
 
-        /** Whether it blocks anything at all. */
+        /** Whether it may block a request now. */
         boolean present();
 
-        /** Whether a request to a range must not be posted yet; it is asked again with the next poll. */
+        /**
+         * Whether a work request to a range must not be posted yet. If so, the poster calls this again with the next
+         * poll.
+         */
         boolean blocks(long address, long length);
     }
 
@@ -40,7 +50,7 @@ public final class PartPoster {
     private final RegionTable table;
     private final BounceBuffers bounce;
     private final int maxMessageBytes;
-    /** Null where no request has to wait for anything. */
+    /** Null if all requests travel through this poster. */
     private @Nullable Barrier barrier;
 
     PartPoster(QueuePoster queue, Routes routes, BounceBuffers bounce, int maxMessageBytes) {
@@ -59,12 +69,12 @@ public final class PartPoster {
         return barrier != null && barrier.present();
     }
 
-    /** Posts what is left of a request, cut where regions, their parts and messages end. */
+    /** Posts the rest of a request, as far as it can be posted now. */
     PostProgress post(PostedRequest request) {
         try {
             return postRest(request);
         } catch (Throwable e) {
-            // It alone ends: what is behind it goes on with the next poll.
+            // Only this request ends: the next poll continues with those behind it.
             request.lose();
             throw e;
         }
@@ -115,7 +125,7 @@ public final class PartPoster {
         return PostProgress.POSTED;
     }
 
-    /** So much of a request is not posted. */
+    /** Passes over bytes of a request that will not be posted, and stores why. */
     private static void skip(PostedRequest request, int bytes, int status) {
         request.status = status;
         request.posted += bytes;

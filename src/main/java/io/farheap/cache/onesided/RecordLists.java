@@ -8,8 +8,9 @@ import io.farheap.migration.region.RegionTable;
 import io.farheap.remote.queue.QueuePoster;
 
 /**
- * Puts the records of one request into lists, one for each server: one doorbell posts each. One thread at a time,
- * inside the session's gate: no migration changes the table between {@link #canTake} and {@link #add}.
+ * Puts the records of one request into lists of work requests, one for each server, each of which one doorbell posts.
+ * {@link #canTake} and {@link #add} are called in one stay in the session's gate, so that no connection is changed, and
+ * no drain begins, in between.
  */
 final class RecordLists {
 
@@ -20,7 +21,7 @@ final class RecordLists {
     private final QueuePoster queue;
     private final int maxMessageBytes;
 
-    /** The range that the records added last are in. */
+    /** The range that encloses the records added last. */
     private long begin;
 
     private long end;
@@ -32,7 +33,10 @@ final class RecordLists {
         this.maxMessageBytes = maxMessageBytes;
     }
 
-    /** Whether every record is in a region that is in one place, and its connection could take all of them. */
+    /**
+     * Whether every record is in one region that is in one place, and that region's connection has room for all
+     * records.
+     */
     boolean canTake(long[] addresses, int count, int length) {
         if (length > maxMessageBytes || !queue.hasRoomFor(count)) {
             return false;
@@ -61,10 +65,11 @@ final class RecordLists {
     }
 
     /**
-     * Puts records that {@link #canTake} has said yes to into the lists of their connections. The queue posts them.
+     * Puts records that {@link #canTake} has accepted into the lists of their connections; {@link
+     * QueuePoster#postLists} posts them.
      *
-     * @param request its tag, on each work request
-     * @param local address of the first record's data; each other's follow those before it
+     * @param request the request's place, the tag of each work request
+     * @param local address of the first record's data; the data of the others follow in the order of the records
      */
     // canTake has found a connection for each record.
     @SuppressWarnings("NullAway")
@@ -96,12 +101,12 @@ final class RecordLists {
         end = last + length;
     }
 
-    /** Where the first of the records added last begins. */
+    /** The lowest address of the records added last. */
     long begin() {
         return begin;
     }
 
-    /** Where the last of the records added last ends. */
+    /** The address at which the highest of the records added last ends, exclusive. */
     long end() {
         return end;
     }

@@ -28,7 +28,7 @@ public final class SessionConnections extends SessionLinks<ServerConnection> {
     private final int doorbellBatch;
     private final ConnectionNumbers numbers = new ConnectionNumbers();
 
-    /** @param scratch where drains put what they read */
+    /** @param scratch registered memory that the READs of drains write to */
     public SessionConnections(
             OwnerGate gate,
             QueuePoster queue,
@@ -101,7 +101,7 @@ public final class SessionConnections extends SessionLinks<ServerConnection> {
         queue.fail(server.index());
     }
 
-    // There is a connection, as usable has said.
+    // There is a connection: the caller has checked usable.
     @Override
     @SuppressWarnings("NullAway")
     public Drain beginDrain(RemoteRegion region) {

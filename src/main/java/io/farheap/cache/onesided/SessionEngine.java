@@ -23,12 +23,46 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session does with requests: cuts them into work requests at region boundaries, posts them in the order of
- * issue, and completes them in that order. The session calls it inside its gate; it knows nothing of threads.
+ * Executes a session's reads, writes and atomics as one-sided operations: cuts requests into work requests, posts these
+ * in the order of issue, and calls the requests back in that order.
  *
- * <p>Order (DESIGN.md, invariant 1). Work requests to one server execute in the order of posting, but for a WRITE
- * behind a READ, which the connection fences; two requests that overlap meet on one server. Requests that a migration
- * holds leave the order of callbacks; later ones that overlap them are held too.
+ * <p><b>Idea.</b> A session has one reliable connection to each server, and two requests that overlap share bytes of
+ * one region, so the work requests for these bytes go to the same queue pair. A queue pair executes its work requests
+ * in the order of posting, except that a WRITE may overtake an earlier READ or atomic; {@link Connection} sets the
+ * fence flag of a WRITE that may overlap one in flight. So posting in the order of issue is enough for a request to
+ * take effect after the earlier ones that it overlaps (DESIGN.md, invariant 1); no request waits for the completion of
+ * another. If a connection fails, its operations are lost, and the server's end is fenced before another connection
+ * replaces it ({@link SessionConnections}).
+ *
+ * <p><b>The way of a request.</b> {@link RequestOrder} numbers requests as they are issued and keeps three positions,
+ * {@code head <= next <= tail}. <b>Issue</b> takes a {@link PostedRequest} and stores its place at {@code tail}.
+ * <b>Post</b> ({@link PartPoster}) takes the request at {@code next}, cuts it where regions, their parts and messages
+ * end, and adds to its {@code posted} bytes and its {@code outstanding} work requests. If a connection has no room,
+ * posting stops there until the next poll, so that no queued request overtakes another. A request that is one work
+ * request, with none queued or held before it, is posted as it is issued ({@link #postAtOnce}). <b>Complete</b> ({@link
+ * PartCompletions}) finds the request by the work request's tag and subtracts from {@code outstanding}. <b>Call
+ * back</b> ({@link RequestCallbacks}) begins at {@code head} and stops at the first request that is not fully posted or
+ * has work requests outstanding.
+ *
+ * <p><b>Writers.</b> The session's owner calls the engine inside its {@link io.farheap.thread.OwnerGate}; it alone
+ * writes requests, their order and the list of held ones, all in plain fields. Another thread (a migration, a
+ * reconfiguration, a close) claims the gate first, and changes connections and registered memory, but no request: the
+ * completions that it takes while it drains a connection are stashed, and the owner handles them first ({@link
+ * QueueCompletions}). Two methods are called without the gate: {@link #mayHold} reads the number of held requests, and
+ * {@link #sample} reads addresses and tolerates stale ones. The owner only reads the region table, which migrations
+ * write.
+ *
+ * <p><b>Moving regions.</b> A migration stores its mark or entry in the table, and then executes a heavy fence and
+ * finds the owner outside of its gate. So each work request was either posted before, and the migration awaits its
+ * completion (a drain), or is posted by an owner that sees the change. A request to a range that the table holds is
+ * moved from the order to {@link HeldRequests}, with its sequence number, and leaves {@link RequestOrder#EMPTY} behind:
+ * requests behind it that do not overlap it are posted and called back. Those that overlap it are held too, so that
+ * they take effect after it. A held request is posted if the table holds it no longer, {@code next} has passed its
+ * number, and no earlier held request that overlaps it is unposted.
+ *
+ * <p>No wake-up is lost in between: the owner counts a held request and looks at the table once more with its next
+ * poll; the migration changes the table, executes a heavy fence, and then loads the count ({@link #mayHold}). If the
+ * migration reads 0, the owner's second look sees the change.
  */
 public final class SessionEngine implements RequestPath {
 
@@ -53,9 +87,9 @@ public final class SessionEngine implements RequestPath {
     private boolean heldMayResume;
 
     /**
-     * @param queue on the routes' connections
-     * @param completions of that queue
-     * @param latency where latencies are recorded, or null
+     * @param queue posts on the connections of {@code routes}
+     * @param completions of {@code queue}
+     * @param latency records latencies, or null
      * @param capacity requests between issue and callback, a power of two
      */
     public SessionEngine(
@@ -84,10 +118,14 @@ public final class SessionEngine implements RequestPath {
         this.lists = new RecordLists(routes, queue, maxMessageBytes);
     }
 
+    /**
+     * Makes requests wait for a barrier, which is checked before each work request is posted. Before the first request.
+     */
     public void barrier(PartPoster.Barrier asked) {
         poster.barrier(asked);
     }
 
+    /** Runs the callbacks of these requests. */
     public RequestCallbacks callbacks() {
         return callbacks;
     }
@@ -97,7 +135,7 @@ public final class SessionEngine implements RequestPath {
         return order;
     }
 
-    /** Whether so many requests would be taken now. */
+    /** Whether {@code count} more requests would be accepted now, even if a migration held all of them. */
     public boolean hasRoomFor(int count) {
         return order.hasRoomFor(count) && count <= requests.room() && held.count() + count <= heldLimit;
     }
@@ -153,7 +191,7 @@ public final class SessionEngine implements RequestPath {
         return order.reaches(end) || held.reaches(end);
     }
 
-    // An operation is its connection's.
+    // A route with an operation has a connection.
     @Override
     @SuppressWarnings("NullAway")
     public int tryExecute(
@@ -184,7 +222,10 @@ public final class SessionEngine implements RequestPath {
         return DONE;
     }
 
-    /** A request that is posted with this and behind which nothing waits. There must be a place. */
+    /**
+     * Takes a place for a request that the caller posts now, and appends it to the order as posted. No request may wait
+     * to be posted, and there must be {@linkplain PostedRequests#room room}.
+     */
     private PostedRequest begin(
             boolean write, long address, long length, RequestBuffer buffer, long local, Completion done, long token) {
         PostedRequest request = requests.take();
@@ -216,9 +257,10 @@ public final class SessionEngine implements RequestPath {
     }
 
     /**
-     * Posts a request that is one work request, where nothing is in its way.
+     * Posts a request at once if it is one work request and nothing is in its way: no request is queued or held, no
+     * barrier is present, and its connection has room.
      *
-     * @return false where something is, and nothing has happened
+     * @return false if something is in its way; nothing has happened then
      */
     public boolean postAtOnce(
             Route route,
@@ -229,7 +271,7 @@ public final class SessionEngine implements RequestPath {
             long local,
             Completion done,
             long token) {
-        // With nothing queued or held, what is posted now is in order.
+        // If no request is queued or held, posting now keeps the order of issue.
         if (!order.isPosted()
                 || !order.hasRoomFor(1)
                 || held.count() > 0
@@ -255,13 +297,16 @@ public final class SessionEngine implements RequestPath {
         bounce.prepare();
     }
 
-    /** Half of the requests may be held, and each record may have to become one. */
+    /** Each record may have to become a request of its own, and only half of the requests may be held. */
     @Override
     public int maxRecords() {
         return heldLimit;
     }
 
-    /** Posted to each server as one list. */
+    /**
+     * Posts the records to each server as one list if nothing is in their way; otherwise each becomes a request of its
+     * own.
+     */
     @Override
     public boolean issueAll(
             boolean write,
@@ -288,9 +333,9 @@ public final class SessionEngine implements RequestPath {
     }
 
     /**
-     * As {@link #issueAll}, where nothing is in the way of posting all of them now.
+     * As {@link #issueAll}, if all records can be posted now, as one request with one list for each server.
      *
-     * @return false where something is, and nothing has happened
+     * @return false if something is in their way; nothing has happened then
      */
     public boolean postAllAtOnce(
             boolean write,
@@ -318,7 +363,7 @@ public final class SessionEngine implements RequestPath {
         return true;
     }
 
-    /** It takes its turn behind others, and is not timed. */
+    /** An atomic is always queued, never posted ahead of queued requests, and its latency is not recorded. */
     @Override
     public boolean issueAtomic(
             boolean swap,
@@ -364,7 +409,11 @@ public final class SessionEngine implements RequestPath {
         return held.count() > 0 && held.overlaps(address, length, order.tail(), false);
     }
 
-    /** @return a request that is yet to be queued; null where there is no room */
+    /**
+     * Takes a place for a request that is not queued yet.
+     *
+     * @return null if there is no place, or if the request would have to be held and too many are
+     */
     private @Nullable PostedRequest take(
             boolean write,
             long address,
@@ -410,7 +459,7 @@ public final class SessionEngine implements RequestPath {
         return callbacks.run(order.tail());
     }
 
-    /** Handles completions and posts what waits. */
+    /** Handles completions, and then posts queued requests, held requests that may be posted, and open lists. */
     public void advance() {
         completions.take();
         if (!order.isPosted()) {
@@ -469,7 +518,7 @@ public final class SessionEngine implements RequestPath {
             if (posting == PartPoster.PostProgress.HELD) {
                 order.holdNext();
                 held.add(request);
-                // What it waits for may have come to pass before anybody could see that it waits.
+                // The move may have ended before the migration could see that this request is held: look once more.
                 heldMayResume = true;
             } else {
                 order.passNext();
@@ -477,14 +526,16 @@ public final class SessionEngine implements RequestPath {
         }
     }
 
-    /** Posts the request whose turn it is. */
+    /** Posts the request at {@code next}, or more of it. */
     private PartPoster.PostProgress post(PostedRequest request) {
         return held.count() > 0 && held.overlaps(request.address, request.length, order.next(), false)
                 ? PartPoster.PostProgress.HELD
                 : poster.post(request);
     }
 
-    /** Posts held requests, each behind those that were issued before it and overlap it. */
+    /**
+     * Posts held requests that the table holds no longer, each after those that were issued before it and overlap it.
+     */
     private void postHeld() {
         heldMayResume = false;
         for (int i = 0; i < held.count(); i++) {
@@ -494,14 +545,14 @@ public final class SessionEngine implements RequestPath {
                 continue;
             }
             if (order.next() - sequence <= 0) {
-                // Something issued before it is still queued, and may overlap it.
+                // A request that was issued before it is still queued, and may overlap it.
                 heldMayResume = true;
                 return;
             }
             if (held.overlaps(request.address, request.length, sequence, true)) {
                 continue;
             }
-            // Also where this throws: those behind are looked at with the next poll.
+            // Set before the call: if it throws, the next poll looks at the requests behind this one.
             heldMayResume = true;
             if (poster.post(request) == PartPoster.PostProgress.NO_ROOM) {
                 return;

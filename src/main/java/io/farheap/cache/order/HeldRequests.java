@@ -6,8 +6,9 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
- * The requests that wait for a migration, in the order of issue: writes to a region that is moving, and later requests
- * that overlap them. They are out of the session's order of callbacks, so that they hold back nothing else.
+ * The requests that wait for a migration, in the order of issue: writes to a range that is moving, and later requests
+ * that overlap them. They are not in the session's {@link RequestOrder}, so that they hold back no request that does
+ * not overlap them. One thread at a time, except for {@link #any}.
  */
 public final class HeldRequests {
 
@@ -24,7 +25,7 @@ public final class HeldRequests {
     private final PostedRequests requests;
     private final RegionTable table;
     private final int[] held;
-    /** How many held requests touch each region: most requests are compared with none. */
+    /** How many held requests touch each region: so most requests need no comparison. */
     private int[] perRegion;
 
     private int count;
@@ -41,7 +42,10 @@ public final class HeldRequests {
         return count;
     }
 
-    /** Whether there are any, for a thread that is not the session's. */
+    /**
+     * Whether there are any. Any thread: a thread that executes a heavy fence before it sees every request that was
+     * held before.
+     */
     public boolean any() {
         return (int) COUNT.getOpaque(this) > 0;
     }
@@ -66,8 +70,9 @@ public final class HeldRequests {
     }
 
     /**
-     * Whether a range overlaps a held request that was issued before {@code sequence}, or only one that is not fully
-     * posted.
+     * Whether a range overlaps a held request that was issued before {@code sequence}.
+     *
+     * @param unpostedOnly whether to look only at requests that are not fully posted
      */
     public boolean overlaps(long address, long length, long sequence, boolean unpostedOnly) {
         if (!touches(address, length)) {
@@ -94,7 +99,7 @@ public final class HeldRequests {
     }
 
     private boolean touches(long address, long length) {
-        // Beyond the end of the array are regions that came later, where nothing has been held yet.
+        // Regions beyond the end of the array were added later, and no request to them has been held yet.
         int last = Math.min(table.indexOf(address + length - 1), perRegion.length - 1);
         for (int region = table.indexOf(address); region <= last; region++) {
             if (perRegion[region] > 0) {

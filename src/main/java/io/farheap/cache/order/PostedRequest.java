@@ -2,7 +2,10 @@ package io.farheap.cache.order;
 
 import io.farheap.cache.contract.Status;
 
-/** A request of a {@code SessionEngine}, with how far it has come. */
+/**
+ * A request of a {@code SessionEngine}, with its progress: how much of it is posted, and how many work requests are
+ * outstanding. Written inside the session's gate.
+ */
 public final class PostedRequest extends Request {
 
     /** How much of it has been posted, in bytes. */
@@ -11,14 +14,14 @@ public final class PostedRequest extends Request {
     public int outstanding;
 
     public int status;
-    /** Its place in the order of issue. */
+    /** Its number in the order of issue. */
     public long sequence;
 
     PostedRequest(int place) {
         super(place);
     }
 
-    /** So much of it will have been posted at once, by so many work requests. */
+    /** Begins with some bytes that count as posted, by some work requests. */
     public void begin(long bytesPosted, int workRequests) {
         posted = bytesPosted;
         outstanding = workRequests;
@@ -29,7 +32,7 @@ public final class PostedRequest extends Request {
         return posted == length;
     }
 
-    /** What of it has not been posted never will be. */
+    /** Gives up the part of it that has not been posted; it ends when the rest has. */
     public void abandon() {
         if (!fullyPosted()) {
             status = Status.CLOSED;
@@ -37,7 +40,10 @@ public final class PostedRequest extends Request {
         }
     }
 
-    /** Posting it has failed in a way that nothing foresees: what of it has not been posted is lost, and it ends. */
+    /**
+     * Posting it has thrown an unexpected exception: the part that has not been posted is lost, and it ends when the
+     * rest has.
+     */
     public void lose() {
         status = Status.LOST;
         posted = length;

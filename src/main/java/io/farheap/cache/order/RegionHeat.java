@@ -9,10 +9,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * How often each region is used, by samples: sessions' tables keep where their latest requests went, and whoever wants
- * to know looks at them, without a word to the sessions. The looks race with the sessions' stores, which are of one
- * word each; an address that is old, or mixed with another request's token, counts as one sample of many. So a request
- * pays nothing. One thread; used once.
+ * Estimates how often each region is used, by sampling: the sessions' request tables keep the addresses of their latest
+ * requests, and the migrating thread reads these tables without stopping the sessions, so that sampling costs a request
+ * nothing. The reads race with the sessions' stores of one word each: an address that is stale, or that is combined
+ * with another request's token, is one wrong sample among many. One thread; used once.
  */
 public final class RegionHeat {
 
@@ -21,7 +21,7 @@ public final class RegionHeat {
 
     private final RegionTable regions;
     private final int[] counts;
-    /** What was in each place of a table at the last look. */
+    /** A mark of the request that was in each place of a table at the last look. */
     private final IdentityHashMap<Request[], long[]> seen = new IdentityHashMap<>();
 
     private RegionHeat(RegionTable regions) {
@@ -30,9 +30,9 @@ public final class RegionHeat {
     }
 
     /**
-     * Regions in the order of their use, the hottest first; of those that are alike, as they were. Takes some ms.
+     * Sorts regions by their use, the hottest first; regions of equal use keep their order. Takes some ms.
      *
-     * @param look shows where the requests of all sessions go
+     * @param look calls {@code add} for the tables of all sessions
      */
     public static List<Integer> hottestFirst(List<Integer> some, RegionTable table, Consumer<RegionHeat> look) {
         if (some.size() < 2) {
@@ -50,7 +50,10 @@ public final class RegionHeat {
         return ordered;
     }
 
-    /** Counts the requests that have come into a table since it was last seen here; at first, all that were. */
+    /**
+     * Counts the requests that have entered a table since the last look at it; the first look counts all that there
+     * are.
+     */
     void add(Request[] table) {
         long[] last = seen(table);
         for (int place = 0; place < last.length; place++) {
@@ -61,7 +64,9 @@ public final class RegionHeat {
         }
     }
 
-    /** The same where each place has an address of its own, which is negative until its first request. */
+    /**
+     * The same for a table that keeps each place's address apart, which is negative until the place's first request.
+     */
     public void add(Request[] table, long[] addresses) {
         long[] last = seen(table);
         for (int place = 0; place < last.length; place++) {

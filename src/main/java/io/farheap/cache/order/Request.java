@@ -7,9 +7,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request is, from issue to callback. Wherever requests wait, there is an object for each place, which is used
- * again and again, so that nothing on the path of a request allocates. One thread at a time, or two that hand it to
- * each other.
+ * A request from issue to callback. Each table of requests has one object for each place and reuses it, so that nothing
+ * on the path of a request allocates. One thread at a time, or two that hand it to each other.
  */
 public class Request {
 
@@ -23,37 +22,37 @@ public class Request {
     public final int place;
 
     public boolean write;
-    /** Where in the cache, and how long. */
+    /** Its address in the cache, and its length in bytes. */
     public long address;
 
     public long length;
-    /** The registered buffer and the address in it; no buffer where data come from a segment, or go to one. */
+    /** The registered buffer, and the data's address in memory; null if the data are in a segment. */
     public @Nullable RequestBuffer buffer;
 
     public long local;
-    /** Instead of a buffer. */
+    /** The data, if they are not in a buffer. */
     public @Nullable MemorySegment segment;
 
     public Completion completion;
     public long token;
-    /** How many requests its time stands for; 0 where it is not timed. */
+    /** How many requests its latency is recorded for; 0 if it is not timed. */
     public int timed;
 
     public long issuedAt;
 
-    /** What an atomic does, with what; the others are reads and writes. */
+    /** The kind of an atomic, and its operands; {@link #NO_ATOMIC} for a read or a write. */
     public byte atomic;
 
     public long compareOrAdd;
     public long value;
 
-    // It has a completion from its first use on.
+    // The completion is set at the first use.
     @SuppressWarnings("NullAway.Init")
     Request(int place) {
         this.place = place;
     }
 
-    /** Requests for the places from 0 on. */
+    /** Makes requests for the places 0 to {@code places - 1}. */
     public static Request[] make(int places) {
         Request[] made = new Request[places];
         Arrays.setAll(made, Request::new);
@@ -73,7 +72,8 @@ public class Request {
         length = bytes;
         local = localAddress;
         token = itsToken;
-        // Storing a reference is not free, and they seldom change; so they stay when the request has ended.
+        // These references seldom change, and storing one executes a GC barrier: so they are not cleared when the
+        // request has ended.
         if (completion != whenDone) {
             completion = whenDone;
         }
@@ -88,12 +88,16 @@ public class Request {
         value = stored;
     }
 
-    /** @param latency where latencies are recorded, and which requests are timed; null for none */
+    /**
+     * Decides whether this request is timed, and if so notes the time.
+     *
+     * @param latency records latencies, and chooses the requests to time; null if none are recorded
+     */
     public final void time(@Nullable OperationLatency latency) {
         timeFor(latency == null ? 0 : latency.due());
     }
 
-    /** The same of a request for many records. */
+    /** The same for a request for many records. */
     public final void time(@Nullable OperationLatency latency, int records) {
         timeFor(latency == null ? 0 : latency.due(records));
     }
@@ -112,7 +116,7 @@ public class Request {
         }
     }
 
-    // What is timed has where to record it.
+    // A request is timed only if there is an OperationLatency.
     @SuppressWarnings("NullAway")
     public static void record(@Nullable OperationLatency latency, boolean write, long nanos, int timed) {
         if (write) {
@@ -123,13 +127,13 @@ public class Request {
     }
 
     /** The key of its buffer. */
-    // It has one where it has no segment.
+    // A request without a segment has a buffer.
     @SuppressWarnings("NullAway")
     public final int localKey() {
         return buffer.localKey();
     }
 
-    /** Where it ends in the cache, exclusive. */
+    /** The address in the cache at which it ends, exclusive. */
     final long end() {
         return address + length;
     }

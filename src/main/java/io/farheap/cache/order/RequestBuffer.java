@@ -6,12 +6,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * What requests know of a buffer of their cache: memory that is registered with it. The application's is the one class
- * that extends it.
+ * A buffer of a cache as its requests use it: memory that is registered with the cache's protection domain. {@link
+ * io.farheap.cache.Buffer}, which the application uses, is the one class that extends it.
  */
 public abstract class RequestBuffer implements AutoCloseable {
 
-    /** The cache, as its buffers know it. */
+    /** The cache, as its buffers use it. */
     public interface Owner {
 
         void close(RequestBuffer buffer);
@@ -30,7 +30,7 @@ public abstract class RequestBuffer implements AutoCloseable {
     private final Owner owner;
     private final MemorySegment segment;
     private final AutoCloseable memory;
-    // Of the memory's, a step nearer: every request reads them.
+    // Copies of the memory's own fields: every request reads them, and this saves it a load.
     private final long address;
     private final long bytes;
     private final int localKey;
@@ -38,7 +38,7 @@ public abstract class RequestBuffer implements AutoCloseable {
     @SuppressWarnings("unused")
     private long usable;
 
-    /** @param memory ends the registration, and unmaps the segment where it is the cache's */
+    /** @param memory closing it ends the registration, and unmaps the segment if the cache mapped it */
     public RequestBuffer(Owner owner, MemorySegment segment, int localKey, AutoCloseable memory) {
         this.owner = owner;
         this.segment = segment;
@@ -77,14 +77,17 @@ public abstract class RequestBuffer implements AutoCloseable {
     }
 
     /**
-     * How many bytes requests may use: all, or none once it is closed. Read by sessions inside their gate, as
-     * {@link #closed}.
+     * How many bytes requests may use: all of them, or 0 once the buffer is closed. Sessions read it inside their gate,
+     * as {@link #closed}.
      */
     public final long usableBytes() {
         return (long) USABLE.getOpaque(this);
     }
 
-    /** Read by sessions inside their gate; the cache sets it and then claims every session's gate. */
+    /**
+     * Sessions read it inside their gate. The cache sets it and then claims every session's gate, so that a session has
+     * either issued its request before that claim, or sees the buffer closed.
+     */
     public final boolean closed() {
         return usableBytes() == 0;
     }
@@ -93,6 +96,7 @@ public abstract class RequestBuffer implements AutoCloseable {
         USABLE.setOpaque(this, value ? 0 : bytes);
     }
 
+    /** Ends the registration. No request may use the buffer any more. */
     public final void free() {
         Closeables.all(memory);
     }

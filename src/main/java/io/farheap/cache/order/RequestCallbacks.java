@@ -5,8 +5,9 @@ import io.farheap.latency.OperationLatency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the callbacks of a session's requests: in the order of issue, but for those that a migration held, which come
- * behind what was issued before them and overlaps them. One thread at a time.
+ * Runs the callbacks of a session's requests in the order of issue. A request that a migration held leaves that order:
+ * it is called back once all requests before it in the order have been, and no earlier held request overlaps it. One
+ * thread at a time.
  */
 public final class RequestCallbacks {
 
@@ -15,7 +16,7 @@ public final class RequestCallbacks {
     private final HeldRequests held;
     private final @Nullable OperationLatency latency;
 
-    /** @param latency where latencies are recorded, or null */
+    /** @param latency records latencies, or null */
     public RequestCallbacks(
             PostedRequests requests, RequestOrder order, HeldRequests held, @Nullable OperationLatency latency) {
         this.requests = requests;
@@ -25,13 +26,15 @@ public final class RequestCallbacks {
     }
 
     /**
-     * Runs callbacks, of requests in the order of issue up to a place in it, and of those that were held.
+     * Runs the callbacks of requests that are done and were issued before a sequence number, in the order of issue, and
+     * of held ones that are done.
      *
      * @return how many ran
      */
     public int run(long end) {
         int called = 0;
-        // What a callback issues may be done at once, where a server is lost: it waits for the next poll.
+        // Requests that a callback issues may end at once, if their server is lost: their callbacks wait for the next
+        // poll, or this loop would not end.
         while (order.head() < end) {
             int place = order.at(order.head());
             if (place == RequestOrder.EMPTY) {

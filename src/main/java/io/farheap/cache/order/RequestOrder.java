@@ -3,26 +3,26 @@ package io.farheap.cache.order;
 import java.util.Arrays;
 
 /**
- * A session's requests in the order of issue, in which they are called back. Each has a sequence number. Those before
- * {@link #head} have been called back, those before {@link #next} are posted, those before {@link #tail} wait. A
- * request that a migration holds leaves its place empty. One thread at a time; nothing here allocates after
- * construction.
+ * A session's requests in the order of issue, in which they are called back: a ring, indexed by sequence number, with
+ * three positions. Requests before {@link #head} have been called back, those from there to {@link #next} are posted,
+ * and those from there to {@link #tail} wait to be posted. A request that a migration holds leaves its entry {@link
+ * #EMPTY}. One thread at a time; nothing here allocates after construction.
  *
- * <p>A request for many records that was posted as one has one place, and knows its first record alone. So the range
- * that all of its records are in is kept beside the place.
+ * <p>A request for many records that was posted as one list has one entry, and stores the address of its first record
+ * only. So the range that encloses all of its records is kept beside the entry.
  */
 public final class RequestOrder {
 
-    /** What {@link #at} says of a place whose request is held, or was. */
+    /** Returned by {@link #at} for an entry whose request is held, or was. */
     public static final int EMPTY = -1;
 
-    /** Places for each request: a request that is held leaves an empty one behind. */
+    /** Entries for each request: a request that is held leaves an empty one behind. */
     private static final int PLACES_OF_A_REQUEST = 4;
-    /** Comparing with more requests takes longer than waiting for them. */
+    /** With more requests than this, comparing with each takes longer than waiting for them. */
     private static final int MOST_COMPARED = 64;
 
     private final PostedRequests requests;
-    /** Of {@code sequence & mask}. */
+    /** The request's place in its table, at {@code sequence & mask}. */
     private final int[] places;
 
     private final int mask;
@@ -31,12 +31,12 @@ public final class RequestOrder {
     private long next;
     private long tail;
 
-    /** By place: which list was there last, and from where to where its records are. */
+    /** By entry: the sequence number of the last list there, and the range that encloses its records. */
     private final long[] listAt;
 
     private final long[] listBegin;
     private final long[] listEnd;
-    /** The latest list, and the range that all lists are in since there was last none. */
+    /** The latest list, and the range that encloses all lists since no list was last pending. */
     private long lastList = -1;
 
     private long listsFrom;
@@ -53,12 +53,12 @@ public final class RequestOrder {
         this.listEnd = new long[places.length];
     }
 
-    /** Before it, all have been called back, but for requests that are held. */
+    /** All requests before it have been called back, except those that are held. */
     public long head() {
         return head;
     }
 
-    /** Before it, all are posted, lost or held. */
+    /** All requests before it are posted, lost or held. */
     public long next() {
         return next;
     }
@@ -72,33 +72,37 @@ public final class RequestOrder {
         return head == tail;
     }
 
-    /** Whether nothing waits to be posted: what is posted now is in order. */
+    /** Whether no request waits to be posted, so that posting now keeps the order. */
     public boolean isPosted() {
         return next == tail;
     }
 
+    /** Whether {@code count} requests can be appended. */
     public boolean hasRoomFor(int count) {
         return tail - head + count <= places.length;
     }
 
-    /** The request with a sequence number from {@link #head} to {@link #tail}, or {@link #EMPTY}. */
+    /**
+     * The place of the request with a sequence number from {@link #head} to {@link #tail}, exclusive, or {@link
+     * #EMPTY}.
+     */
     public int at(long sequence) {
         return places[(int) sequence & mask];
     }
 
-    /** Issues a request that waits to be posted; {@link #EMPTY} for one that is held. There must be room. */
+    /** Appends a request that waits to be posted, or {@link #EMPTY} for one that is held. There must be room. */
     public void add(int request) {
         places[(int) tail & mask] = request;
         tail++;
     }
 
-    /** Issues a request that is posted with this, and behind which nothing waits. There must be room. */
+    /** Appends a request that the caller posts now. No request may wait to be posted, and there must be room. */
     public void addPosted(int request) {
         add(request);
         next = tail;
     }
 
-    /** The request issued last is one for many records, which are all in a range. */
+    /** Notes the range that encloses all records of the request appended last. */
     public void list(long begin, long end) {
         if (lastList - head < 0) {
             listsFrom = Long.MAX_VALUE;
@@ -129,7 +133,10 @@ public final class RequestOrder {
         head++;
     }
 
-    /** Whether a range may overlap one of the requests. */
+    /**
+     * Whether a range may overlap one of the requests. With many requests, or lists near the range, it returns true
+     * without comparing.
+     */
     public boolean mayOverlap(long address, long length) {
         if (tail - head > MOST_COMPARED || lastList - head >= 0 && address < listsTo && listsFrom - length < address) {
             return true;

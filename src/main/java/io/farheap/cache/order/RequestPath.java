@@ -7,8 +7,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of a session's requests between issue and callback. The session calls it inside its gate, one thread at
- * a time, but for {@link #mayHold}.
+ * The way of a session's requests from issue to callback. The session calls it inside its gate, one thread at a time,
+ * except for {@link #mayHold} and {@link #sample}, which any thread may call, and {@link #park}.
  */
 public interface RequestPath {
 
@@ -22,7 +22,7 @@ public interface RequestPath {
     /**
      * Issues a request, with its data in a registered buffer at address {@code local}, or else in a segment.
      *
-     * @return false where the queue is full, and nothing has happened
+     * @return false if the queue is full; nothing has happened then
      */
     boolean issue(
             boolean write,
@@ -35,10 +35,10 @@ public interface RequestPath {
             long token);
 
     /**
-     * Issues one request for many records of one length, whose data follow one another in a buffer.
+     * Issues one request for many records of one length; their data follow one another in a buffer.
      *
      * @param count 1 to {@link #maxRecords}
-     * @return false where the queue is full, and nothing has happened
+     * @return false if the queue is full; nothing has happened then
      */
     boolean issueAll(
             boolean write,
@@ -51,13 +51,13 @@ public interface RequestPath {
             long token);
 
     /**
-     * Issues an atomic on 8 bytes, aligned to 8, whose old value lands in a registered buffer; for the order it is a
-     * write.
+     * Issues an atomic on 8 bytes, aligned to 8. Their old value is stored at {@code local} in a registered buffer. In
+     * the order of requests an atomic counts as a write.
      *
      * @param swap a compare-and-swap, else a fetch-and-add
-     * @param compareOrAdd what is compared, or added
-     * @param value what is stored where the comparison succeeds
-     * @return false where the queue is full, and nothing has happened
+     * @param compareOrAdd the value to compare with, or to add
+     * @param value the value that is stored if the comparison succeeds
+     * @return false if the queue is full; nothing has happened then
      */
     boolean issueAtomic(
             boolean swap,
@@ -70,10 +70,10 @@ public interface RequestPath {
             long token);
 
     /**
-     * Has the memory that requests from segments and into them need, so that none of them fails for want of it. With
-     * the gate claimed.
+     * Allocates the memory that requests with segments need, so that none of them fails later for lack of it. With the
+     * gate claimed.
      *
-     * @throws RuntimeException where there is none; nothing has happened then
+     * @throws RuntimeException if there is no memory; nothing has happened then
      */
     default void prepareCopies() {}
 
@@ -81,7 +81,7 @@ public interface RequestPath {
     int maxRecords();
 
     /**
-     * Does a request at once, where nothing else of the session is pending and nothing is in its way.
+     * Executes a request at once if no other of the session is pending and nothing is in its way.
      *
      * @return {@link #DONE}, {@link #STARTED} or {@link #DECLINED}
      */
@@ -97,24 +97,24 @@ public interface RequestPath {
     /**
      * Makes progress, and runs callbacks.
      *
-     * @return how many ran
+     * @return how many callbacks ran
      */
     int poll();
 
-    /** Sends what waits for others to be sent with. */
+    /** Sends requests that wait in an open batch or list for more to join them. */
     void send();
 
     /**
-     * Makes what is on its way raise events on the session's channel.
+     * Makes the completions of requests in flight raise events on the session's channel.
      *
      * @return for how many ns a thread may sleep without one; 0 for ever
      */
     long listen();
 
     /**
-     * Sleeps until something may have happened or the thread is unparked. Outside of the gate.
+     * Sleeps until there may be progress or the thread is unparked. Outside of the gate.
      *
-     * @param nanos the most to sleep, as {@link #listen} has said; 0 for ever
+     * @param nanos the most to sleep, no more than {@link #listen} returned; 0 for ever
      */
     default void park(Object blocker, long nanos) {
         if (nanos == 0) {
@@ -124,38 +124,42 @@ public interface RequestPath {
         }
     }
 
-    /** Whether it is to be polled though nothing is pending: a write has been called back and is not quite done. */
+    /**
+     * Whether it has to be polled though no request is pending: a write that has been called back still has work left
+     * to do.
+     */
     default boolean owes() {
         return false;
     }
 
     /**
-     * Whether something is on its way though nothing is pending or owed: who rests long is to poll now and then, so
-     * that what it holds can be given back.
+     * Whether operations are in flight though no request is pending and none {@linkplain #owes owes} work: an idle
+     * thread should poll now and then, so that the resources of these operations can be given back.
      */
     default boolean unsettled() {
         return false;
     }
 
-    /** A migration lets requests through again. */
+    /** A migration has released a range: the next poll looks for held requests that may be posted. */
     void resumeHeld();
 
-    /** Ends what has not been sent: it is called back as {@link Status#CLOSED}. */
+    /** Ends requests that have not been sent: they are called back with {@link Status#CLOSED}. */
     void abandonUnposted();
 
     /**
-     * Ends requests of another session, which is to be closed, by their completion: those that have nothing on their
-     * way and, once a close takes too long, all; they are called back as {@link Status#CLOSED}. To be called again and
-     * again until they have ended. Where requests end by themselves it does nothing.
+     * Ends requests of another session that is being closed, which are recognized by their completion: those that have
+     * nothing in flight and, if the close takes too long, all of them. They are called back with {@link Status#CLOSED}.
+     * The caller repeats it until they have ended. A path whose requests end by themselves does nothing.
      *
-     * @param since when that close began, by {@link System#nanoTime}
+     * @param whose the completion of that session's requests
+     * @param since when that close began, as {@link System#nanoTime}
      */
     default void abandon(Completion whose, long since) {}
 
-    /** Requests between issue and callback. */
+    /** How many requests are between issue and callback. */
     int pending();
 
-    /** What is pending, and what it waits for; for messages. */
+    /** Describes what is pending and what it waits for, for messages. */
     default String describe() {
         return pending() + " requests pending, " + heldCount() + " of them held by a move";
     }
@@ -163,13 +167,13 @@ public interface RequestPath {
     /** Whether a request between issue and callback overlaps a range, and one of the two writes. */
     boolean conflicts(boolean write, long address, long length);
 
-    /** Requests that wait for a migration. */
+    /** How many requests wait for a migration. */
     int heldCount();
 
-    /** Whether a request would have to wait for a migration, or behind one that does. */
+    /** Whether a request would have to wait for a migration, or behind a request that does. */
     boolean waits(boolean write, long address, long length);
 
-    /** Whether requests wait for a migration, for a thread that is not the session's. */
+    /** Whether requests wait for a migration. Any thread, without the gate. */
     boolean mayHold();
 
     /** Whether a request uses a buffer. */
@@ -178,6 +182,6 @@ public interface RequestPath {
     /** Whether a request between issue and callback goes beyond an address of the cache. */
     boolean reaches(long end);
 
-    /** Shows where requests go. Any thread, also while they are issued. */
+    /** Shows the addresses of recent requests. Any thread, also while requests are issued. */
     void sample(RegionHeat heat);
 }

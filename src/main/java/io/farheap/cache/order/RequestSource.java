@@ -1,12 +1,12 @@
 package io.farheap.cache.order;
 
-/** Where a session gets the requests of others, which it issues as its own. */
+/** A source of other sessions' requests, which a client thread's session issues as its own. */
 public interface RequestSource {
 
     /**
-     * Issues what there is, as far as there is room. Inside the session's gate.
+     * Issues the requests that are there, as far as the path has room. Inside the session's gate.
      *
-     * @return how many requests
+     * @return how many it issued
      */
     int issueTo(RequestPath path);
 }

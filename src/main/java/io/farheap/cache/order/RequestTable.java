@@ -3,20 +3,23 @@ package io.farheap.cache.order;
 import java.util.Arrays;
 import java.util.function.Predicate;
 
-/** A table of requests, which are known by their places, with a list of those that are free. */
+/**
+ * A table of requests, each identified by its place, with a stack of the free places. One thread at a time, except for
+ * {@link #sample}.
+ */
 public class RequestTable {
 
     private final Request[] all;
     private final int[] free;
     private int freeCount;
-    /** Which places are not free, for whoever looks at all of them. */
+    /** Which places are not free; filled by the methods that look at all requests. */
     private final boolean[] pending;
 
     public RequestTable(int capacity) {
         this(Request.make(capacity));
     }
 
-    /** @param all each with its place, and owned by the table from now on */
+    /** @param all the requests, each at its place; the table owns them from now on */
     RequestTable(Request[] all) {
         this.all = all;
         pending = new boolean[all.length];
@@ -30,7 +33,7 @@ public class RequestTable {
         return all[place];
     }
 
-    /** A free one. There must be {@link #room}. */
+    /** Takes a free request. There must be {@link #room}. */
     public Request take() {
         return all[takePlace()];
     }
@@ -41,6 +44,7 @@ public class RequestTable {
         return place;
     }
 
+    /** Returns a request that has ended to the free ones. */
     public final void give(Request request) {
         if (request.atomic != Request.NO_ATOMIC) {
             request.atomic = Request.NO_ATOMIC;
@@ -59,11 +63,12 @@ public class RequestTable {
         return freeCount;
     }
 
-    /** Requests between issue and callback. */
+    /** How many requests are between issue and callback. */
     public final int pending() {
         return free.length - freeCount;
     }
 
+    /** Shows the addresses of recent requests. Any thread. */
     public final void sample(RegionHeat heat) {
         heat.add(all);
     }

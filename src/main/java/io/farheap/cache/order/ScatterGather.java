@@ -4,8 +4,8 @@ import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 
 /**
- * Requests for many records whose records have become requests of their own, or groups in batches. Called back when the
- * last of these has been. One thread at a time; nothing here allocates after construction.
+ * Requests for many records whose records have become requests of their own, or groups in batches. The completion of
+ * the whole is called when the last part has ended. One thread at a time; nothing here allocates after construction.
  */
 public final class ScatterGather implements Completion {
 
@@ -27,6 +27,7 @@ public final class ScatterGather implements Completion {
         }
     }
 
+    /** Whether no further request can {@linkplain #begin begin}. */
     public boolean full() {
         return freeCount == 0;
     }
@@ -51,9 +52,11 @@ public final class ScatterGather implements Completion {
     }
 
     /**
-     * So many parts have ended.
+     * Some parts of a request have ended.
      *
-     * @param partStatus of all, or of one that was not successful
+     * @param whole the token that {@link #begin} returned
+     * @param partStatus the status of all these parts, or of one that failed
+     * @param parts how many have ended
      */
     public void completed(int whole, int partStatus, int parts) {
         if (partStatus != Status.OK) {

@@ -12,9 +12,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the requests of a cache's sessions travel, and the change of that. Sessions are listed while others are, and
- * never while {@code alone} is held: so each session is seen by a change, or sees it. No thread waits for a server
- * while it holds that.
+ * The data paths of a cache's sessions, and their replacement when the configuration changes. Sessions are listed with
+ * {@code alone} held shared, never while a thread holds it exclusively: so each session is either seen by a change, or
+ * sees it. No thread waits for a server while it holds {@code alone}.
  */
 public final class CachePaths implements AutoCloseable {
 
@@ -22,7 +22,7 @@ public final class CachePaths implements AutoCloseable {
     private final CacheServers servers;
     private final Lock alone;
     private final Function<CacheConfiguration, DataPaths> maker;
-    /** Throws where the cache is about to end. */
+    /** Throws if the cache is about to end. */
     private final Runnable going;
     /** Replaced with {@code alone} held. */
     private volatile DataPaths paths;
@@ -31,9 +31,9 @@ public final class CachePaths implements AutoCloseable {
 
     /**
      * @param sessions of the cache, which change meanwhile
-     * @param alone held while nobody opens a session
+     * @param alone while it is held, no session is listed
      * @param maker makes paths of a configuration
-     * @param going throws where the cache is about to end
+     * @param going throws if the cache is about to end
      */
     public CachePaths(
             List<SessionCore> sessions,
@@ -54,16 +54,16 @@ public final class CachePaths implements AutoCloseable {
         return paths.configuration();
     }
 
-    /** What makes the paths of new sessions. */
+    /** Makes the paths of new sessions. */
     DataPaths now() {
         return paths;
     }
 
     /**
-     * A session is listed, with {@code alone} shared. The thread that opens it while the configuration changes prepares
-     * it then: else new sessions could keep the change from ending.
+     * Called when a session is listed, with {@code alone} held shared. If the configuration is changing, the thread
+     * that opens the session prepares it: otherwise new sessions could keep the change from ending.
      *
-     * @return what {@link Reconfiguration#prepare prepares} it, or null
+     * @return the change that has to {@linkplain Reconfiguration#prepare prepare} it, or null
      */
     @Nullable
     Reconfiguration join(SessionCore session) {
@@ -74,7 +74,7 @@ public final class CachePaths implements AutoCloseable {
         return change;
     }
 
-    /** A session has been closed. */
+    /** Called when a session has been closed. */
     public void forget(SessionCore session) {
         Reconfiguration change = changing;
         if (change != null) {
@@ -83,16 +83,16 @@ public final class CachePaths implements AutoCloseable {
     }
 
     /**
-     * Lets all sessions' requests travel in another way; one change at a time.
+     * Changes the configuration of all sessions; one change at a time.
      *
-     * @throws CacheException where that cannot be, and all stays as it is
+     * @throws CacheException if that is not possible; nothing has changed then
      */
     public void change(CacheConfiguration how) {
         DataPaths previous = paths;
         try (Reconfiguration change = new Reconfiguration(previous, maker.apply(how), servers::connect)) {
             try {
                 for (SessionCore session : begin(change)) {
-                    // Each takes as long as servers take to answer.
+                    // Each step takes as long as servers take to answer.
                     going.run();
                     change.prepare(session);
                 }
@@ -107,7 +107,7 @@ public final class CachePaths implements AutoCloseable {
         }
     }
 
-    /** @return the sessions to prepare; those that are opened from now on are prepared by whoever opens them */
+    /** @return the sessions to prepare; a session that is opened from now on is prepared by the thread that opens it */
     private List<SessionCore> begin(Reconfiguration change) {
         alone.lock();
         try {
@@ -121,7 +121,7 @@ public final class CachePaths implements AutoCloseable {
         }
     }
 
-    /** @return false where a session is being opened that has yet to be prepared; nothing has happened then */
+    /** @return false if a session is being opened that is not prepared yet; nothing has happened then */
     private boolean perform(Reconfiguration change) {
         alone.lock();
         try {
@@ -133,7 +133,7 @@ public final class CachePaths implements AutoCloseable {
         } finally {
             alone.unlock();
         }
-        // Before they go on.
+        // Before the sessions accept requests again.
         servers.loseLost(sessions);
         return true;
     }
@@ -147,7 +147,7 @@ public final class CachePaths implements AutoCloseable {
         }
     }
 
-    /** Client threads end; sessions' paths stay. */
+    /** Ends the client threads; the sessions' paths stay. */
     public void stop() {
         paths.stop();
     }

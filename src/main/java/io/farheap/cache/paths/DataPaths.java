@@ -25,19 +25,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DataPaths implements AutoCloseable {
 
-    /** The cache, as what makes its data paths knows it. */
+    /** The cache, as this class uses it. */
     public interface DataPathHost {
 
-        /** A path for a session whose thread processes its requests. It has yet to be connected. */
+        /** Makes a path for a session whose own thread processes its requests. The caller connects it. */
         DataPath ownPath(SessionCore session, @Nullable OperationLatency latency, CacheConfiguration how);
 
         /** As {@link HandoverPath.HoldPredicate}. */
         boolean holds(boolean write, long address, long length);
 
-        /** The session of a client thread, connected to all servers. */
+        /** Opens the session of a client thread, connected to all servers. */
         SessionCore openWorkerSession(DataPaths paths);
 
-        /** Fences what a client thread's session has lost, and connects it anew. */
+        /** Fences the operations that a client thread's session has lost, and reconnects it. */
         void reconnect(SessionCore worker);
 
         void close(SessionCore session);
@@ -52,7 +52,7 @@ public final class DataPaths implements AutoCloseable {
     /**
      * Starts client threads and connects their sessions to all servers.
      *
-     * @param device name of it, near which the threads run
+     * @param device name of the device; the threads run on cores near it
      */
     public DataPaths(DataPathHost cache, String device, CacheSessionOptions options, CacheConfiguration configuration) {
         this.cache = cache;
@@ -76,14 +76,15 @@ public final class DataPaths implements AutoCloseable {
     }
 
     /**
-     * Before a session is opened: what earlier ones lost may not come to pass after what it does, and it is to reach
-     * all servers. Takes as long as these take to answer.
+     * Reconnects the client threads' sessions, before a session is opened: a request that an earlier session lost must
+     * not take effect after this session's, and the client thread needs a connection to every server. Takes as long as
+     * the servers take to answer.
      */
     void reconnect() {
         workers.forEach(cache::reconnect);
     }
 
-    /** For a session of the application's. It has yet to be connected. */
+    /** Makes a path for a session of the application. The caller connects it. */
     public DataPath open(SessionCore session, @Nullable OperationLatency latency) {
         if (threads.isEmpty()) {
             return own(session, latency);
@@ -98,11 +99,14 @@ public final class DataPaths implements AutoCloseable {
         HandoverConsumer taken = new HandoverConsumer(handOver, session.sleeper::wake);
         ClientThread thread = leastLoaded(alive, taken);
         HandoverPath handed = new HandoverPath(handOver, thread, cache::holds, latency);
-        // The thread has the channel and the links.
+        // The client thread's session has the channel and the links.
         return new DataPath(handed, MigrationLinks.NONE, null, () -> thread.remove(taken), ignored -> {});
     }
 
-    /** One at a time: sessions that are opened at once are not to have the same. */
+    /**
+     * Chooses a client thread for a session. Synchronized, so that sessions that are opened at the same time are spread
+     * over the threads.
+     */
     private synchronized ClientThread leastLoaded(List<ClientThread> alive, HandoverConsumer requests) {
         int node = Cores.currentNode();
         ClientThread thread = alive.stream()
@@ -113,7 +117,7 @@ public final class DataPaths implements AutoCloseable {
         return thread;
     }
 
-    /** For a session whose thread processes its requests. */
+    /** Makes a path for a session whose own thread processes its requests. */
     public DataPath own(SessionCore session, @Nullable OperationLatency latency) {
         return cache.ownPath(session, latency, configuration);
     }

@@ -17,9 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * A change of how a cache's requests travel: of all its sessions, or of none. First each is given another data path,
- * beside its own, which takes as long as connecting does; then all take no requests until theirs have ended; then all
- * change at once. One thread, but where it says otherwise.
+ * One change of a cache's configuration, for all its sessions or for none. First each session gets a second data path
+ * beside its own, which takes as long as connecting does, and from then on refuses requests. When the pending requests
+ * of all sessions have ended, all sessions change to their second path. One thread, except for methods that say
+ * otherwise.
  */
 public final class Reconfiguration implements AutoCloseable {
 
@@ -29,10 +30,10 @@ public final class Reconfiguration implements AutoCloseable {
     private final DataPaths previous;
     private final DataPaths next;
     private final Consumer<DataPath> connector;
-    /** What is to be closed in the end: the new paths until the change, the old ones from then on. */
+    /** The paths to close in the end: the new ones until the change, the old ones from then on. */
     private final Map<SessionCore, DataPath> spare = new LinkedHashMap<>();
 
-    /** Those that are about to be prepared, for which the change waits. Guarded by this. */
+    /** Sessions that are about to be prepared, which the change waits for. Guarded by this. */
     private final Set<SessionCore> expected = new HashSet<>();
 
     private boolean performed;
@@ -44,14 +45,15 @@ public final class Reconfiguration implements AutoCloseable {
         this.connector = connector;
     }
 
-    /** A session is about to be {@linkplain #prepare prepared}, or closed. Any thread. */
+    /** Announces a session that is about to be {@linkplain #prepare prepared}, or closed. Any thread. */
     synchronized void expect(SessionCore session) {
         expected.add(session);
     }
 
     /**
-     * Gives a session that is {@linkplain #expect expected} a data path for later, and lets it take no requests from
-     * now on. Any thread, also while others are awaited; takes as long as servers take to answer.
+     * Makes and connects a second data path for a session that is {@linkplain #expect expected}, and makes the session
+     * refuse requests from now on. Any thread, also while other sessions are awaited; takes as long as servers take to
+     * answer.
      */
     void prepare(SessionCore session) {
         next.reconnect();
@@ -62,7 +64,7 @@ public final class Reconfiguration implements AutoCloseable {
         }
     }
 
-    /** @return false where it is not wanted any more: the session is closed, or the change has been given up */
+    /** @return false if the path is not needed any more: the session is closed, or the change has been given up */
     private synchronized boolean keep(SessionCore session, DataPath path) {
         boolean wanted = expected.remove(session);
         if (wanted) {
@@ -72,7 +74,7 @@ public final class Reconfiguration implements AutoCloseable {
         return wanted;
     }
 
-    /** A session has been closed. Any thread. */
+    /** Called when a session has been closed. Any thread. */
     void forget(SessionCore session) {
         DataPath path;
         synchronized (this) {
@@ -82,7 +84,7 @@ public final class Reconfiguration implements AutoCloseable {
         Closeables.all(path);
     }
 
-    /** Whether all that are expected have been prepared. Any thread. */
+    /** Whether all expected sessions have been prepared. Any thread. */
     synchronized boolean isPrepared() {
         return expected.isEmpty();
     }
@@ -94,8 +96,8 @@ public final class Reconfiguration implements AutoCloseable {
     /**
      * Returns when no session has requests pending.
      *
-     * @param going throws where it is to be given up
-     * @throws CacheException where that takes too long
+     * @param going throws if the change has to be given up
+     * @throws CacheException if that takes too long
      */
     void awaitQuiet(Runnable going) {
         StallAwareTimeout patience = new StallAwareTimeout(TimeUnit.SECONDS.toNanos(QUIET_SECONDS));
@@ -107,7 +109,7 @@ public final class Reconfiguration implements AutoCloseable {
             }
             Uninterruptibles.parkNanos(this, LOOK_NANOS);
         }
-        // Those that are opened meanwhile have nothing pending.
+        // Sessions that are opened meanwhile have no request pending.
         for (SessionCore session : prepared()) {
             while (!session.dataPath.quiet()) {
                 going.run();
@@ -122,10 +124,10 @@ public final class Reconfiguration implements AutoCloseable {
     }
 
     /**
-     * Changes all sessions that are prepared; they go on when this is {@linkplain #close closed}. Where one cannot be
-     * changed, those that were go back.
+     * Changes all prepared sessions to their second path; they accept requests again when this is {@linkplain #close
+     * closed}. If one cannot be changed, those that were changed before it get their old path back.
      *
-     * @return what makes the data paths of new ones
+     * @return makes the data paths of new sessions
      */
     synchronized DataPaths perform() {
         List<SessionCore> changed = new ArrayList<>();
@@ -150,7 +152,10 @@ public final class Reconfiguration implements AutoCloseable {
         });
     }
 
-    /** What was lost on the old ways is fenced before anything goes the new way. */
+    /**
+     * Closes the paths that are not used, and then lets the sessions accept requests again: operations that were lost
+     * on the old paths are fenced before any is posted on the new ones.
+     */
     @Override
     public synchronized void close() {
         try {

@@ -13,9 +13,9 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens the sessions of a cache whose regions have one place each. A session is connected first, which takes as long as
- * servers take to answer, and listed then: a server that is stopped holds up the opening of that session, and neither
- * another nor a change of the cache. Any thread.
+ * Opens the sessions of a cache that is not coded. A session is connected first, which takes as long as servers take to
+ * answer, and then listed: a server that does not answer delays the opening of this session, but no other session and
+ * no change of the cache. Any thread.
  */
 public final class SessionOpener {
 
@@ -29,8 +29,8 @@ public final class SessionOpener {
 
     /**
      * @param sessions of the cache
-     * @param listing shared by who lists a session, for a moment
-     * @param checkOpen throws where the cache is deleted
+     * @param listing the shared lock that a thread holds for the moment in which it lists a session
+     * @param checkOpen throws if the cache is deleted
      */
     public SessionOpener(
             SessionCore.Owner cache,
@@ -49,7 +49,7 @@ public final class SessionOpener {
         this.checkOpen = checkOpen;
     }
 
-    /** One of the application's. */
+    /** Opens a session for the application. */
     public SessionCore open(CachePaths paths, @Nullable OperationLatency recorder) {
         SessionCore session = new SessionCore(cache, table.bound(), recorder, false);
         if (!device.hold()) {
@@ -64,7 +64,7 @@ public final class SessionOpener {
         return session;
     }
 
-    /** @return false where the configuration, or which servers there are, has changed meanwhile */
+    /** @return false if the configuration, or the set of servers, has changed meanwhile */
     private boolean tryToList(
             SessionCore session, CachePaths paths, DataPaths through, @Nullable OperationLatency recorder) {
         DataPath path;
@@ -75,7 +75,7 @@ public final class SessionOpener {
             path = through.open(session, recorder);
             known = servers.connect(path);
         } catch (RuntimeException e) {
-            // A server that is being left ends what connects to it.
+            // If the cache has left a server meanwhile, connecting to it fails: try again without it.
             if (paths.now() == through && servers.all().equals(before)) {
                 throw e;
             }
@@ -117,8 +117,8 @@ public final class SessionOpener {
     }
 
     /**
-     * One of the cache's own, which may use all of the last region, also what no other session may. Its caller keeps
-     * servers from coming and going, and the configuration from changing.
+     * Opens a session for the cache itself, which may access all of the last region, also beyond the capacity. The
+     * caller prevents changes of the servers and of the configuration.
      */
     public SessionCore openInternal(CachePaths paths) {
         DataPaths through = paths.now();
@@ -127,7 +127,7 @@ public final class SessionOpener {
         return begin(session, through.open(session, null));
     }
 
-    /** A client thread's; as {@link #openInternal}. */
+    /** Opens the session of a client thread; as {@link #openInternal}, but up to the capacity. */
     public SessionCore openWorker(DataPaths owner) {
         SessionCore session = new SessionCore(cache, table.bound(), null, true);
         return begin(session, owner.own(session, null));

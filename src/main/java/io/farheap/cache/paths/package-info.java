@@ -1,8 +1,7 @@
 /**
- * How the requests of a cache's sessions travel: each session is opened, connected and given a data path here, client
- * threads are started, and all of it is changed while the cache is used. It stands on {@code move} (the servers),
- * {@code handover} and {@code session}; begin with {@link io.farheap.cache.paths.CachePaths}, then
- * {@link io.farheap.cache.paths.Reconfiguration}.
+ * Opens a cache's sessions, connects them and gives them data paths, starts client threads, and replaces all of these
+ * while the cache is used. The package uses {@code move} (the servers), {@code handover} and {@code session}; begin
+ * with {@link io.farheap.cache.paths.CachePaths}, then {@link io.farheap.cache.paths.Reconfiguration}.
  */
 @NullMarked
 package io.farheap.cache.paths;

@@ -7,29 +7,29 @@ import io.farheap.rpc.batch.BatchConnection;
 import java.util.Arrays;
 
 /**
- * A session's batches to one server: the connection, and the requests in them, whose places are the connection's
- * entries.
+ * A session's batches to one server: the connection, and the requests in its batches. A request's place is its entry of
+ * the connection.
  */
 public final class BatchLane {
 
     public final BatchConnection connection;
     public final int server;
-    /** Its failure has been dealt with. */
+    /** Whether its failure has been handled. */
     public boolean lost;
     /**
-     * For how many entries an entry stands, itself the first: those behind it are as the first is, but for the address,
-     * and their own requests are not used.
+     * The number of entries that an entry's request stands for, including itself: the entries behind it have the same
+     * request but for the address, and their own request objects are not used.
      */
     public final int[] group;
 
     private final Request[] requests;
-    /** Of each entry; negative where there has been none. */
+    /** The address of each entry; negative before its first request. */
     private final long[] addresses;
 
     public BatchLane(BatchConnection connection, int server) {
         this.connection = connection;
         this.server = server;
-        // What cannot be reached has taken nothing.
+        // A server that cannot be reached has received nothing, so there is nothing to handle.
         this.lost = connection.failed();
         int entries = connection.entries();
         this.group = new int[entries];
@@ -43,7 +43,7 @@ public final class BatchLane {
         return requests[entry];
     }
 
-    /** The request that an entry stands for by itself. */
+    /** Begins a request of one entry. */
     public Request begin(int entry, long address) {
         addresses[entry] = address;
         if (group[entry] != 1) {
@@ -52,7 +52,10 @@ public final class BatchLane {
         return requests[entry];
     }
 
-    /** The request of records chosen from {@code from}, whose entries follow one another and end together. */
+    /**
+     * Begins a request for records at addresses chosen from {@code from}; their entries follow one another and end
+     * together.
+     */
     public Request beginGroup(int entry, int records, long[] from, int[] which, int first) {
         for (int i = 0; i < records; i++) {
             addresses[entry + i] = from[which[first + i]];
@@ -61,7 +64,7 @@ public final class BatchLane {
         return requests[entry];
     }
 
-    /** Whether a request whose effect is not certain yet overlaps a range. */
+    /** Whether a request whose batch has not been answered yet overlaps a range. */
     public boolean mayOverlap(long address, long length) {
         for (long sequence = connection.firstUnanswered(); sequence <= connection.lastBatch(); sequence++) {
             if (overlaps(sequence, true, address, length)) {
@@ -81,7 +84,7 @@ public final class BatchLane {
         return false;
     }
 
-    /** Whether one of a batch overlaps a range: one that writes, or any. */
+    /** Whether a request of a batch overlaps a range: a write, or also a read. */
     private boolean overlaps(long sequence, boolean readsToo, long address, long length) {
         int end = connection.endEntry(sequence);
         for (int first = connection.firstEntry(sequence); first < end; first += group[first]) {
@@ -98,7 +101,7 @@ public final class BatchLane {
         return false;
     }
 
-    /** Whether a request that is not finished goes beyond an address. */
+    /** Whether a request that is not finished extends beyond an address. */
     public boolean reaches(long last) {
         for (long sequence = connection.firstUnfinished(); sequence <= connection.lastBatch(); sequence++) {
             int end = connection.endEntry(sequence);

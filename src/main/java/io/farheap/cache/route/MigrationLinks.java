@@ -7,29 +7,29 @@ import io.farheap.time.TimeLimit;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A session's connections to servers, as migrations and the cache see them: made, replaced, drained and ended by them.
+ * A session's connections to servers, as migrations and the cache use them: they make, replace, drain and end these.
  */
 public interface MigrationLinks extends AutoCloseable {
 
-    /** How long a drain may take before what it awaits is taken for lost. */
+    /** How long a drain may take before the operations that it awaits are treated as lost. */
     long DRAIN_TIMEOUT_NANOS = TimeLimit.of(5_000_000_000L);
 
     /** Connects to a server, before a region of it enters the table. */
     void connect(RemoteServer server);
 
-    /** Connects anew where a connection to a server has failed, or there is none. */
+    /** Connects again if the connection to a server has failed, or there is none. */
     void ensure(RemoteServer server);
 
-    /** Ends the connections to a server, if there are any; what is still in flight on them is failed. */
+    /** Ends the connections to a server, if there are any; operations still in flight on them fail. */
     void disconnect(RemoteServer server);
 
     /**
-     * Fails the connections to a server whose lease is lost: what is in flight on them is lost. It waits for the
-     * session's thread at most.
+     * Fails the connections to a server whose lease is lost: operations in flight on them are lost. It waits for no
+     * server, at most for the session's thread to leave its gate.
      */
     void lose(RemoteServer server);
 
-    /** Whether {@link #drain} would find nothing to do, for a caller that has executed a heavy fence. */
+    /** Whether {@link #drain} has nothing to do. The caller has executed a heavy fence. */
     boolean isDrained(RemoteRegion region);
 
     /** As {@link MigrationParticipant#drain}. */
@@ -38,16 +38,18 @@ public interface MigrationLinks extends AutoCloseable {
     /** As {@link MigrationParticipant#drained}. */
     boolean drained(RemoteRegion region);
 
-    /** Ends all, and returns when that is done; they stay listed, for a migration that has to fence them. */
+    /**
+     * Ends all connections, and returns when that is done; they stay listed, for a migration that has to fence them.
+     */
     @Override
     void close();
 
-    /** Completes when all that was ended is closed, also what a silent server would not let go of. */
+    /** Completes when all connections are closed, including those to servers that do not answer. */
     default CompletableFuture<Void> closed() {
         return CompletableFuture.completedFuture(null);
     }
 
-    /** To no server: of a session whose requests a client thread's session posts. */
+    /** Connections to no server, of a session whose requests a client thread's session posts. */
     MigrationLinks NONE = new MigrationLinks() {
 
         @Override

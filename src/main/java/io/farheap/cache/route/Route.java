@@ -9,23 +9,25 @@ import org.jspecify.annotations.Nullable;
 /** The path of a session's requests to a copy of a region, while nothing is in their way; see {@link Routes}. */
 public final class Route {
 
-    /** Of no region. */
+    /** The route of no region: its entry equals none of the table's. */
     static final Route UNKNOWN = new Route(null, null, null, null);
 
-    /** The entry of the region table that it was learnt from. */
+    /** The entry of the region table that it was made from. */
     public final @Nullable RegionEntry entry;
 
     final @Nullable RemoteRegion copy;
-    /** Of the copy, a step nearer. */
+    /** Fields of the copy, kept here to save a load. */
     public final long address;
 
     public final int remoteKey;
     public final int regionId;
-    /** Null where it has failed, or there is none. */
+    /** Null if it has failed, or there is none. */
     public final @Nullable Connection connection;
-    /** On that connection; null where there is none. */
+    /**
+     * Executes one operation at once on that connection; null if there is no connection, or it has no such operation.
+     */
     public final @Nullable OneOperation operation;
-    /** The batches to that server; null where there are none. */
+    /** The batches to that server; null if there are none. */
     public final @Nullable BatchLane lane;
 
     Route(

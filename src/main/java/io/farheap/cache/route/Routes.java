@@ -10,13 +10,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a session's requests go. What there is to each server, and for each virtual region the path of a request that
- * meets no obstacle, found once and good for as long as the region table has the same entry and the session's
- * connections are the same: finding it anew costs a chain of loads, each waiting for the one before. One thread at a
- * time, inside the session's gate.
+ * Where a session's requests go: the connection and the batches to each server and, for each virtual region, a cached
+ * {@link Route} for a request that meets no obstacle. A route is valid as long as the region table has the same entry
+ * and the session's connections are the same; finding it again costs a chain of loads, each of which waits for the one
+ * before. One thread at a time, inside the session's gate.
  *
- * <p>A request finds its path in two steps: {@link #get} is good if its {@code entry} is the one that the table has
- * now; if not, {@link #find} looks for another.
+ * <p>A request finds its route in two steps: the route of {@link #get} is valid if its {@code entry} is the one that
+ * the table has now; if not, {@link #find} makes another.
  */
 public final class Routes {
 
@@ -24,21 +24,24 @@ public final class Routes {
     private final QueueConnections connections;
     private Route[] known = {};
     /**
-     * Of regions that are in several places, two for each: of the copy that has the beginning, and of the other that
-     * was used last.
+     * Two routes for each region that is in several places: one to the copy that has its beginning, and one to the
+     * other copy that was used last.
      */
     private Route[] split = {};
 
     private @Nullable BatchLane[] lanes = {};
 
-    /** @param connections of the session; whoever changes them has the routes {@linkplain #forget forgotten} */
+    /** @param connections of the session; code that changes them calls {@link #forget} */
     public Routes(RegionTable table, QueueConnections connections) {
         this.table = table;
         this.connections = connections;
         grow();
     }
 
-    /** The table has more regions than before. What is known stays: whoever asks for many uses the earlier ones too. */
+    /**
+     * Makes room for the regions that the table has gained. Known routes stay: a caller that looks up many regions
+     * holds on to earlier ones.
+     */
     private void grow() {
         int before = known.length;
         known = Arrays.copyOf(known, table.size());
@@ -47,7 +50,7 @@ public final class Routes {
         Arrays.fill(split, 2 * before, split.length, Route.UNKNOWN);
     }
 
-    /** The route to a region that was learnt last. */
+    /** The route to a region that was found last, which may be outdated. */
     public Route get(int index) {
         if (index >= known.length) {
             grow();
@@ -58,8 +61,8 @@ public final class Routes {
     /**
      * The route of a request to a range.
      *
-     * @return null where there is an obstacle: the range is in several regions or copies or waits for a migration, or
-     *     its server cannot be reached
+     * @return null if there is an obstacle: the range is in several regions or copies or waits for a migration, or its
+     *     server cannot be reached
      */
     public @Nullable Route to(boolean write, long address, long length) {
         int index = table.indexOf(address);
@@ -72,7 +75,7 @@ public final class Routes {
         return route.entry == entry ? route : find(index, entry, write, offset, length);
     }
 
-    /** As {@link #to}, for a range of one region for which {@link #get} had none. */
+    /** As {@link #to}, for a range of one region for which {@link #get} had no valid route. */
     public @Nullable Route find(int index, RegionEntry entry, boolean write, long offset, long length) {
         if (index >= known.length) {
             grow();
@@ -109,23 +112,23 @@ public final class Routes {
         return connection == null && lane == null ? null : new Route(entry, copy, connection, lane);
     }
 
-    /** To be called whenever a connection has failed, or is used or left. */
+    /** Forgets all routes. To be called whenever a connection has failed, or is taken into use or out of it. */
     public void forget() {
         Arrays.fill(known, Route.UNKNOWN);
         Arrays.fill(split, Route.UNKNOWN);
     }
 
-    /** The connection to a server, or null where there is none. */
+    /** The connection to a server, or null if there is none. */
     public @Nullable Connection connection(int server) {
         return connections.to(server);
     }
 
-    /** The batches to a server, or null where there are none. */
+    /** The batches to a server, or null if there are none. */
     public @Nullable BatchLane lane(int server) {
         return server < lanes.length ? lanes[server] : null;
     }
 
-    /** Uses batches to a server from now on; none where it is null. */
+    /** Sets the batches to a server; null for none. */
     public void lane(int server, @Nullable BatchLane lane) {
         if (server >= lanes.length) {
             lanes = Arrays.copyOf(lanes, server + 1);

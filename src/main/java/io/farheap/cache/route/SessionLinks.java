@@ -9,23 +9,24 @@ import io.farheap.thread.OwnerGate;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What a session has to each server, of one kind: queue pairs, or message rings. Made, replaced, drained and ended by
- * migrations and by the cache, never by the session's thread: any thread but that may call.
+ * A session's ends to all servers, of one kind: queue pairs, or message rings. Migrations and the cache make, replace,
+ * drain and end them. Any thread may call, except the session's own.
  *
- * <p>The session's gate is claimed for the moments in which the session must not use them; what the session uses is
- * written with it claimed. So is a heavy fence after which the session's thread is out of the gate.
+ * <p>The calling thread claims the session's gate for the moments in which the session must not use its ends, and
+ * writes the fields that the session uses with the gate claimed. A heavy fence after which the session's thread is seen
+ * outside of the gate has the same effect as a claim.
  *
- * @param <E> an end together with the server's
+ * @param <E> an end together with the server's end
  */
 public abstract class SessionLinks<E extends ServerAttachment> implements MigrationLinks, ServerLinks.Owner<E> {
 
-    /** What is known of what was posted to a server. */
+    /** What is known about the operations posted to a server. */
     public enum Drain {
-        /** All of it has ended. */
+        /** All of them have ended. */
         DONE,
-        /** It is awaited. */
+        /** They are awaited. */
         UNDER_WAY,
-        /** Nothing, until the server's end is fenced. */
+        /** Nothing is known until the server's end is fenced. */
         UNKNOWN
     }
 
@@ -33,7 +34,7 @@ public abstract class SessionLinks<E extends ServerAttachment> implements Migrat
     public final OwnerGate gate;
     private final ServerLinks<E> links;
     /**
-     * Whether the latest drain awaits something here, and until when, as {@code nanoTime}. With the gate claimed; one
+     * Whether the latest drain awaits operations here, and until when, as {@code nanoTime}. With the gate claimed; one
      * migration at a time drains.
      */
     private boolean draining;
@@ -41,8 +42,8 @@ public abstract class SessionLinks<E extends ServerAttachment> implements Migrat
     private long drainDeadline;
 
     /**
-     * @param beside the other links of the session, of which it is the owner and which come first; or
-     *     {@link MigrationLinks#NONE}
+     * @param beside the session's links of the other kind, which this object owns and calls first; or {@link
+     *     MigrationLinks#NONE}
      */
     public SessionLinks(MigrationLinks beside, OwnerGate gate) {
         this.beside = beside;
@@ -50,21 +51,21 @@ public abstract class SessionLinks<E extends ServerAttachment> implements Migrat
         this.links = new ServerLinks<>(this, gate);
     }
 
-    /** Whether the session has an end to a server, which has not failed. With the gate claimed. */
+    /** Whether the session has an end to a server that has not failed. With the gate claimed. */
     public abstract boolean usable(int server);
 
     /**
-     * Whether nothing is in flight to a server, and that is known. With the gate claimed, or the session's thread known
-     * to be out.
+     * Whether it is certain that no operation is in flight to a server. With the gate claimed, or with the session's
+     * thread known to be outside of it.
      */
     public abstract boolean idle(int server);
 
-    /** Begins to await what is in flight on an end that is usable and not idle. With the gate claimed. */
+    /** Begins to await the operations in flight on an end that is usable and not idle. With the gate claimed. */
     public abstract Drain beginDrain(RemoteRegion region);
 
     /**
-     * Whether what the latest drain awaits has ended. With the gate claimed; the session may have no end to that server
-     * any more.
+     * Whether the operations that the latest drain awaits have ended. With the gate claimed; the session may have no
+     * end to that server any more.
      */
     public abstract boolean endsDrain(int server);
 
@@ -80,7 +81,7 @@ public abstract class SessionLinks<E extends ServerAttachment> implements Migrat
         links.forget(server);
     }
 
-    /** An end that has failed is fenced before anything can go another way. */
+    /** A failed end is fenced before it is replaced, and before requests can take another way. */
     @Override
     public final void ensure(RemoteServer server) {
         links.ensure(server, () -> beside.ensure(server));
@@ -129,7 +130,7 @@ public abstract class SessionLinks<E extends ServerAttachment> implements Migrat
             if (links.isShut()) {
                 drain = idle(server) ? Drain.DONE : Drain.UNKNOWN;
             } else {
-                // What is beside may be awaited, and not this: then there is no mark and no deadline of this drain.
+                // The drain may await only the links beside: then there is no deadline of this drain.
                 boolean done = !draining || endsDrain(server);
                 if (!done && System.nanoTime() - drainDeadline > 0) {
                     fail(region.server());
@@ -142,7 +143,11 @@ public abstract class SessionLinks<E extends ServerAttachment> implements Migrat
         return settled(region.server(), drain) && besideDone;
     }
 
-    /** @return whether nothing is under way any more, where nothing is known since it is fenced */
+    /**
+     * Fences the server's end if nothing is known.
+     *
+     * @return whether no operation is awaited any more
+     */
     private boolean settled(RemoteServer server, Drain drain) {
         if (drain == Drain.UNKNOWN) {
             links.fenceFailed(server);
@@ -151,8 +156,8 @@ public abstract class SessionLinks<E extends ServerAttachment> implements Migrat
     }
 
     /**
-     * Shut before those beside are ended: a thread that finds an end failed, and this not shut, fails what is beside it
-     * too. With the gate claimed, so that nothing is lost or drained in between.
+     * Shuts these links before it ends those beside: a thread that finds an end failed and these links not shut fails
+     * those beside too. With the gate claimed, so that no lose and no drain comes in between.
      */
     @Override
     public final void close() {

@@ -11,10 +11,10 @@ import io.farheap.cache.order.RequestPath;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A session's blocking reads, writes and calls: the one that its owner waits for now. The owner alone.
+ * A session's blocking reads, writes and calls: the one request or call that its owner waits for now. The owner alone.
  *
- * <p>A request whose way is free is {@linkplain SessionAdmission#tryExecute executed} at once; what is left of it is
- * {@linkplain #finish finished} here.
+ * <p>A session first {@linkplain SessionAdmission#tryExecute tries to execute} a request at once. If that has only
+ * started it, or has declined, the request is {@linkplain #finish finished} here.
  */
 public final class BlockingRequests implements Completion, CallCompletion {
 
@@ -26,14 +26,14 @@ public final class BlockingRequests implements Completion, CallCompletion {
     private final SessionHost cache;
 
     /**
-     * Of the one request or call that a thread can wait for; tells it from an earlier one whose wait was cut short by
-     * an exception of another callback.
+     * The token of the request or call that the owner waits for. It differs from that of an earlier one, whose wait was
+     * ended by an exception of another callback and which may complete later.
      */
     private long ticket;
 
     private boolean done;
     private int status;
-    /** Of a call. */
+    /** The code that a call returned, and the length of its result. */
     private int code;
 
     private int resultBytes;
@@ -59,9 +59,10 @@ public final class BlockingRequests implements Completion, CallCompletion {
     }
 
     /**
-     * Returns when a request has ended that was tried, with {@link #nextToken}, and is not done.
+     * Returns when a request has ended that {@link SessionAdmission#tryExecute} was called for, with {@link
+     * #nextToken}, and has not done.
      *
-     * @param tried what {@link SessionAdmission#tryExecute} has returned
+     * @param tried the result of {@link SessionAdmission#tryExecute}
      */
     public void finish(int tried, boolean write, long address, RequestBuffer buffer, long offset, long length) {
         begin();
@@ -141,7 +142,7 @@ public final class BlockingRequests implements Completion, CallCompletion {
     }
 
     private void await(boolean write, long address, long length) {
-        // What is owed keeps others from writing, and nobody may poll for a while.
+        // Work that is owed keeps other sessions from writing, and the caller may not poll again for long: do it now.
         while (!done || pending.owes()) {
             progress.awaitProgress();
         }

@@ -4,10 +4,10 @@ import io.farheap.cache.contract.CacheConfiguration;
 import io.farheap.verbs.DeviceLimits;
 
 /**
- * What the sessions of a cache have in common, however their requests travel.
+ * Options that all sessions of a cache share, whatever the configuration.
  *
  * @param name of the cache
- * @param requests of a session between issue and callback
+ * @param requests how many requests of a session may be between issue and callback
  * @param doorbellBatch work requests posted as one list; 1 posts each at once
  */
 public record CacheSessionOptions(String name, int requests, int doorbellBatch) {
@@ -28,7 +28,7 @@ public record CacheSessionOptions(String name, int requests, int doorbellBatch) 
         }
     }
 
-    /** Work requests that a session may have in flight over all its connections. */
+    /** How many work requests a session may have in flight on all its connections together. */
     int completionEntries(CacheConfiguration how, DeviceLimits limits) {
         int wanted = Math.max(MIN_COMPLETION_ENTRIES, how.queueDepth() * COMPLETION_ENTRIES_PER_DEPTH);
         return Math.min(wanted, limits.maxCompletionEntries() - RESERVED_ENTRIES);

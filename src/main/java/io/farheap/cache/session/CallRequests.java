@@ -6,7 +6,7 @@ import io.farheap.cache.contract.CallCompletion;
 import io.farheap.cache.order.RequestBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Calls of procedures in a session: each is checked, and issued inside the gate. The owner alone. */
+/** Issues a session's calls of procedures: each is checked, and issued inside the gate. The owner alone. */
 public final class CallRequests {
 
     private final SessionAdmission admission;
@@ -48,9 +48,9 @@ public final class CallRequests {
     }
 
     /**
-     * A call itself.
+     * Makes a call whose buffer has been checked.
      *
-     * @param buffer null where arguments and result are in other native memory, which the caller keeps alive until the
+     * @param buffer null if arguments and result are in other native memory, which the caller keeps alive until the
      *     callback
      */
     public boolean make(
@@ -141,7 +141,10 @@ public final class CallRequests {
         }
     }
 
-    /** Inside the gate: throws where it never may, and whether no earlier request is in its way. */
+    /**
+     * Throws if the call is not allowed at all; otherwise returns whether no earlier request is in its way. Inside the
+     * gate.
+     */
     private boolean mayCall(
             RegisteredProcedure procedure,
             long from,

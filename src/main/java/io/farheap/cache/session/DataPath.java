@@ -25,14 +25,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session's requests go through under one configuration, with all that it holds. Reconfiguring a cache gives
- * each session another.
+ * The way of a session's requests to the servers under one configuration, with the resources that it holds.
+ * Reconfiguring a cache gives each session another data path.
  *
  * @param requests of the session
- * @param links to the servers
- * @param channel on which completions raise events, or null where another thread waits for them
- * @param onClose frees what it holds beside the links and the channel
- * @param closed told what completes when all is closed, which may be later than {@link #close} returns
+ * @param links the session's connections to servers
+ * @param channel on which completions raise events, or null if another thread waits for them
+ * @param onClose frees the resources that it holds beside the links and the channel
+ * @param closed receives a future that completes when everything is closed, which may be after {@link #close} returns
  */
 public record DataPath(
         RequestPath requests,
@@ -46,7 +46,7 @@ public record DataPath(
     /** Room in the completion queue for one drain of each server. */
     private static final int DRAIN_ENTRIES = 256;
 
-    /** For a session whose thread processes its requests. It is not connected to any server yet. */
+    /** Makes a path for a session whose own thread processes its requests. It is not connected to any server yet. */
     public static DataPath own(
             OpenDevice device,
             RegionTable table,
@@ -88,7 +88,7 @@ public record DataPath(
             Closeables.all(links, onClose::run);
         } finally {
             if (channel != null) {
-                // Rings have completion queues on it.
+                // The rings' completion queues use the channel: it is closed after them.
                 closed.accept(links.closed().thenRun(channel::close));
             }
         }

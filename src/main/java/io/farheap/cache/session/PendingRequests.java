@@ -4,7 +4,7 @@ import io.farheap.cache.order.RegionHeat;
 import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
 
-/** What of a session's requests and calls has not ended yet. */
+/** A session's requests and calls that have not ended yet. */
 public final class PendingRequests {
 
     private final SessionAdmission admission;
@@ -13,7 +13,7 @@ public final class PendingRequests {
         this.admission = admission;
     }
 
-    /** How many there are between issue and callback. The owner, as all up to {@link #unsettled}. */
+    /** How many are between issue and callback. The owner alone, as for all methods up to {@link #unsettled}. */
     public int count() {
         boolean entered = admission.enter();
         try {
@@ -53,14 +53,14 @@ public final class PendingRequests {
         }
     }
 
-    /** Whether one uses a buffer that the cache has marked closed. Any thread, as all below. */
+    /** Whether one uses a buffer that the cache has marked closed. Any thread, as for all methods below. */
     public boolean uses(RequestBuffer buffer) {
         return admission
                 .gate()
                 .asked(() -> admission.path().uses(buffer) || admission.calls().uses(buffer));
     }
 
-    /** Whether one goes beyond an address of the cache. */
+    /** Whether one extends beyond an address of the cache. */
     public boolean reaches(long end) {
         return admission
                 .gate()
@@ -68,12 +68,14 @@ public final class PendingRequests {
                         && (admission.path().reaches(end) || admission.calls().reaches(end)));
     }
 
-    /** Shows where requests go. Outside of the gate: the tables that it reads are there for good. */
+    /**
+     * Shows the addresses of recent requests. Outside of the gate: the tables that it reads live as long as the path.
+     */
     public void sample(RegionHeat heat) {
         admission.path().sample(heat);
     }
 
-    /** Whose the session is, and which requests have not ended; for messages. */
+    /** Describes the session's owner and the requests that have not ended, for messages. */
     public String describe() {
         admission.gate().claim();
         try {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A session's path while the session waits for its requests to end: it takes no new ones, as if its queue were full.
  *
- * @param quiet set by the polls that find nothing pending
+ * @param quiet set by a poll after which no request is pending
  */
 public record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements RequestPath {
 
@@ -70,11 +70,11 @@ public record QuiescingPath(RequestPath path, AtomicBoolean quiet) implements Re
     public int poll() {
         try {
             int called = path.poll();
-            // Nobody will come to fill what is open.
+            // No further request will fill an open batch or list.
             path.send();
             return called;
         } finally {
-            // Also where a callback throws: it may have been of the last, and then nobody polls again.
+            // Also if a callback throws: it may have been the last, and then the owner may not poll again.
             if (path.pending() == 0) {
                 quiet.set(true);
             }

@@ -10,12 +10,12 @@ import io.farheap.thread.OwnerThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which thread may enter a session, which requests are admitted then, and the path that these take now: the session's
- * owner and its gate, and what is checked of addresses and buffers. The owner enters; migrations, reconfigurations and
- * a thread that closes the cache claim the gate.
+ * Decides which thread may enter a session and which requests are admitted, and holds the path that these take now: the
+ * session's owner and its gate, and the checks of addresses and buffers. The owner enters the gate; migrations,
+ * reconfigurations and a thread that closes the cache claim it.
  *
- * <p>Each object between a session and the native call would be a load that the next one waits for: so what the
- * {@linkplain #tryExecute short path} looks at is here, and a session holds this itself.
+ * <p>Each object between a session and the native call would cost a load that the next load waits for. So the fields
+ * that the {@linkplain #tryExecute short path} reads are here, and a session has a reference to this object.
  */
 public final class SessionAdmission {
 
@@ -25,9 +25,9 @@ public final class SessionAdmission {
     private final OwnerThread owner = new OwnerThread("session");
     private final OwnerGate gate = new OwnerGate();
 
-    // Written inside the gate, or with it claimed, as all below.
+    // Written inside the gate, or with it claimed, as all fields below.
     private RequestPath path;
-    /** The same, while the session is open and has no calls, which might be in a request's way; else null. */
+    /** The same path while the session is open and has no calls, which might be in a request's way; otherwise null. */
     private @Nullable RequestPath clear;
 
     /** No request is admitted any more, but the session is polled. */
@@ -36,9 +36,9 @@ public final class SessionAdmission {
     private boolean closed;
 
     /**
-     * It has yet to be given {@linkplain #path(RequestPath) a path}.
+     * The caller sets {@linkplain #path(RequestPath) a path} before the first use.
      *
-     * @param capacity bytes up to which requests may go, now
+     * @param capacity the address limit of requests, in bytes
      */
     @SuppressWarnings("NullAway.Init")
     SessionAdmission(RequestBuffer.Owner cache, AddressLimit capacity, LazySessionCalls calls) {
@@ -55,12 +55,12 @@ public final class SessionAdmission {
         return capacity.bytes();
     }
 
-    /** Where requests go now. Inside the gate. */
+    /** The path that requests take now. Inside the gate. */
     public RequestPath path() {
         return path;
     }
 
-    /** Where requests go from now on. Before another thread knows of the session, or with the gate claimed. */
+    /** Sets the path of requests. Before another thread knows the session, or with the gate claimed. */
     void path(RequestPath next) {
         path = next;
         clear = closed || closing || calls.any() ? null : next;
@@ -87,7 +87,11 @@ public final class SessionAdmission {
         clear = null;
     }
 
-    /** With the gate claimed. @return whether this is the first time */
+    /**
+     * Refuses all use of the session from now on. With the gate claimed.
+     *
+     * @return whether this is the first time
+     */
     boolean close() {
         boolean first = !closed;
         closed = true;
@@ -106,8 +110,9 @@ public final class SessionAdmission {
     }
 
     /**
-     * @return to be handed to {@link #exit}: whether the gate was entered, and not before a callback that is running
-     *     now
+     * Enters the gate as the session's owner, unless the thread is inside already (in a callback).
+     *
+     * @return whether this call entered it; to be passed to {@link #exit}
      */
     public boolean enter() {
         owner.own();
@@ -128,13 +133,13 @@ public final class SessionAdmission {
         }
     }
 
-    /** As {@link #enter}, where a callback may not come. */
+    /** As {@link #enter}, for methods that a callback may not call. */
     boolean enterOutsideCallback() {
         refuseInCallback();
         return enter();
     }
 
-    /** Throws where the calling thread is in a callback of this session. */
+    /** Throws if the calling thread is in a callback of this session. */
     public void refuseInCallback() {
         if (owner.isCurrent() && gate.inside()) {
             throw new IllegalStateException(
@@ -143,15 +148,15 @@ public final class SessionAdmission {
         }
     }
 
-    /** Another thread may be the owner from now on. */
+    /** Gives up ownership: the next thread that uses the session becomes its owner. */
     public void release() {
         exit(enterOutsideCallback());
         owner.disown();
     }
 
     /**
-     * The short path of a request that meets no obstacle; whatever is unusual is left to {@link SessionRequests}, which
-     * reports it.
+     * The short path of a request that meets no obstacle. It declines any other request; {@link SessionRequests} then
+     * handles it, or throws.
      *
      * @return as {@link RequestPath#tryExecute}
      */
@@ -164,7 +169,8 @@ public final class SessionAdmission {
             Completion completion,
             long token) {
         OwnerGate gate = this.gate;
-        // An owner that is in already is in a callback. One less than the least length is the greatest.
+        // An owner that is inside already is in a callback. The sign bit of the union is set if one of the values is
+        // negative, or length is 0.
         if ((address | offset | length | length - 1) < 0 || !owner.isCurrent() || gate.inside()) {
             return RequestPath.DECLINED;
         }
@@ -184,7 +190,9 @@ public final class SessionAdmission {
         }
     }
 
-    /** Where a request may go now; null where calls are in its way, or the session is closed. Inside the gate. */
+    /**
+     * The path of a request now; null if calls are in its way, or the session is closing or closed. Inside the gate.
+     */
     private @Nullable RequestPath pathOf(boolean write, long address, long length) {
         if (clear != null) {
             return clear;
@@ -193,8 +201,8 @@ public final class SessionAdmission {
     }
 
     /**
-     * Inside the gate: a thread that makes the cache smaller claims every gate afterwards, and so finds every request
-     * that was admitted before.
+     * Inside the gate: a thread that makes the cache smaller lowers the capacity, then claims every gate, and so finds
+     * every request that was admitted before.
      */
     void checkRange(long address, long length) {
         long end = capacity();
@@ -204,7 +212,10 @@ public final class SessionAdmission {
         }
     }
 
-    /** Inside the gate: a thread that closes a buffer marks it and claims every gate afterwards. */
+    /**
+     * Inside the gate: a thread that closes a buffer marks it, then claims every gate, and so finds every request that
+     * uses it.
+     */
     void checkOpen(RequestBuffer buffer) {
         refuseWhileClosing();
         if (buffer.closed()) {

@@ -13,36 +13,37 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SessionCore {
 
-    /** Whose the session is, and what is admitted. */
+    /** Which thread owns the session, and which requests are admitted. */
     public final SessionAdmission admission;
-    /** Reads and writes, as they are issued. */
+    /** Issues reads and writes. */
     public final SessionRequests requests;
-    /** Calls of procedures, as they are issued. */
+    /** Issues calls of procedures. */
     public final CallRequests calls;
     /** Reads, writes and calls that the owner waits for. */
     public final BlockingRequests blocking;
     /** Sending, polling and sleeping. */
     public final SessionProgress progress;
-    /** What has not ended yet. */
+    /** Requests and calls that have not ended yet. */
     public final PendingRequests pending;
-    /** What the requests go through now, and its replacement. */
+    /** The data path of requests now, and its replacement. */
     public final SessionDataPath dataPath;
-    /** The session, as migrations and the cache's servers see it. */
+    /** The session, as migrations and changes of the cache's servers use it. */
     public final SessionParticipant participant;
-    /** What wakes the owner. */
+    /** Wakes the owner if it sleeps. */
     public final SessionSleeper sleeper;
     /** The session's end. */
     public final SessionLifeCycle lifeCycle;
 
     public final @Nullable OperationLatency latency;
     /**
-     * Whether it is the cache's own: a client thread's, for the requests of others, or one for what is beyond its end.
+     * Whether it is the cache's own session: that of a client thread, for the requests of other sessions, or one that
+     * may access the last region beyond the capacity.
      */
     public final boolean worker;
 
     private final Owner cache;
 
-    /** The cache, as its sessions know it, with the methods that end them. */
+    /** The cache, as its sessions use it, with the methods that end them. */
     public interface Owner extends SessionHost {
 
         /** Ends a session. */
@@ -53,9 +54,9 @@ public final class SessionCore {
     }
 
     /**
-     * It has yet to be given a {@linkplain SessionDataPath#use data path}, before another thread knows of it.
+     * The caller gives it a {@linkplain SessionDataPath#use data path} before another thread knows it.
      *
-     * @param capacity bytes up to which it may read and write, now
+     * @param capacity the address limit of its requests, in bytes
      */
     public SessionCore(Owner cache, AddressLimit capacity, @Nullable OperationLatency latency, boolean worker) {
         this.cache = cache;
@@ -79,7 +80,7 @@ public final class SessionCore {
                 cache.calls(), new CallAccesses(admission.calls(), admission::path), admission.gate(), sleeper::wake);
     }
 
-    /** What the end of this session asks of the cache. */
+    /** The cache's part in the end of this session. */
     private final class End implements SessionLifeCycle.Host {
 
         @Override

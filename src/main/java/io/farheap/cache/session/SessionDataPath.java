@@ -9,39 +9,40 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data path that a session uses now, from its first to the end of its last.
+ * The data path that a session uses now: the first is set when the session opens, later ones replace it, and the last
+ * is closed with the session.
  *
- * <p><b>Replacing it.</b> Another thread lets the session take no requests ({@link #quiesce}), waits until those that
- * it has are called back ({@link #quiet}), puts another path in the place of this one ({@link #replace}), and lets the
- * session take requests again ({@link #goOn}).
+ * <p><b>Replacing it.</b> The reconfiguring thread makes the session refuse new requests ({@link #quiesce}), waits
+ * until the pending ones are called back ({@link #quiet}), replaces the path ({@link #replace}), and makes the session
+ * accept requests again ({@link #goOn}).
  */
 public final class SessionDataPath {
 
     private final SessionAdmission admission;
     private final SessionSleeper sleeper;
-    /** Held by a thread that replaces the path, or closes the last. */
+    /** Held by a thread that replaces the path, or closes the last one. */
     private final ReentrantLock replacing = new ReentrantLock();
     /** Replaced with the gate claimed. */
     private DataPath now;
-    /** Nothing is pending while requests are refused. Written inside the gate, or with it claimed. */
+    /** Whether requests are refused and none is pending. Written inside the gate, or with it claimed. */
     private final AtomicBoolean quiet = new AtomicBoolean();
-    /** Requests that were refused are taken again. Under the gate. */
+    /** Whether requests are accepted again after a refusal. Inside the gate, or with it claimed. */
     private boolean reopened;
 
-    /** It has yet to be told {@linkplain #use what to use}. */
+    /** The caller sets the {@linkplain #use first path} before the first use. */
     @SuppressWarnings("NullAway.Init")
     SessionDataPath(SessionAdmission admission, SessionSleeper sleeper) {
         this.admission = admission;
         this.sleeper = sleeper;
     }
 
-    /** The first. Before another thread knows of the session. */
+    /** Sets the first path. Before another thread knows the session. */
     public void use(DataPath first) {
         now = first;
         admission.path(first.requests());
     }
 
-    /** To the servers. */
+    /** The session's connections to servers. */
     MigrationLinks links() {
         return now.links();
     }
@@ -53,8 +54,8 @@ public final class SessionDataPath {
     }
 
     /**
-     * Whether requests are taken again since the last look: one may have been refused before the owner was known to
-     * sleep. Inside the gate.
+     * Whether requests have been accepted again since the last call: the owner may have been refused one before the
+     * reconfiguring thread could see that it sleeps, so it must not sleep now. Inside the gate.
      */
     boolean reopened() {
         boolean since = reopened;
@@ -62,7 +63,7 @@ public final class SessionDataPath {
         return since;
     }
 
-    /** Takes no requests from now on, as if the queue were full. Any thread, as all below. */
+    /** Refuses requests from now on, as if the queue were full. Any thread, as for all methods below. */
     public void quiesce() {
         admission.gate().claimed(() -> {
             if (!admission.closed()) {
@@ -74,15 +75,15 @@ public final class SessionDataPath {
     }
 
     /**
-     * Whether nothing is pending, and nothing will be until it {@linkplain #goOn goes on}. The session's thread says
-     * so: a thread that asked under the gate's claim, again and again, would keep it out where a claimer is mostly
-     * stopped in the claim.
+     * Whether no request is pending, and none will be until {@link #goOn}. The session's thread stores it: a thread
+     * that claimed the gate to look, again and again, would keep the owner out whenever the scheduler stops it within a
+     * claim.
      */
     public boolean quiet() {
         return quiet.get();
     }
 
-    /** Takes requests again. */
+    /** Accepts requests again. */
     public void goOn() {
         admission.gate().claimed(() -> {
             if (!admission.closed()) {
@@ -95,9 +96,11 @@ public final class SessionDataPath {
     }
 
     /**
-     * Is to use another data path, once it {@linkplain #goOn goes on}; nothing may be pending.
+     * Replaces the data path while the session is {@linkplain #quiet quiet}; the session uses the new one from {@link
+     * #goOn} on.
      *
-     * @param replaced told of the one to close before that, at once: what throws then has not kept it from changing
+     * @param replaced receives the path that the caller has to close, before the session changes to the new one: the
+     *     old path, or {@code next} if the session is closed
      */
     public void replace(DataPath next, Consumer<DataPath> replaced) {
         replacing.lock();
@@ -123,8 +126,8 @@ public final class SessionDataPath {
     }
 
     /**
-     * Closes the last, and then what else the session has, once; returns when that is done. The owner's next request is
-     * refused.
+     * Closes the last path and then the session's other resources, once; returns when that is done. The owner's next
+     * request is refused.
      */
     void close(AutoCloseable others) {
         replacing.lock();

@@ -6,28 +6,30 @@ import io.farheap.latency.LatencyTracker;
 import io.farheap.remote.device.CompletionEvents;
 import org.jspecify.annotations.Nullable;
 
-/** The cache, as its sessions know it; also their buffers' owner. */
+/** The cache, as its sessions use it; also the owner of their buffers. */
 public interface SessionHost extends RequestBuffer.Owner {
 
     LatencyTracker latency();
 
-    /** Null where paths sleep by themselves. */
+    /**
+     * Wakes sleeping owners when their completion channels raise events; null if the paths themselves sleep and wake.
+     */
     @Nullable
     CompletionEvents events();
 
     /**
-     * What calls of procedures need.
+     * The cache, as calls of procedures use it.
      *
-     * @throws UnsupportedOperationException where the cache has none
+     * @throws UnsupportedOperationException if the cache has no procedures
      */
     CallHost calls();
 
-    /** Throws where the calling thread is in a callback of one of the cache's sessions. */
+    /** Throws if the calling thread is in a callback of one of the cache's sessions. */
     void refuseInCallback();
 
     /**
-     * Why requests to a range end with {@link io.farheap.cache.contract.Status#LOST}, with the servers and what the
-     * application can do. Any thread.
+     * Why requests to a range end with {@link io.farheap.cache.contract.Status#LOST}, with the servers' addresses and
+     * the remedy. Any thread.
      */
     String describeLoss(long address, long length);
 }

@@ -5,25 +5,25 @@ import io.farheap.verbs.VerbsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of a session. Its owner {@linkplain #close closes} it: no request is admitted any more, those that there are
- * end and are called back, and the cache ends the session. Where the cache itself ends it, or its thread is dead, it is
+ * The end of a session. Its owner {@linkplain #close closes} it: no request is admitted any more, the pending ones end
+ * and are called back, and the cache ends the session. If the cache itself ends it, or its thread is dead, it is
  * {@linkplain #destroy destroyed} at once.
  */
 public final class SessionLifeCycle {
 
-    /** The session, in its cache. Any thread. */
+    /** The cache's part in the end of a session. Any thread. */
     interface Host {
 
         /** Throws if the calling thread is in a callback of one of the cache's sessions. */
         void refuseInCallback();
 
-        /** The cache ends the session. */
+        /** Ends the session. */
         void close();
 
-        /** All connections of the session fail. */
+        /** Fails all connections of the session. */
         void loseAll();
 
-        /** The session's latencies are recorded no longer. */
+        /** Removes the session's latency recorder. */
         void forgetLatency();
     }
 
@@ -65,7 +65,7 @@ public final class SessionLifeCycle {
                 try {
                     progress.awaitProgress();
                 } catch (VerbsException e) {
-                    // The device itself: nothing will complete any more.
+                    // The device itself has failed: nothing will complete any more.
                     throw e;
                 } catch (RuntimeException e) {
                     thrown = suppress(thrown, e);
@@ -79,7 +79,7 @@ public final class SessionLifeCycle {
         }
     }
 
-    /** Takes no requests any more, and ends what has not been posted. */
+    /** Refuses requests from now on, and ends those that have not been posted. */
     private void beginClose() {
         boolean entered = admission.enter();
         try {
@@ -100,15 +100,18 @@ public final class SessionLifeCycle {
     }
 
     /**
-     * Frees everything, from whatever thread, and returns when that is done. The owner's next request is refused, since
-     * the session is closed.
+     * Frees all resources of the session and returns when that is done. Any thread. The owner's next request is
+     * refused, since the session is closed.
      */
     public void destroy() {
-        // Calls after what makes accesses for them.
+        // Calls are closed after the path that makes accesses for them.
         dataPath.close(() -> Closeables.all(admission.calls(), host::forgetLatency));
     }
 
-    /** All that it has on its way to servers is lost, and nothing of it takes effect once they are fenced. */
+    /**
+     * Fails all its connections: the operations in flight are lost, and none takes effect once the servers' ends are
+     * fenced.
+     */
     public void loseAll() {
         host.loseAll();
     }

@@ -8,8 +8,8 @@ import io.farheap.remote.contract.RemoteServer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session, as migrations and the cache's servers see it that come and go: on their threads, while the session's goes
- * on or sleeps.
+ * A session, as migrations and changes of the cache's servers use it: on their threads, while the session's own thread
+ * runs or sleeps.
  */
 public final class SessionParticipant implements MigrationParticipant {
 
@@ -26,7 +26,10 @@ public final class SessionParticipant implements MigrationParticipant {
         this.progress = progress;
     }
 
-    /** Connects to a server, before a region of it enters the table, unless the opening of the session has done so. */
+    /**
+     * Connects to a server before a region of it enters the table, unless the session connected to it when it was
+     * opened.
+     */
     public void connect(RemoteServer server) {
         dataPath.links().ensure(server);
     }
@@ -46,7 +49,7 @@ public final class SessionParticipant implements MigrationParticipant {
         try {
             return now.drain(region);
         } finally {
-            // Completions that the session sleeps for may have been taken meanwhile.
+            // The drain may have taken completions that the session sleeps for.
             sleeper.wake();
         }
     }
@@ -65,7 +68,7 @@ public final class SessionParticipant implements MigrationParticipant {
         progress.resume();
     }
 
-    /** Ends the connection to a server, if there is one; what is still in flight on it is failed. */
+    /** Ends the connection to a server, if there is one; operations still in flight on it fail. */
     public void disconnect(RemoteServer server) {
         dataPath.links().disconnect(server);
         @Nullable CallLinks[] ofCalls = new CallLinks[1];
@@ -76,7 +79,7 @@ public final class SessionParticipant implements MigrationParticipant {
         }
     }
 
-    /** What the session has of a server whose lease is lost is lost. */
+    /** Fails the session's connections and calls to a server whose lease is lost. */
     public void lose(RemoteServer server) {
         MigrationLinks[] current = new MigrationLinks[1];
         admission.gate().claimed(() -> {

@@ -5,19 +5,25 @@ import io.farheap.cache.order.RequestSource;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How a session's requests and calls make progress: they are sent, polled for and called back, and the owner sleeps
- * while there is none. The owner alone, but for {@link #resume}.
+ * Makes a session's requests and calls progress: sends them, polls for them and calls them back, and lets the owner
+ * sleep while there is no progress. The owner alone, except for {@link #resume}.
  */
 public final class SessionProgress {
 
     private static final long SPIN_NANOS = 50_000;
-    /** For which one that is interrupted sleeps at most: what would have woken it may have gone with the interrupt. */
+    /**
+     * The longest sleep of an interrupted thread: clearing the interrupt may have consumed the unpark that was to wake
+     * it.
+     */
     private static final long INTERRUPTED_NANOS = 1_000_000;
 
     private final SessionAdmission admission;
     private final SessionDataPath dataPath;
     private final SessionSleeper sleeper;
-    /** The next poll lets requests go on that were held. Written by migrations, and by the owner inside its gate. */
+    /**
+     * Whether the next poll has to look for held requests that may be posted. Set by migrations, cleared by the owner
+     * inside its gate.
+     */
     private volatile boolean resumed;
 
     SessionProgress(SessionAdmission admission, SessionDataPath dataPath, SessionSleeper sleeper) {
@@ -58,7 +64,7 @@ public final class SessionProgress {
     }
 
     /**
-     * On a client thread: issues what another session's thread has handed over.
+     * On a client thread: issues requests that another session's thread has handed over.
      *
      * @return how many requests
      */
@@ -78,11 +84,12 @@ public final class SessionProgress {
 
     /** @param most as for {@link #sleep} */
     public void awaitProgress(long most) {
-        // An interrupt makes parking return at once, so that waiting would spin: it is kept for the caller.
+        // An interrupt makes parking return at once, so that waiting would spin: clear it here, and set it again for
+        // the caller.
         boolean interrupted = Thread.interrupted();
         try {
             if (interrupted) {
-                // To interrupt a thread is to unpark it too, and each wait interrupts it again.
+                // Interrupting a thread also unparks it, and each wait here interrupts it again: consume that permit.
                 LockSupport.parkNanos(this, 1);
             }
             pollOrSleep(interrupted ? INTERRUPTED_NANOS : most);
@@ -110,7 +117,7 @@ public final class SessionProgress {
         sleep(most);
     }
 
-    /** Sleeps until something happens, the thread is unparked or {@code most} ns are over; 0 is for ever. */
+    /** Sleeps until there may be progress, the thread is unparked or {@code most} ns have passed; 0 is for ever. */
     public void sleep(long most) {
         long patience;
         RequestPath sleeping;
@@ -125,7 +132,7 @@ public final class SessionProgress {
                 sleeping = admission.path();
                 patience =
                         least(most, least(sleeping.listen(), admission.calls().listen()));
-                // What completed before raises no event.
+                // Operations that completed before raise no event.
                 if (progress() > 0) {
                     return;
                 }
@@ -138,12 +145,15 @@ public final class SessionProgress {
         }
     }
 
-    /** Of two times of which 0 stands for ever. */
+    /** The shorter of two times, of which 0 stands for ever. */
     private static long least(long one, long other) {
         return one == 0 || other == 0 ? one + other : Math.min(one, other);
     }
 
-    /** A migration lets held requests go on, if there are any: the session looks at its next poll. Any thread. */
+    /**
+     * Called by a migration that has released a range: if requests are held, the session looks at them with its next
+     * poll. Any thread.
+     */
     void resume() {
         if (admission.path().mayHold()) {
             resumed = true;

@@ -5,7 +5,7 @@ import io.farheap.cache.order.RequestBuffer;
 import io.farheap.cache.order.RequestPath;
 import java.lang.foreign.MemorySegment;
 
-/** Reads and writes of a session: each is checked, and issued inside the gate. The owner alone. */
+/** Issues a session's reads and writes: each is checked, and issued inside the gate. The owner alone. */
 public final class SessionRequests {
 
     private final SessionAdmission admission;
@@ -95,7 +95,7 @@ public final class SessionRequests {
     /**
      * As {@link RequestPath#prepareCopies}, from another thread.
      *
-     * @throws IllegalStateException where the session is closed: nothing would free what is prepared
+     * @throws IllegalStateException if the session is closed: nothing would free the memory
      */
     public void prepareCopies() {
         admission.gate().claimed(() -> {

@@ -6,20 +6,21 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's thread while it sleeps, and all that wakes it: other threads and, from its first sleep on, the events of
- * its completion channel. The channel is watched inside the session's gate, or with it claimed.
+ * The sleep of a session's thread. Other threads wake it and, from its first sleep on, the events of its completion
+ * channel. Methods that begin or end watching the channel are called inside the session's gate, or with it claimed.
  *
- * <p><b>Sleep.</b> The owner stores that it sleeps, and then looks for the last time; a thread that has something for
- * it makes that visible first, and then loads whether the owner sleeps. So one of the two sees the other.
+ * <p><b>Sleep.</b> The owner stores itself in {@code sleeper}, and then polls for the last time. A thread that has work
+ * for it publishes the work first, and then loads {@code sleeper}. The field is volatile, so either the owner's last
+ * poll finds the work, or the other thread finds the owner and unparks it.
  */
 public final class SessionSleeper {
 
-    /** For which a thread sleeps that no event will wake. */
+    /** How long a thread sleeps at most if no event will wake it, since the thread that waits for events is dead. */
     private static final long UNWOKEN_NANOS = 1_000_000;
 
-    /** Null where paths sleep by themselves. */
+    /** Null if the paths themselves sleep and wake. */
     private final @Nullable CompletionEvents all;
-    /** {@link #wake}, made once: a thread that goes to sleep allocates nothing. */
+    /** {@link #wake} as one object, so that a thread that goes to sleep allocates nothing. */
     private final Runnable waking = this::wake;
 
     private long token;
@@ -31,7 +32,7 @@ public final class SessionSleeper {
         this.all = all;
     }
 
-    /** The owner is about to look for the last time before it sleeps. */
+    /** Called by the owner before it polls for the last time and sleeps. */
     void fallsAsleep() {
         sleeper = Thread.currentThread();
     }
@@ -48,7 +49,7 @@ public final class SessionSleeper {
         }
     }
 
-    /** Events of the channel wake the owner from now on. */
+    /** Makes events of the channel wake the owner from now on. */
     void watch(@Nullable CompletionChannel channel) {
         if (token == 0 && channel != null && all != null) {
             token = all.add(channel, waking);
@@ -56,8 +57,8 @@ public final class SessionSleeper {
     }
 
     /**
-     * The channel is not watched any more, once what this returns has been {@linkplain #forget forgotten}, outside of
-     * the gate.
+     * Ends watching the channel. The caller passes the result to {@link #forget}, outside of the gate; until that
+     * returns, events may still wake the owner.
      */
     long leave() {
         long left = token;
@@ -71,7 +72,7 @@ public final class SessionSleeper {
         }
     }
 
-    /** @return how long to sleep, where an event would do for as long as {@code patience}; 0 for ever */
+    /** @return how long to sleep: {@code patience}, or less if no thread waits for events any more; 0 for ever */
     long patience(long patience) {
         return all != null && all.dead() ? UNWOKEN_NANOS : patience;
     }
