@@ -1,14 +1,14 @@
 package io.farheap.connection;
 
 /**
- * The operation that a connection's one native call left in flight, if there is one: it has a slot of its own, beside
- * the ring. One thread at a time; nothing here allocates.
+ * The operation, if there is one, that a connection's single-call {@link Connection#now} left in flight. It has a slot
+ * of its own, beside the ring. One thread at a time; nothing here allocates.
  */
 final class AdoptedOperation {
 
     private boolean inFlight;
     private long tag;
-    /** What it reads; no bytes where there is none, or where it writes. */
+    /** The range that it reads; empty if there is no operation, or it writes. */
     private long readAddress;
 
     private int readBytes;
@@ -32,14 +32,14 @@ final class AdoptedOperation {
         return tag;
     }
 
-    /** Ends it. */
+    /** Ends the operation and returns its tag. */
     long take() {
         inFlight = false;
         readBytes = 0;
         return tag;
     }
 
-    /** Whether it reads some of a range. */
+    /** Whether it reads any byte of a range. */
     boolean reads(long remoteAddress, int bytes) {
         return readBytes > 0 && readAddress < remoteAddress + bytes && remoteAddress < readAddress + readBytes;
     }

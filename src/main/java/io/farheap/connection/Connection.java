@@ -13,21 +13,21 @@ import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 
 /**
- * One-sided operations on one server over one queue pair, from prebuilt work requests. Each carries a tag that comes
- * back when it has completed. Operations complete in the order in which they were posted, so their work requests are a
- * ring, and only the last of a list is signaled. Nothing on the path of an operation allocates.
+ * One-sided operations on one server over one queue pair, from prebuilt work requests. Each operation carries a tag
+ * that is returned when it has completed. Operations complete in the order in which they were posted, so their work
+ * requests form a ring, and only the last of a list is signaled. Nothing on the path of an operation allocates.
  *
  * <p>One thread at a time, except {@link #endpoint} and {@link #connect}, which the owner calls before the connection
- * is shared. The completion queue is the caller's and may serve many connections: an id that it reports belongs to the
- * connection whose {@link #number} is {@link #connectionOf}.
+ * is shared. The completion queue belongs to the caller and may serve many connections: a completion's id belongs to
+ * the connection whose {@link #number} is {@link #connectionOf} of it.
  */
 public final class Connection implements AutoCloseable {
 
-    /** From {@link #complete}: of an operation that was given up when the connection failed. */
+    /** Returned by {@link #complete} for an operation that was given up when the connection failed. */
     public static final int LATE = -1;
 
     private static final int SLOT_BITS = 32;
-    /** {@link #now} leaves an operation in flight after so many polls: a few us, within which most NICs answer. */
+    /** {@link #now} leaves an operation in flight after so many polls: a few us, in which most NICs answer. */
     private static final int POLLS = 100;
     /** Work requests beside those of ordinary operations: a flush and an operation of {@link #now}. */
     private static final int RESERVED = 2;
@@ -38,15 +38,15 @@ public final class Connection implements AutoCloseable {
     private final int number;
     private final int inlineBytes;
     private final OperationRing ring;
-    /** The latest READ or atomic: while it has not completed, a WRITE asks which are outstanding. */
+    /** The latest READ or atomic. Only if it has not completed does a WRITE check which ranges are being read. */
     private long lastRead = -1;
 
-    /** Its operations count as posted. */
+    /** The operations in the list count as posted. */
     private final RequestList list = new RequestList();
 
     private final int listLimit;
 
-    /** The slot that no ordinary operation takes, so that a flush never waits for room. */
+    /** A slot that ordinary operations do not use, so that a flush never waits for room. */
     private final int flushSlot;
 
     private boolean flushing;
@@ -80,18 +80,18 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** The largest depth that a device allows: its queue pairs have entries of our own too. */
+    /** The largest depth that a device allows: the connection adds requests of its own to the queue pair. */
     public static int maxDepth(DeviceLimits limits) {
         return limits.maxQueuePairRequests() - RESERVED;
     }
 
     /**
      * @param number identifies the connection among those of the completion queue
-     * @param depth operations in flight at most (the field's q)
-     * @param inlineBytes payloads of WRITEs up to this size should travel in the work request; the device grants more
-     *     or none
-     * @param listLimit operations that are posted as one list: 1 posts each at once, more wait for {@link #postList} or
-     *     a full list
+     * @param depth the most operations in flight (the field's q)
+     * @param inlineBytes payloads of WRITEs up to this size should travel in the work request; the device may grant
+     *     more, or none
+     * @param listLimit how many operations are posted as one list: 1 posts each at once; with more, operations wait for
+     *     {@link #postList} or for a full list
      */
     public static Connection create(
             ProtectionDomain domain,
@@ -109,7 +109,7 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** What the server needs to connect its side. */
+    /** The client's endpoint, which the server needs to connect its queue pair. */
     public Endpoint endpoint() {
         return queuePair.endpoint();
     }
@@ -137,7 +137,7 @@ public final class Connection implements AutoCloseable {
         return ring.room();
     }
 
-    /** Operations that were posted, or wait in a list, and have not completed. */
+    /** Operations that are posted, or wait in a list, and have not completed. */
     public int inFlight() {
         return ring.inFlight() + (adopted.inFlight() ? 1 : 0);
     }
@@ -147,16 +147,17 @@ public final class Connection implements AutoCloseable {
         return list.count() > 0;
     }
 
-    /** Whether an operation ended in error: the queue pair posts nothing any more. */
+    /** Whether an operation has ended in error: the queue pair posts nothing any more. */
     public boolean failed() {
         return failed;
     }
 
     /**
-     * Posts a READ, or puts it into the list. There must be {@linkplain #hasRoom room}.
+     * Posts a READ, or adds it to the list. There must be {@linkplain #hasRoom room}.
      *
-     * @return 0, or errno where the device refused it or one before it in the list: the connection has
-     *     {@linkplain #failed failed}, no completion will come for it, and the caller must end what is in flight
+     * @return 0, or errno if the device refused it or an earlier request of the list: the connection has
+     *     {@linkplain #failed failed}, no completion will arrive for it, and the caller must end the operations in
+     *     flight
      */
     public int read(long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
         int slot = ring.nextSlot();
@@ -166,9 +167,9 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Posts a WRITE, or puts it into the list; fenced behind outstanding READs that it may overlap: RDMA lets a WRITE
-     * overtake them. There must be {@linkplain #hasRoom room}. An inline payload may be changed as soon as it is
-     * posted.
+     * Posts a WRITE, or adds it to the list. It is fenced behind outstanding READs that it may overlap, since RDMA lets
+     * a WRITE overtake them. There must be {@linkplain #hasRoom room}. An inline payload may be changed as soon as it
+     * is posted.
      *
      * @return as {@link #read}
      */
@@ -180,7 +181,7 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Puts a READ or a WRITE into the list, however long that grows. There must be {@linkplain #hasRoom room}.
+     * Adds a READ or a WRITE to the list, without a limit to its length. There must be {@linkplain #hasRoom room}.
      * Parameters are those of {@link #read}.
      */
     public void list(
@@ -205,12 +206,12 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Posts a compare-and-swap or a fetch-and-add of 8 bytes, aligned to 8; the old value lands at
+     * Posts a compare-and-swap or a fetch-and-add on 8 bytes, aligned to 8; their old value is written to
      * {@code localAddress}. A later WRITE to them is fenced behind it, as behind a READ. There must be
      * {@linkplain #hasRoom room}, and the device must do atomics.
      *
-     * @param compareOrAdd what is compared, or added
-     * @param value what is stored where the comparison succeeds
+     * @param compareOrAdd the value to compare with, or to add
+     * @param value the value to store if the comparison succeeds
      * @return as {@link #read}
      */
     public int atomic(
@@ -239,7 +240,7 @@ public final class Connection implements AutoCloseable {
         return error == 0 ? 0 : refuse(error, slot);
     }
 
-    /** Puts an {@link #atomic} into the list, however long that grows; as {@link #list}. */
+    /** Adds an {@link #atomic} to the list, without a limit to its length; as {@link #list}. */
     public void listAtomic(
             boolean swap,
             long tag,
@@ -263,7 +264,7 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Posts what waits in the list.
+     * Posts the list, if it has operations.
      *
      * @return as {@link #read}
      */
@@ -276,24 +277,24 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * READs and WRITEs from post to completion, while nothing is in flight on any connection of the completion queue.
-     * After {@link OneOperation#IN_FLIGHT} and {@link OneOperation#OTHER_COMPLETION} the caller must {@link #adopt},
-     * after {@link OneOperation#FAILED} it must {@link #fail}.
+     * Executes READs and WRITEs from post to completion, while nothing is in flight on any connection of the completion
+     * queue. After {@link OneOperation#IN_FLIGHT} and {@link OneOperation#OTHER_COMPLETION} the caller must
+     * {@link #adopt} the operation, after {@link OneOperation#FAILED} it must {@link #fail} the connection.
      */
     public OneOperation now() {
         return now;
     }
 
-    /** Makes the operation that {@link #now} left in flight an ordinary one. */
+    /** Makes an ordinary operation of the one that {@link #now} left in flight. */
     public void adopt(long tag, boolean write, int localKey, long remoteAddress, int remoteKey, int bytes) {
         adopted.begin(tag, write, localKey, remoteAddress, remoteKey, bytes);
     }
 
     /**
      * Posts a signaled READ of 8 bytes in the slot kept for it. When it completes, every operation posted before it has
-     * completed and its WRITEs are in the server's memory. One flush at a time.
+     * completed, and their WRITEs are in the server's memory. One flush at a time.
      *
-     * @param localAddress where 8 bytes may land
+     * @param localAddress the address to which the 8 bytes are read
      * @return 0 or errno
      */
     public int flush(long localAddress, int localKey, long remoteAddress, int remoteKey) {
@@ -315,30 +316,29 @@ public final class Connection implements AutoCloseable {
         return error;
     }
 
-    /** Whether a flush is on its way. */
+    /** Whether a flush is in flight. */
     public boolean flushing() {
         return flushing;
     }
 
-    /** No completion of a flush is awaited any more: the connection is about to be closed. */
+    /** Stops waiting for the completion of a flush: the connection is about to be closed. */
     public void forgetFlush() {
         flushing = false;
     }
 
-    /** The id with which the completion of {@link #flush} comes. */
+    /** The id of the completion of {@link #flush}. */
     public long flushId() {
         return id(flushSlot);
     }
 
     /**
-     * Takes note of a completion.
+     * Processes a completion.
      *
-     * @param id that the completion queue reported
-     * @param status that it reported; anything but success fails the connection
+     * @param id the id that the completion queue reported
+     * @param status the status that it reported; any but success fails the connection
      * @return how many operations it ends, each to be taken by {@link #take}: the last with this status, those before
-     *     it with success; 0 for a flush, and {@link #LATE}
-     * @throws VerbsException where nothing with this id is in flight: to believe it would be to end others before their
-     *     time
+     *     it with success; 0 for a flush; or {@link #LATE}
+     * @throws VerbsException if nothing with this id is in flight: to process it would end other operations too early
      */
     public int complete(long id, int status) {
         int slot = (int) id;
@@ -365,9 +365,9 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Frees the place of the operation that ended first.
+     * Takes the first operation that has ended, and frees its place.
      *
-     * @param id of the completion that ended it
+     * @param id the id of the completion that ended it
      * @return its tag
      */
     public long take(long id) {
@@ -380,10 +380,10 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * As {@link #take}, of the operations that ended first, as far as they have one tag.
+     * As {@link #take}, for the first operations that have ended, as long as they have the same tag.
      *
-     * @param most from 1
-     * @return how many
+     * @param most the most operations to take, from 1
+     * @return how many were taken
      */
     public int takeSame(long id, long tag, int most) {
         if ((int) id == nowSlot) {
@@ -393,14 +393,14 @@ public final class Connection implements AutoCloseable {
         return ring.takeSame(tag, most);
     }
 
-    /** Its operations between post and completion; {@link #take} ends one of them, or the one that was adopted. */
+    /** The ring of operations between post and completion. {@link #take} takes one of these, or the adopted one. */
     public OperationRing ring() {
         return ring;
     }
 
     /**
-     * Tells the ids of the operations in flight that come after the last whose id {@code known} accepts, in the order
-     * of posting.
+     * Passes ids of operations in flight to the consumer, in the order of posting: those behind the last operation
+     * whose id {@code known} accepts.
      */
     public void forEachUnknown(LongPredicate known, LongConsumer consumer) {
         long first = ring.firstBehind(slot -> known.test(id(slot)));
@@ -418,8 +418,8 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Gives up what waits in the list: no completion will come for it, as for what the device refused. The connection
-     * has failed then.
+     * Gives up the operations in the list: like requests that the device refused, they get no completion. If there are
+     * any, the connection has failed then.
      */
     public void abandonList() {
         if (list.count() > 0) {
@@ -428,7 +428,7 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** The id of the completion that will come last of those in flight; -1 where none will come. */
+    /** The id of the last completion that will arrive for the operations in flight; -1 if none will. */
     public long lastId() {
         return ring.awaitsCompletion() ? id(ring.lastSlot()) : adopted.inFlight() ? id(nowSlot) : -1;
     }
@@ -438,7 +438,7 @@ public final class Connection implements AutoCloseable {
         return queuePair.ordinaryPosts();
     }
 
-    /** Posts nothing any more; what is in flight completes with an error. */
+    /** Ends posting; operations in flight complete with an error. */
     public void fail() {
         failed = true;
         queuePair.fail();
@@ -459,7 +459,7 @@ public final class Connection implements AutoCloseable {
             int remoteKey,
             int bytes) {
         if (listLimit == 1) {
-            // Not aimed: its slot may have been in a list before.
+            // prepare, not aim: the slot may have been in a list before, and its link must be cleared.
             requests.prepare(
                     slot,
                     opcode,

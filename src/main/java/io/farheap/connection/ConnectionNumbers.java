@@ -7,12 +7,15 @@ import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 
 /**
- * The numbers of a completion queue's connections, of which each is used again: there are as many as there were
- * connections at once, and no more however often one is replaced. Any thread.
+ * The numbers of a completion queue's connections. A number is used again after its connection has ended, so there are
+ * only as many numbers as there were connections at once. Any thread may call.
  */
 public final class ConnectionNumbers {
 
-    /** Of connections whose queue pair has been destroyed; what they ended may not have been taken yet. */
+    /**
+     * Numbers of connections whose queue pair has been destroyed; operations that they ended may not have been taken
+     * yet.
+     */
     private final Queue<Integer> ended = new ArrayDeque<>();
 
     private int next;
@@ -20,11 +23,11 @@ public final class ConnectionNumbers {
     public ConnectionNumbers() {}
 
     /**
-     * Makes a connection that has a number.
+     * Makes a connection with a number of its own.
      *
-     * @param forget has whoever takes completions forget the connection that had a number, and says whether that can
-     *     be: nothing of it is to be taken any more
-     * @param connect makes it; where that throws, there is none, and its number is another's
+     * @param forget asks the taker of completions to forget the former connection with a number; returns false if
+     *     something of it is still to be taken, so that the number cannot be used yet
+     * @param connect makes the connection; if it throws, its number is free again
      */
     public <T> T connect(IntPredicate forget, IntFunction<T> connect) {
         int number = take(forget);
@@ -47,7 +50,7 @@ public final class ConnectionNumbers {
         return next++;
     }
 
-    /** The queue pair of the connection that has a number has been destroyed. */
+    /** Called when the queue pair of the connection with this number has been destroyed. */
     public synchronized void end(int number) {
         ended.add(number);
     }

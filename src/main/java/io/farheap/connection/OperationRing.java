@@ -4,13 +4,13 @@ import java.util.function.IntPredicate;
 
 /**
  * A connection's operations between post and completion. They complete in the order of posting: those before
- * {@link #completed} are over, those before {@link #posted} are in flight or wait in the list. Each has a slot and a
- * tag. One thread at a time; nothing here allocates after construction.
+ * {@link #completed} have been taken, those from there to {@link #posted} are in flight or wait in the list. Each has a
+ * slot and a tag. One thread at a time; nothing here allocates after construction.
  */
 public final class OperationRing {
 
     private final int depth;
-    /** Slots, a power of two; that of operation n is {@code n & mask}. */
+    /** The number of slots, a power of two, minus 1; operation n has slot {@code n & mask}. */
     private final int mask;
 
     private final long[] tags;
@@ -19,7 +19,7 @@ public final class OperationRing {
     /** The first operation that the device refused. */
     private long refused = Long.MAX_VALUE;
 
-    /** @param depth operations at most */
+    /** @param depth the most operations at once */
     OperationRing(int depth) {
         this.depth = depth;
         int slots = Integer.highestOneBit(depth) == depth ? depth : Integer.highestOneBit(depth) * 2;
@@ -45,12 +45,12 @@ public final class OperationRing {
         return (int) posted & mask;
     }
 
-    /** The number of the first operation that is not over. */
+    /** The number of the first operation that has not been taken. */
     long completed() {
         return completed;
     }
 
-    /** Begins an operation; there must be room. Its slot is what {@link #nextSlot} was. */
+    /** Begins an operation in the slot that {@link #nextSlot} returned; there must be room. */
     void begin(long tag) {
         tags[(int) posted & mask] = tag;
         posted++;
@@ -69,7 +69,7 @@ public final class OperationRing {
     }
 
     /**
-     * How many operations the completion of the one in a slot ends, itself the last of them; 0 where it is not in
+     * How many operations the completion of the operation in a slot ends, that operation included; 0 if it is not in
      * flight.
      */
     int endedBy(int slot) {
@@ -77,13 +77,13 @@ public final class OperationRing {
         return ended <= posted - completed ? ended : 0;
     }
 
-    /** Whether the completion with an id ends one operation: the first of those in flight. */
+    /** Whether the completion with an id ends exactly one operation, the first one in flight. */
     public boolean endsFirst(long id) {
         return (int) id == ((int) completed & mask) && completed != posted;
     }
 
     /**
-     * Ends the first operation: one that a successful completion {@linkplain #endsFirst ends}, or the next of
+     * Takes the first operation: one that a successful completion {@linkplain #endsFirst ends}, or the next of
      * {@link #refused}.
      *
      * @return its tag
@@ -98,9 +98,9 @@ public final class OperationRing {
     }
 
     /**
-     * Ends the first operations as far as they have one tag, {@code most} at most.
+     * Takes the first operations as long as they have one tag, at most {@code most}.
      *
-     * @return how many
+     * @return how many were taken
      */
     int takeSame(long tag, int most) {
         int same = 0;
@@ -111,36 +111,37 @@ public final class OperationRing {
         return same;
     }
 
-    /** The device has refused the operation in a slot and those behind it: no completion will come for them. */
+    /** Notes that the device refused the operation in a slot and those behind it: they get no completion. */
     void refuseFrom(int slot) {
         refused = completed + (slot - (int) completed & mask);
     }
 
-    /** No completion will come for the operations begun last. */
+    /** Notes that the last {@code count} operations get no completion. */
     void refuseLast(int count) {
         refused = Math.min(refused, posted - count);
     }
 
     /**
-     * Operations that no completion will come for, once all before them are over; 0 until then. Each is to be taken by
+     * How many operations get no completion, once all before them have been taken; 0 until then. Take each by
      * {@link #takeFirst}.
      */
     public int refused() {
         return completed >= refused ? (int) (posted - completed) : 0;
     }
 
-    /** Whether a completion is to come. */
+    /** Whether a completion is still to arrive. */
     boolean awaitsCompletion() {
         return Math.min(posted, refused) != completed;
     }
 
-    /** The slot of the last operation that a completion will come for. There must be one. */
+    /** The slot of the last operation that gets a completion. There must be one. */
     int lastSlot() {
         return (int) (Math.min(posted, refused) - 1) & mask;
     }
 
     /**
-     * The number of the operation behind the last whose slot {@code known} accepts; the first where it accepts none.
+     * The number of the operation behind the last one whose slot {@code known} accepts; the first operation's if it
+     * accepts none.
      */
     long firstBehind(IntPredicate known) {
         long first = completed;
@@ -152,12 +153,12 @@ public final class OperationRing {
         return first;
     }
 
-    /** Whether {@code wanted} accepts the slot of an operation that is not over. */
+    /** Whether {@code wanted} accepts the slot of an operation that has not been taken. */
     boolean any(IntPredicate wanted) {
         return anyFrom(completed, wanted);
     }
 
-    /** The same, of those from one of them on. */
+    /** As {@link #any}, for the operations from a number on. */
     boolean anyFrom(long first, IntPredicate wanted) {
         for (long n = first; n < posted; n++) {
             if (wanted.test((int) n & mask)) {

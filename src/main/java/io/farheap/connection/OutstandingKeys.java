@@ -6,7 +6,7 @@ import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Under which keys the operations of a connection that have not been taken use memory. The owner's thread, or one that
+ * The memory keys of a connection's operations that have not been taken. Used by the owner's thread, or by one that
  * keeps it out.
  */
 public final class OutstandingKeys {
@@ -19,7 +19,8 @@ public final class OutstandingKeys {
     private int @Nullable [] remoteKeys;
 
     /**
-     * @param ids of completions, by their operations' slots; the adopted one's is behind the flush's, behind the ring's
+     * @param ids maps an operation's slot to its completion's id; behind the ring's slots come the flush's and the
+     *     adopted operation's
      */
     OutstandingKeys(OperationRing ring, SendRequests requests, AdoptedOperation adopted, IntToLongFunction ids) {
         this.ring = ring;
@@ -28,15 +29,15 @@ public final class OutstandingKeys {
         this.adopted = adopted;
     }
 
-    /** Whether one of them uses local memory that is registered under a key. */
+    /** Whether an operation uses local memory that is registered under a key. */
     public boolean local(int key) {
         return adopted.usesLocal(key) || ring.any(slot -> localKey(slot) == key);
     }
 
     /**
-     * Whether one of them that has not ended uses remote memory under a key.
+     * Whether an operation that has not ended uses remote memory under a key.
      *
-     * @param done accepts the ids of operations that are known to be done; those that were posted before one are, too
+     * @param done accepts the ids of operations that are known to be done; earlier operations are then done too
      */
     public boolean remote(int key, LongPredicate done) {
         int adoptedSlot = ring.slots() + 1;
@@ -56,8 +57,8 @@ public final class OutstandingKeys {
     }
 
     /**
-     * Nothing is posted any more, and the connection may be closed, which frees the requests, while operations that
-     * have ended are not taken yet.
+     * Copies the keys: nothing is posted any more, and closing the connection frees the work requests, while some
+     * operations that have ended may not have been taken.
      */
     public void keep() {
         int slots = ring.slots();

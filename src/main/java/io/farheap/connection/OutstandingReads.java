@@ -3,18 +3,19 @@ package io.farheap.connection;
 import io.farheap.verbs.SendRequests;
 
 /**
- * Which remote memory the READs of a connection are outstanding on, for the WRITEs that may overlap them. Operations
- * are numbers, in the order of posting. It may say yes for a range that no READ touches, never no for one that a READ
- * touches: a wrong yes costs a fence. One thread at a time.
+ * The ranges of remote memory that a connection's outstanding READs touch, so that a WRITE which may overlap one of
+ * them can be fenced. Operations are numbered in the order of posting. The answer may be yes for a range that no READ
+ * touches, which costs a fence; it is never no for a range that a READ touches. One thread at a time.
  *
- * <p>READs are counted, by a hash of the blocks they touch, only when a WRITE asks, and what they read is in their work
- * requests until they have completed: where there are READs alone, or WRITEs alone, nothing is done here.
+ * <p>The idea: a counter for each hash of a 4 KB block says how many READs touch such a block. READs are counted only
+ * when a WRITE asks, and until then their ranges are found in their work requests: a connection with READs alone, or
+ * with WRITEs alone, does no work here.
  */
 final class OutstandingReads {
 
     private static final int BLOCK_SHIFT = 12;
     private static final int COUNTERS = 1024;
-    /** A READ of more blocks than this is counted once, as overlapping everything. */
+    /** A READ of more blocks than this is counted in {@link #wide}, as one that overlaps everything. */
     private static final int WIDE_BLOCKS = 16;
 
     private static final long HASH = 0x9E3779B97F4A7C15L;
@@ -22,8 +23,8 @@ final class OutstandingReads {
 
     private final SendRequests requests;
     /**
-     * Of operation n that is counted, in place {@code n & mask}: its work request may be another's by now. No bytes for
-     * one that is no READ.
+     * The range of counted operation n, at index {@code n & mask}: its work request may serve another operation by now.
+     * Its length is 0 if the operation is no READ.
      */
     private final long[] addresses;
 
@@ -32,14 +33,14 @@ final class OutstandingReads {
 
     private final short[] blocks = new short[COUNTERS];
     private int wide;
-    /** Of the operations from the one to the other, READs are counted. */
+    /** The operations whose READs are counted: from {@code from}, before {@code to}. */
     private long from;
 
     private long to;
 
     /**
-     * @param requests the work request of operation n is {@code n & (places - 1)}
-     * @param places a power of two; no more operations are outstanding at a time
+     * @param requests the work request of operation n has index {@code n & (places - 1)}
+     * @param places a power of two, at least the most outstanding operations
      */
     OutstandingReads(SendRequests requests, int places) {
         this.requests = requests;
@@ -49,8 +50,8 @@ final class OutstandingReads {
     }
 
     /**
-     * Whether a range may be read by one of the operations from {@code completed} to {@code posted}, all of them
-     * prepared.
+     * Whether an operation from {@code completed}, before {@code posted}, may read bytes of a range. All of them must
+     * be prepared.
      */
     boolean mayOverlap(long completed, long posted, long address, int length) {
         forget(completed);
@@ -77,7 +78,7 @@ final class OutstandingReads {
         return false;
     }
 
-    /** Operations before {@code end} are not counted any more. */
+    /** Uncounts the operations before {@code end}. */
     private void forget(long end) {
         while (from < to && from < end) {
             count((int) from++ & mask, -1);

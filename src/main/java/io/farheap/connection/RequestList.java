@@ -4,7 +4,7 @@ import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 
 /**
- * The list of work requests that a connection is putting together: they are posted as one, and only the last of them is
+ * The list of work requests that a connection is building: they are posted with one call, and only the last of them is
  * signaled. One thread at a time; nothing here allocates.
  */
 final class RequestList {
@@ -13,14 +13,14 @@ final class RequestList {
     private int first;
     private int last;
     private int lastFlags;
-    /** Of all of them. */
+    /** The sum of all payloads. */
     private long payloadBytes;
 
     int count() {
         return count;
     }
 
-    /** Puts a work request into it, which is linked behind the one before it. */
+    /** Adds a work request, which the caller has linked behind the one before it. */
     void add(int slot, int flags, int bytes) {
         if (count++ == 0) {
             first = slot;
@@ -38,7 +38,7 @@ final class RequestList {
     }
 
     /**
-     * Posts it and begins another. There must be one in it.
+     * Posts the list and begins another. It must not be empty.
      *
      * @return 0 or errno
      */
@@ -49,9 +49,9 @@ final class RequestList {
     }
 
     /**
-     * Gives up what is in it.
+     * Empties the list without posting it.
      *
-     * @return how many there were
+     * @return how many requests it had
      */
     int clear() {
         int given = count;

@@ -17,17 +17,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * Two processes tell each other how far they have come, without a message: each has a word that the other writes with
- * an RDMA WRITE, over a queue pair of their own, and that its owner polls. The queue pair has a protection domain of
- * its own, so that the peer reaches the word and nothing else; what it writes there is for the owner to check.
+ * Two processes tell each other their progress without messages. Each has a word that only the other writes, with an
+ * RDMA WRITE over a queue pair of their own, and that its owner polls. The queue pair has a protection domain of its
+ * own, so that the peer reaches the word and nothing else; the owner must check what it finds there.
  *
  * <p>One thread at a time.
  */
 public final class WatermarkExchange implements AutoCloseable {
 
-    /** Marks on their way at most. */
+    /** The most marks in flight. */
     private static final int DEPTH = 16;
-    /** The peer's mark has a cache line of its own; ours wait behind it until the device has fetched them. */
+    /** The peer's mark has a cache line of its own; behind it lie the own marks, until the device has fetched them. */
     private static final long OWN = 64;
 
     private static final VarHandle WORD = JAVA_LONG.varHandle();
@@ -44,7 +44,7 @@ public final class WatermarkExchange implements AutoCloseable {
     private long told;
     private long completed;
 
-    /** @param mark the peer's first mark, as it were */
+    /** @param mark the value of {@link #theirs} until the peer writes its first mark */
     public WatermarkExchange(Context context, long mark) {
         domain = context.allocateProtectionDomain();
         try {
@@ -61,12 +61,12 @@ public final class WatermarkExchange implements AutoCloseable {
         }
     }
 
-    /** What the peer needs. */
+    /** The endpoint that the peer needs. */
     public Endpoint endpoint() {
         return queuePair.endpoint();
     }
 
-    /** Where the peer writes its mark. */
+    /** The address to which the peer writes its mark. */
     public long address() {
         return memory.address();
     }
@@ -76,8 +76,8 @@ public final class WatermarkExchange implements AutoCloseable {
     }
 
     /**
-     * @param address where the peer has the word for this end's marks
-     * @throws VerbsException where the device refuses
+     * @param address the address of the peer's word for this end's marks
+     * @throws VerbsException if the device refuses the peer's end
      */
     public void connect(Endpoint peer, long address, int remoteKey) {
         queuePair.connect(peer);
@@ -85,15 +85,17 @@ public final class WatermarkExchange implements AutoCloseable {
         peerKey = remoteKey;
     }
 
-    /** The peer's latest mark. Everything that the peer had done before it told that is visible then. */
+    /**
+     * The peer's latest mark, loaded with acquire: everything that the peer wrote here before that mark is visible.
+     */
     public long theirs() {
         return (long) WORD.getAcquire(memory.segment(), 0L);
     }
 
     /**
-     * Tells the peer a mark.
+     * Writes a mark to the peer.
      *
-     * @throws VerbsException where the peer cannot be reached any more
+     * @throws VerbsException if the peer cannot be reached any more
      */
     public void tell(long mark) {
         check();
@@ -120,7 +122,7 @@ public final class WatermarkExchange implements AutoCloseable {
     }
 
     /**
-     * Returns when all marks have arrived: those that have not may never do once this end is closed.
+     * Returns when all marks have arrived. Marks that have not arrived may never do so once this end is closed.
      *
      * @throws VerbsException as {@link #tell}
      */
@@ -128,7 +130,7 @@ public final class WatermarkExchange implements AutoCloseable {
         await(0);
     }
 
-    /** Whether all marks have arrived that had when this was last {@linkplain #check checked}. */
+    /** Whether all marks had arrived at the last {@link #check}. */
     public boolean flushed() {
         return told == completed;
     }
@@ -145,9 +147,9 @@ public final class WatermarkExchange implements AutoCloseable {
     }
 
     /**
-     * Takes note of marks that have arrived.
+     * Takes the completions of marks that have arrived.
      *
-     * @throws VerbsException where one has not
+     * @throws VerbsException if a mark did not arrive
      */
     public void check() {
         int polled = completions.poll();

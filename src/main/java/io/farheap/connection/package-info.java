@@ -1,7 +1,7 @@
 /**
- * One queue pair as others use it: prebuilt work requests, lists, fences behind READs and atomics that overlap, and two
- * words that two processes write into each other. Which server is at the other end, and what becomes of a failure, is
- * not known here.
+ * One queue pair: prebuilt work requests, lists, fences behind READs and atomics that overlap, and a pair of words that
+ * two processes write to each other. This package does not know which server is at the other end, nor how a failure is
+ * handled.
  */
 @NullMarked
 package io.farheap.connection;

@@ -2,7 +2,7 @@ package io.farheap.lifetime;
 
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Closes a resource for several threads: one does, and the others wait until it has. */
+/** Closes a resource once for several threads: one thread closes it, and the others wait until it has. */
 public final class CloseLatch implements AutoCloseable {
 
     private final AutoCloseable resource;
@@ -13,7 +13,10 @@ public final class CloseLatch implements AutoCloseable {
         this.resource = resource;
     }
 
-    /** Who does it gets what it throws; the others get nothing of that. */
+    /**
+     * Closes the resource. Only the thread that closes it gets an exception of the close; the other threads return
+     * normally.
+     */
     @Override
     public void close() {
         closing.lock();

@@ -3,14 +3,14 @@ package io.farheap.lifetime;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Closes several resources: each of them is closed, whatever the others throw. */
+/** Closes several resources: each of them, even if another close throws. */
 public final class Closeables {
 
     private Closeables() {}
 
     /**
-     * Closes resources in this order; null stands for one that was not opened. What the first throws comes out when all
-     * are closed, with what later ones throw suppressed in it.
+     * Closes resources in this order; null stands for one that was not opened. The first exception is thrown when all
+     * are closed, with later ones suppressed in it.
      */
     public static void all(@Nullable AutoCloseable... resources) {
         all(Arrays.asList(resources));
@@ -36,7 +36,9 @@ public final class Closeables {
         }
     }
 
-    /** Closes what was opened before a failure, which stays the one to tell: it suppresses what closing throws. */
+    /**
+     * Closes resources that were opened before a failure; exceptions of their closes are suppressed in the failure.
+     */
     public static void after(Throwable failure, @Nullable AutoCloseable... resources) {
         try {
             all(resources);
@@ -46,7 +48,7 @@ public final class Closeables {
     }
 
     private static Throwable suppress(Throwable first, Throwable next) {
-        // An exception that is kept and thrown again cannot be suppressed in itself.
+        // The same exception may be thrown twice, and cannot be suppressed in itself.
         if (first != next) {
             first.addSuppressed(next);
         }

@@ -1,6 +1,6 @@
 /**
- * Who opens something closes it, whatever goes wrong on the way. Agrona's {@code CloseHelper} is not enough for pinned
- * memory: where one close throws an error, such as for want of memory, it leaves the rest open.
+ * The owner that opens a resource closes it, whatever fails in between. Agrona's {@code CloseHelper} is not enough for
+ * pinned memory: if one close throws an error, such as for lack of memory, it leaves the remaining resources open.
  */
 @NullMarked
 package io.farheap.lifetime;

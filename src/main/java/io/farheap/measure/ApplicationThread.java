@@ -13,9 +13,9 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread of an application that uses a cache through a session of its own, in a closed loop: a number of requests is
- * always in flight, and each one that completes is followed by another. Records lie at random, aligned to their size;
- * reads and writes are at random too, in a given share.
+ * A thread of an application that uses a cache through a session of its own, in a closed loop: a fixed number of
+ * requests is in flight, and each completion is followed by another request. Records are chosen at random, aligned to
+ * their size; each request is a read with a given probability, else a write.
  */
 final class ApplicationThread implements AutoCloseable {
 
@@ -29,7 +29,7 @@ final class ApplicationThread implements AutoCloseable {
         }
     }
 
-    /** Drawn before, so that the loop draws nothing. A power of two. */
+    /** Random choices, drawn in advance so that the loop draws none. The length is a power of two. */
     private static final int REQUESTS = 1 << 16;
 
     private static final int ROUNDS = 64;
@@ -58,10 +58,10 @@ final class ApplicationThread implements AutoCloseable {
 
     /**
      * @param record bytes of each request
-     * @param readPercent of the requests
-     * @param inFlight requests between issue and callback, all the time
-     * @param seed of records and of their order
-     * @param core where the thread runs, or {@link ThreadAffinity#ANY}
+     * @param readPercent share of reads
+     * @param inFlight requests between issue and callback at all times
+     * @param seed of the records and their order
+     * @param core the core on which the thread runs, or {@link ThreadAffinity#ANY}
      */
     ApplicationThread(Cache cache, int record, int readPercent, int inFlight, long seed, int core) {
         this.core = core;
@@ -128,9 +128,9 @@ final class ApplicationThread implements AutoCloseable {
     }
 
     /**
-     * Requests that have completed so far. Any thread.
+     * How many requests have completed so far. Any thread may call it.
      *
-     * @throws IllegalStateException where the thread has ended with an error
+     * @throws IllegalStateException if the thread has ended with an error
      */
     long completed() {
         if (failure != null) {
@@ -139,7 +139,7 @@ final class ApplicationThread implements AutoCloseable {
         return (long) COMPLETED.getOpaque(this);
     }
 
-    /** Returns when nothing of it is in flight. */
+    /** Stops the thread, and returns when none of its requests is in flight. */
     @Override
     public void close() {
         stopped = true;

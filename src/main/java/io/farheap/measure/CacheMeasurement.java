@@ -13,20 +13,20 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Measures a live cache: switches it to a configuration (c, s, b, q), which a coded one has none of, lets c
+ * Measures a live cache. It switches the cache to a configuration (c, s, b, q), unless it is coded, lets c
  * {@linkplain ApplicationThread application threads} keep {@code b * q} requests in flight each, and takes
- * {@link MeasurementWindows} of {@value #WINDOW_MILLIS} ms, after {@value #WARM_UP_MILLIS} ms to warm up, until they
- * are settled, for {@value #MOST_MILLIS} ms at most. Latencies are averages from issue to callback, as a cache that is
- * watched measures them. One thread at a time.
+ * {@link MeasurementWindows} of {@value #WINDOW_MILLIS} ms, after {@value #WARM_UP_MILLIS} ms of warm-up, until they
+ * are settled, for at most {@value #MOST_MILLIS} ms. Latencies are averages from issue to callback, as a cache with
+ * latency tracking measures them. One thread at a time.
  */
 public final class CacheMeasurement implements Measurement, AutoCloseable {
 
-    /** Shorter than what a scheduler takes from a thread at a time, so that this spoils some windows and not all. */
+    /** Shorter than a scheduler's time slice, so that a preemption spoils some windows and not all. */
     static final int WINDOW_MILLIS = 5;
 
     static final int WARM_UP_MILLIS = 60;
     static final int MOST_MILLIS = 2_000;
-    /** For the first request to complete. */
+    /** The time limit for the first request to complete. */
     private static final int PATIENCE_MILLIS = 30_000;
 
     private static final int COMPILERS_MILLIS = 1_000;
@@ -39,7 +39,7 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
     private long seed;
     private boolean warm;
 
-    /** @param cache closed with it; it times at least a sample of requests, and has no session */
+    /** @param cache closed with this; it times at least a sample of requests, and has no session */
     public CacheMeasurement(Cache cache, ModelSubject subject, long seed) {
         this.cache = cache;
         this.subject = subject;
@@ -58,7 +58,10 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
         return windows.medians();
     }
 
-    /** Else the first measurements would be of the compilers of this process and of the server's. */
+    /**
+     * Runs load first, since the first measurements would otherwise measure the JIT compilers of this process and the
+     * server's.
+     */
     private void warmUp() throws InterruptedException {
         int depth = Math.min(WARM_UP_DEPTH, subject.deviceDepth());
         int batch = Math.min(WARM_UP_BATCH, ConfigurationSpace.maxBatch(subject.recordBytes()));
@@ -96,8 +99,8 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
     }
 
     /**
-     * From the first core up, where there are more cores than threads: a server of this host takes its own from the
-     * last one down.
+     * Chooses cores from the first one up, if there are more cores than threads: a server on this host uses cores from
+     * the last one down.
      */
     private int core(int thread, int threads) {
         return cores.size() > threads ? cores.get(thread) : ThreadAffinity.ANY;
@@ -117,7 +120,7 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
             long now = System.nanoTime();
             LatencySums done = sums.minus(sumsBefore);
             if (completed == before || lacks(done)) {
-                // A slow configuration: the window goes on.
+                // A slow configuration: the window is extended.
                 continue;
             }
             windows.add(done.readLatencyNanos(), done.writeLatencyNanos(), (completed - before) * 1e9 / (now - from));

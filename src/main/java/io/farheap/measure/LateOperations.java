@@ -6,9 +6,9 @@ import io.farheap.verbs.soft.SoftverbsCalls;
 import java.util.Map;
 
 /**
- * Lets a run go on in which softverbs executes operations later than its NIC model says, which otherwise ends the
- * process: a space has configurations that are too much for the machine, and finding that out is what it is measured
- * for. softverbs still says at the end how many were late.
+ * Allows a run to continue although softverbs executes operations later than its NIC model allows, which otherwise ends
+ * the process. A space has configurations that overload the machine, and a measurement must find that out. softverbs
+ * still reports at the end how many operations were late.
  */
 public final class LateOperations {
 
@@ -17,9 +17,9 @@ public final class LateOperations {
     private LateOperations() {}
 
     /**
-     * In this process.
+     * Allows it in this process.
      *
-     * @param context which is open
+     * @param context an open context
      */
     public static void allow(Context context) {
         if (context.library() != VerbsLibrary.SOFT) {
@@ -31,13 +31,13 @@ public final class LateOperations {
         }
     }
 
-    /** What a memory server that is started for it needs in its environment. */
+    /** The environment variables for a memory server started for the measurement, which allow it there. */
     public static Map<String, String> environment() {
         String settings = System.getenv(SoftverbsModel.VARIABLE);
         if (settings == null || settings.isBlank()) {
             return Map.of();
         }
-        // A file of settings is the user's own.
+        // The settings are in a file of the user's, which is not changed.
         return settings.startsWith("@") ? Map.of() : Map.of(SoftverbsModel.VARIABLE, settings + "," + ALLOW);
     }
 }

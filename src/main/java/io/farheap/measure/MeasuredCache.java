@@ -15,27 +15,27 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache to measure, on one memory server, or coded on as many as its resilience needs. It is created at the first
- * measurement, as a model that is there already needs none. The server's threads should spin, as those of a server that
- * is there for its caches do: one that yields between two batches loses a time slice wherever others run too. One
- * thread at a time.
+ * A cache to measure, on one memory server, or, if it is coded, on as many as its resilience needs. It is created at
+ * the first measurement, since a complete model needs none. The server's threads should spin, as those of a dedicated
+ * server do: a thread that yields between two batches loses a time slice whenever other threads run. One thread at a
+ * time.
  */
 public final class MeasuredCache implements Measurement, AutoCloseable {
 
-    /** Of the cache. */
+    /** The capacity of the cache. */
     public static final long CAPACITY = 64L << 20;
 
     private final ModelSubject subject;
     private final @Nullable Resilience resilience;
     private final Supplier<List<String>> servers;
     private final long seed;
-    /** Open all the time, so that softverbs counts late operations of the whole run. */
+    /** Open all the time, so that softverbs counts the late operations of the whole run. */
     private @Nullable Context context;
 
     private @Nullable CacheMeasurement measurement;
 
     /**
-     * @param server gives HOST:PORT when the first measurement begins; closed by whoever it belongs to, after this
+     * @param server returns HOST:PORT when the first measurement begins; its owner ends the server after this is closed
      * @param seed of the load
      */
     public MeasuredCache(ModelSubject subject, Supplier<String> server, long seed) {
@@ -43,8 +43,8 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
     }
 
     /**
-     * @param resilience the subject's, or null where it has none
-     * @param servers gives HOST:PORT when the first measurement begins: of k + r failure domains
+     * @param resilience the subject's, or null if it has none
+     * @param servers returns HOST:PORT of servers in k + r failure domains when the first measurement begins
      */
     public MeasuredCache(
             ModelSubject subject, @Nullable Resilience resilience, Supplier<List<String>> servers, long seed) {

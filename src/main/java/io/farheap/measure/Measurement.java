@@ -4,16 +4,16 @@ import io.farheap.slo.Configuration;
 import io.farheap.slo.Performance;
 
 /**
- * Measures a configuration: switches a cache to it, and reads and writes for long enough that the figures are stable.
- * All client threads keep their queues and batches full all the time: estimates of what is not measured rely on it.
+ * Measures a configuration: switches a cache to it, then reads and writes until the figures are stable. All client
+ * threads keep their queues and batches full all the time, which the estimates of omitted points assume.
  */
 @FunctionalInterface
 public interface Measurement {
 
     /**
-     * @param configuration of the subject's cores, record size and device
-     * @return what it does under the subject's mix of reads and writes
-     * @throws InterruptedException where the caller is to stop; what was measured before is kept
+     * @param configuration one that the subject's cores, record size and device allow
+     * @return its performance under the subject's mix of reads and writes
+     * @throws InterruptedException if the caller is to stop; earlier measurements are kept
      */
     Performance measure(Configuration configuration) throws InterruptedException;
 }

@@ -4,10 +4,10 @@ import io.farheap.slo.Performance;
 import java.util.Arrays;
 
 /**
- * The figures of successive windows of one measurement. Their medians are its result: a window in which the machine did
- * something else moves them little. They are settled when each median is known to {@value #TOLERANCE} of itself: when
- * so near are, with a confidence of 95%, the ends of its interval by order statistics, which assumes nothing of how
- * figures are distributed. One thread at a time.
+ * The figures of successive windows of one measurement. The medians are its result, since a window in which the machine
+ * did other work moves them little. They are settled when each median is known to {@value #TOLERANCE} of itself: when
+ * half the width of its 95% confidence interval is at most that. The interval comes from order statistics, which assume
+ * nothing about the distribution of the figures. One thread at a time.
  */
 final class MeasurementWindows {
 
@@ -21,12 +21,12 @@ final class MeasurementWindows {
     private final double[][] figures = new double[FIGURES][16];
     private int count;
 
-    /** @param readPercent of the operations */
+    /** @param readPercent share of reads among the operations */
     MeasurementWindows(int readPercent) {
         readShare = readPercent / 100.0;
     }
 
-    /** @param readNanos average latency, 0 where there are no reads; as {@code writeNanos} */
+    /** @param readNanos average latency, 0 if there are no reads; {@code writeNanos} likewise */
     void add(double readNanos, double writeNanos, double perSecond) {
         double[] window = {readNanos, writeNanos, perSecond};
         for (int figure = 0; figure < FIGURES; figure++) {
@@ -46,9 +46,7 @@ final class MeasurementWindows {
         return count >= LEAST && uncertainty() <= TOLERANCE;
     }
 
-    /**
-     * By which share of itself the least certain median may be wrong; infinite where there are too few windows to tell.
-     */
+    /** The relative uncertainty of the least certain median; infinite if there are too few windows. */
     double uncertainty() {
         double worst = 0;
         for (int figure = 0; figure < FIGURES; figure++) {
@@ -77,7 +75,7 @@ final class MeasurementWindows {
         return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
     }
 
-    /** @throws IllegalStateException where there is no window */
+    /** @throws IllegalStateException if there is no window */
     Performance medians() {
         if (count == 0) {
             throw new IllegalStateException("no request completed while the cache was measured");

@@ -8,27 +8,27 @@ import io.farheap.slo.PerformanceModel;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Measures a model into a file, from where an earlier run stopped. */
+/** Measures a model into a file, continuing where an earlier run stopped. */
 public final class ModelMeasurer {
 
     private ModelMeasurer() {}
 
-    /** Told before the first measurement of a run and after each. */
+    /** Called before the first measurement of a run and after each. */
     @FunctionalInterface
     public interface Progress {
 
         /**
-         * @param measured in this and earlier runs
-         * @param leftOut by early termination
-         * @param atMost measurements still to come
+         * @param measured measurements of this run and earlier ones
+         * @param leftOut points omitted by early termination
+         * @param atMost measurements that remain at most
          */
         void at(int measured, int leftOut, int atMost);
     }
 
     /**
-     * Returns at once where the file is complete.
+     * Measures what the file lacks; returns at once if it is complete.
      *
-     * @throws InterruptedException as the measurement throws it; the file keeps all measurements before
+     * @throws InterruptedException if the measurement throws it; the file keeps all earlier measurements
      * @throws ModelFileException as {@link ModelFile#open}
      */
     public static PerformanceModel measure(Path file, ModelSubject subject, Measurement measurement, Progress progress)

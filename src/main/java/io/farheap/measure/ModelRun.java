@@ -5,7 +5,7 @@ import io.farheap.slo.PerformanceModel;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Measures a model into its file, and knows afterwards what that took. One thread. */
+/** Measures a model into its file, and counts what the run measured. One thread. */
 public final class ModelRun {
 
     private final ModelSubject subject;
@@ -22,9 +22,9 @@ public final class ModelRun {
     }
 
     /**
-     * Goes on where an earlier run was interrupted; measures nothing where the file is complete.
+     * Continues where an earlier run was interrupted; measures nothing if the file is complete.
      *
-     * @throws io.farheap.slo.ModelFileException where the file is of another subject, damaged, or in use
+     * @throws io.farheap.slo.ModelFileException if the file has another subject, is damaged, or is in use
      */
     public PerformanceModel measure(Measurement measurement, ModelMeasurer.Progress progress)
             throws IOException, InterruptedException {
@@ -52,22 +52,22 @@ public final class ModelRun {
         return file;
     }
 
-    /** Measurements that the file has. */
+    /** How many measurements the file has. */
     public int measured() {
         return measured;
     }
 
-    /** Those of them that this run has taken. */
+    /** How many of these this run has taken. */
     public int measuredNow() {
         return measured - before;
     }
 
-    /** Points that early termination has left out. */
+    /** How many points early termination has omitted. */
     public int leftOut() {
         return leftOut;
     }
 
-    /** What this run took. */
+    /** The duration of this run. */
     public double seconds() {
         return seconds;
     }

@@ -11,14 +11,13 @@ import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
 /**
- * Where models of this user are kept, one file for each subject, so that one that was measured is there for the next
- * command.
+ * The directory of this user's models, with one file for each subject, so that later commands find a measured model.
  */
 public final class ModelStore {
 
     private ModelStore() {}
 
-    /** Its directory is created. */
+    /** The file of a subject; creates its directory. */
     public static Path file(ModelSubject subject) {
         Path directory = FileNames.home().resolve(".cache").resolve("farheap").resolve("models");
         try {
@@ -30,7 +29,10 @@ public final class ModelStore {
         return directory.resolve(name(subject));
     }
 
-    /** Says the most of a subject, and has a checksum of all of it: other subjects have other names. */
+    /**
+     * A name with the main parts of a subject and a checksum of all of it, so that different subjects have different
+     * names.
+     */
     static String name(ModelSubject subject) {
         CRC32C checksum = new CRC32C();
         checksum.update(subject.toString().getBytes(StandardCharsets.UTF_8));

@@ -6,12 +6,12 @@ import io.farheap.slo.ModelSubject;
 import io.farheap.verbs.Context;
 import java.util.Locale;
 
-/** What a model of this machine and one of its devices is of. */
+/** Makes the subject of a model of this machine and one of its devices. */
 public final class ModelSubjects {
 
     /**
-     * Deeper queues of one connection gain nothing that was ever measured; it keeps a model small where a device would
-     * take thousands.
+     * No measurement gained from deeper queues of one connection; the limit keeps a model small if a device allows
+     * thousands.
      */
     private static final int USUAL_DEPTH = 16;
 
@@ -20,11 +20,12 @@ public final class ModelSubjects {
     /**
      * @param context of the device
      * @param switches between client and server: 0 on one host, 1, 3 or 5
-     * @param recordBytes of each read and write
-     * @param readPercent of the operations
-     * @param cores that a cache may use, or 0 for half of the machine's, as a server on this host needs its own
-     * @param depth of queues, at most, or 0 for the device's, and 16 at most
-     * @throws IllegalArgumentException where one is out of its range
+     * @param recordBytes bytes of each read and write
+     * @param readPercent share of reads among the operations
+     * @param cores how many cores a cache may use, or 0 for half of the machine's, as a server on this host needs its
+     *     own
+     * @param depth the largest queue depth, or 0 for the device's, but at most 16
+     * @throws IllegalArgumentException if one is out of its range
      */
     public static ModelSubject of(
             Context context, int switches, int recordBytes, int readPercent, int cores, int depth) {
@@ -43,7 +44,7 @@ public final class ModelSubjects {
                 depth == 0 ? Math.min(deepest, USUAL_DEPTH) : depth);
     }
 
-    /** The queue depth that a device takes. */
+    /** The largest queue depth that a device allows. */
     public static int deepest(Context context) {
         return Connection.maxDepth(context.limits());
     }

@@ -11,20 +11,20 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The NIC that softverbs pretends to be, as the environment variable {@code SOFTVERBS} says. */
+/** The NIC that softverbs emulates, as the environment variable {@code SOFTVERBS} sets it. */
 public final class SoftverbsModel {
 
     public static final String NONE = "none";
     public static final String VARIABLE = "SOFTVERBS";
 
     private static final String PRESET = "model=";
-    /** Settings that change what a figure means. */
+    /** Settings that change the meaning of a figure. */
     private static final Set<String> KEYS =
             Set.of("model", "latency", "message", "gbps", "fetch", "jitter", "inline", "depth", "order", "straggler");
 
     private SoftverbsModel() {}
 
-    /** Of a device of this library: {@link #NONE} of any but softverbs. */
+    /** The model of a device of this library: {@link #NONE} for any but softverbs. */
     public static String of(VerbsLibrary library) {
         return library == VerbsLibrary.SOFT ? of(System.getenv(VARIABLE)) : NONE;
     }

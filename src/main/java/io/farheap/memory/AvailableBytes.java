@@ -1,11 +1,11 @@
 package io.farheap.memory;
 
 /**
- * What is left of a machine's memory, or of a control group's.
+ * The available memory of a machine, or of a control group.
  *
- * @param where whose it is, for people
- * @param bytes that are left
- * @param total of how many
+ * @param where the machine or the group, for messages
+ * @param bytes how many bytes are available
+ * @param total how many bytes there are
  */
 public record AvailableBytes(String where, long bytes, long total) {
 

@@ -3,27 +3,30 @@ package io.farheap.memory;
 import java.nio.file.Path;
 
 /**
- * What the kernel can still give to this process: of the machine, and of each control group that it is in (a container,
- * a service). Populating more than that would wake the OOM killer, which picks its victim freely. Ordinary pages only:
- * what is reserved as huge pages ({@link MemoryInfo}) is neither a part of the machine's memory here nor available, and
- * counts in no control group's memory.
+ * The memory that the kernel can still give to this process: the least of what the machine and each of the process's
+ * control groups (a container, a service) has left. Populating more than that would wake the OOM killer, which may pick
+ * any process. Ordinary pages only: reserved huge pages ({@link MemoryInfo}) count neither as the machine's memory nor
+ * as available, and in no control group's memory.
  */
 public final class AvailableMemory {
 
     static final Path ROOT = Path.of("/");
 
-    /** Reading what is available takes a tenth of a millisecond, and populating so much some. */
+    /**
+     * Memory below this size is not checked: reading what is available takes a tenth of a millisecond, and populating
+     * this much takes only some tenths.
+     */
     private static final long LEAST_BYTES = 1 << 20;
 
     private AvailableMemory() {}
 
     /**
-     * Before this process populates ordinary pages.
+     * Checks that there is enough memory before this process populates ordinary pages.
      *
-     * @param what the memory is for
+     * @param what the purpose of the memory, for messages
      * @param remedy such as "allocate less"
      * @param root of the file system
-     * @throws IllegalArgumentException where {@code bytes} are not there
+     * @throws IllegalArgumentException if {@code bytes} are not available
      */
     static void require(String what, long bytes, String remedy, Path root) {
         require(what, bytes, remedy, of(root), root);
@@ -42,8 +45,9 @@ public final class AvailableMemory {
     }
 
     /**
-     * Before this process populates memory of its own, unless that is little. A cache that is in use is given up for
-     * it: a group with much of a page cache is near its limit most of the time.
+     * As {@link #require}, for memory that this process populates for itself, unless it is small. Here page cache in
+     * use counts as available, since the kernel reclaims it for this: a group with much page cache is near its limit
+     * most of the time.
      */
     static void requireOwn(String what, long bytes, Path root) {
         if (bytes >= LEAST_BYTES) {
@@ -52,7 +56,7 @@ public final class AvailableMemory {
         }
     }
 
-    /** In ordinary pages. */
+    /** The available bytes in ordinary pages. */
     public static long bytes() {
         return of(ROOT).bytes();
     }
@@ -61,7 +65,7 @@ public final class AvailableMemory {
         return machine(root).least(ControlGroups.least(root, false));
     }
 
-    /** Of the machine and its most loaded control group the one with less left, as a part of what it has. */
+    /** Of the machine and its fullest control group the one that has the smaller share of its memory available. */
     public static AvailableBytes tightest() {
         return tightest(ROOT);
     }

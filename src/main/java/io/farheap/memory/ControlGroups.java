@@ -8,15 +8,15 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What the memory limits of this process's control groups leave: of its own group and of all above it, as far as they
- * can be seen from here. Both versions: cgroup v2, and the memory hierarchy of v1.
+ * The memory that the limits of this process's control groups leave: of its own group and of all groups above it, as
+ * far as they are visible from here. Supports cgroup v2 and the memory hierarchy of v1.
  */
 final class ControlGroups {
 
     /**
-     * The files of a version. A page cache that nobody has used of late is given up for others, so it counts as
-     * available. What the kernel gives up besides before it finds a group at its limit is a page cache that is in use,
-     * and what it can of its own caches.
+     * The files of a version. Page cache that has not been used lately is reclaimed for other uses, so it counts as
+     * available. Before the kernel enforces a group's limit it also reclaims page cache in use, and parts of its own
+     * caches.
      */
     private enum Version {
         TWO("memory.max", "memory.current", "inactive_file", Set.of("active_file", "slab_reclaimable")),
@@ -49,7 +49,7 @@ final class ControlGroups {
 
     /**
      * @param root of the file system
-     * @param reclaims whether caches that are in use are available too
+     * @param reclaims whether caches in use count as available too
      */
     static AvailableBytes least(Path root, boolean reclaims) {
         AvailableBytes least = UNLIMITED;
@@ -65,7 +65,10 @@ final class ControlGroups {
         return least;
     }
 
-    /** Where the hierarchy is mounted: a container may see a part of it, of which its own group is then the root. */
+    /**
+     * Finds the mount point of the hierarchy. A container may see a part of it, whose root is then the container's own
+     * group.
+     */
     private static AvailableBytes least(Path root, boolean reclaims, Version version, String path) {
         // ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS [TAGS...] - TYPE SOURCE SUPER-OPTIONS
         for (String line : lines(root.resolve("proc/self/mountinfo"))) {
@@ -86,8 +89,8 @@ final class ControlGroups {
     }
 
     /**
-     * A group's path below what is mounted; the mounted group itself where it is not below that, as in a container of
-     * v1.
+     * A group's path relative to the mounted root; the mounted group itself if the path is not below that root, as in a
+     * container with v1.
      */
     private static String below(String mounted, String path) {
         if (mounted.equals("/")) {
@@ -101,7 +104,7 @@ final class ControlGroups {
         try {
             Path top = root.resolve(relative(mountPoint)).normalize();
             Path group = top.resolve(relative(below)).normalize();
-            // A group outside of what this process may see ("/../..") leaves the mounted ones.
+            // For a group outside of the visible part ("/../..") only the mounted root is checked.
             for (group = group.startsWith(top) ? group : top;
                     group != null && group.startsWith(top);
                     group = group.getParent()) {
@@ -133,7 +136,7 @@ final class ControlGroups {
         return new AvailableBytes("control group " + group, Math.max(0, limit - Math.max(0, usage - cache)), limit);
     }
 
-    /** The one number in a file; "max", v1's near 2^63, and no file at all are no limit. */
+    /** The number in a file; "max", v1's value near 2^63 and a missing file all mean no limit. */
     private static long number(Path file) {
         List<String> lines = lines(file);
         return lines.isEmpty() ? Long.MAX_VALUE : number(lines.getFirst().trim());
@@ -151,7 +154,7 @@ final class ControlGroups {
         return path.replaceFirst("^/+", "");
     }
 
-    /** Blanks are octal there. */
+    /** Blanks are octal escapes in mountinfo. */
     private static String unescaped(String path) {
         return path.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
     }

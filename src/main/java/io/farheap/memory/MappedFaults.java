@@ -3,9 +3,9 @@ package io.farheap.memory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Faults of accesses to a mapped file that has become shorter. The JVM reports one with an {@link InternalError}: of
- * compiled code not where the access is, but at some later safepoint, when the code that would catch it has been left.
- * Any thread.
+ * Faults of accesses to a mapped file that has been truncated. The JVM reports such a fault as an
+ * {@link InternalError}; if compiled code made the access, it throws only at a later safepoint, when execution may have
+ * left the try block. Any thread may call.
  */
 public final class MappedFaults {
 
@@ -14,13 +14,13 @@ public final class MappedFaults {
     private MappedFaults() {}
 
     /**
-     * Throws what is still to be thrown of this thread's accesses to some memory: to be called where that is caught,
-     * before anything relies on what was copied.
+     * Throws the pending fault of this thread's accesses to some memory, if there is one. Call it inside the try block
+     * that handles the fault, before anything relies on the copied bytes.
      *
-     * @throws InternalError where its file has been cut
+     * @throws InternalError if the memory's file has been truncated
      */
     public static void raise(MemorySegment memory) {
-        // A native method of the JVM's: on the way back from it all that is pending is thrown.
+        // holdsLock is a native method: on the return from it the JVM throws a pending error.
         if (memory.isMapped() && Thread.holdsLock(LOCK)) {
             throw new AssertionError("a lock that nobody takes is held");
         }

@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What {@code /proc/meminfo} tells of a machine's memory, in bytes. An unusual kernel that does not tell has no limit,
- * and no huge pages.
+ * The fields of {@code /proc/meminfo} that matter here, in bytes. A kernel that does not report a field counts as one
+ * without limit and without huge pages.
  *
- * @param availableBytes in ordinary pages
- * @param totalBytes in ordinary pages: what is reserved as huge pages, of any size, is no part of it, used or not
+ * @param availableBytes available in ordinary pages
+ * @param totalBytes total in ordinary pages: reserved huge pages of any size, used or not, are not included
  * @param hugePageBytes the size of the huge pages that a memfd gets
- * @param hugeBytes what is reserved in huge pages of that size and is promised to no process
+ * @param hugeBytes reserved in huge pages of that size and promised to no process
  */
 record MemoryInfo(long availableBytes, long totalBytes, long hugePageBytes, long hugeBytes) {
 
@@ -33,7 +33,7 @@ record MemoryInfo(long availableBytes, long totalBytes, long hugePageBytes, long
                 Math.max(0, free) * pageBytes);
     }
 
-    /** By name: bytes, or how many of what has no unit. */
+    /** By name: bytes, or a plain number for a field without unit. */
     private static Map<String, Long> fields(Path root) {
         Map<String, Long> fields = new HashMap<>();
         for (String line : lines(root)) {
@@ -44,7 +44,7 @@ record MemoryInfo(long availableBytes, long totalBytes, long hugePageBytes, long
                     String name = words[0].substring(0, words[0].length() - 1);
                     fields.put(name, words.length > 2 && words[2].equals("kB") ? number << 10 : number);
                 } catch (NumberFormatException e) {
-                    // Nothing that is asked for.
+                    // No field that is needed.
                 }
             }
         }

@@ -3,8 +3,8 @@ package io.farheap.memory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The process's memory by address, unchecked: for addresses in memory that cannot be unmapped meanwhile, such as a
- * device is given.
+ * The process's memory by address, unchecked: only for addresses in memory that cannot be unmapped meanwhile, such as
+ * memory that a device uses.
  */
 public final class NativeMemory {
 

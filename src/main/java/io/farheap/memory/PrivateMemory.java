@@ -5,9 +5,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Zeroed off-heap memory of the process alone, populated, in huge pages where the kernel lets it
- * ({@code /sys/kernel/mm/transparent_hugepage/enabled} is {@code madvise} or {@code always}): for large tables that are
- * looked into at random, where each page of 4 KB would be a miss of the TLB.
+ * Zeroed off-heap memory of this process alone, populated, in huge pages if the kernel allows it
+ * ({@code /sys/kernel/mm/transparent_hugepage/enabled} is {@code madvise} or {@code always}): for large tables with
+ * random access, for which 4 KB pages would cost a TLB miss each.
  *
  * <p>Any thread may use the segment. One owner closes it, after which every access to the segment throws.
  */
@@ -20,7 +20,7 @@ public final class PrivateMemory implements AutoCloseable {
     private final MemorySegment segment;
 
     private PrivateMemory(long bytes) {
-        // A huge page is at a multiple of its size: where there is one, the memory begins there.
+        // Huge pages are aligned to their size: memory that is large enough for one begins at such an address.
         long slack = bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : 0;
         long mapped = bytes + slack;
         long address = Posix.mapPrivate(mapped);
@@ -30,7 +30,7 @@ public final class PrivateMemory implements AutoCloseable {
 
     /**
      * @param bytes rounded up to whole pages
-     * @throws IllegalArgumentException where this machine, or a control group of this process, has no such room
+     * @throws IllegalArgumentException if this machine, or a control group of this process, has not enough room
      */
     public static PrivateMemory allocate(long bytes) {
         if (bytes <= 0 || bytes > Long.MAX_VALUE - 2 * HUGE_PAGE_BYTES) {
@@ -40,7 +40,7 @@ public final class PrivateMemory implements AutoCloseable {
         return new PrivateMemory((bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
     }
 
-    /** Page-aligned; byte 0 to the size, exclusive. */
+    /** The memory, page-aligned. */
     public MemorySegment segment() {
         return segment;
     }

@@ -4,7 +4,7 @@ import io.farheap.verbs.MemoryRegion;
 import io.farheap.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
 
-/** Shared memory with its registration. One owner closes it, when no work request names it any more. */
+/** Shared memory with its registration. One owner closes it, once no work request refers to it any more. */
 public final class RegisteredMemory implements AutoCloseable {
 
     private final SharedMemory memory;
@@ -16,7 +16,7 @@ public final class RegisteredMemory implements AutoCloseable {
     }
 
     /**
-     * @param name seen in /proc/PID/maps
+     * @param name the name shown in /proc/PID/maps
      * @param bytes rounded up to whole pages
      * @param access rights of {@code io.farheap.verbs.Access}, or-ed
      */
@@ -25,7 +25,7 @@ public final class RegisteredMemory implements AutoCloseable {
     }
 
     /**
-     * @param memory that it owns from now on; where it cannot be registered it is closed
+     * @param memory whose ownership passes to the result; closed if it cannot be registered
      * @param access rights of {@code io.farheap.verbs.Access}, or-ed
      */
     public static RegisteredMemory register(ProtectionDomain domain, SharedMemory memory, int access) {
@@ -60,7 +60,7 @@ public final class RegisteredMemory implements AutoCloseable {
         return region.remoteKey();
     }
 
-    /** As {@link SharedMemory#discard}; no device may be registered to reach the part. */
+    /** As {@link SharedMemory#discard}; no device may have a registration that reaches the part. */
     public void discard(long offset, long bytes) {
         memory.discard(offset, bytes);
     }
@@ -70,14 +70,15 @@ public final class RegisteredMemory implements AutoCloseable {
         memory.populate(offset, bytes);
     }
 
-    /** The device lets go of it, which stays mapped. */
+    /** Ends the registration; the memory stays mapped. */
     public void deregister() {
         region.close();
     }
 
     @Override
     public void close() {
-        // Where the device does not let go of it, it stays mapped: it may still write there.
+        // If the device does not release it, this throws and the memory stays mapped, since the device may still write
+        // there.
         region.close();
         memory.close();
     }

@@ -9,15 +9,15 @@ import java.util.function.LongConsumer;
 
 /**
  * Zeroed off-heap memory in a sealed memfd, mapped shared and populated: a device registers it, and a software device
- * of another process can map it. Of huge pages if its size is a multiple of them and the machine has enough reserved
- * for all of it, else of ordinary ones; never of both.
+ * of another process can map it. It consists of huge pages if its size is a multiple of theirs and the machine has
+ * enough of them reserved for all of it, else of ordinary pages; never of both.
  *
  * <p>Any thread may use the segment. One owner closes it, after which every access to the segment throws.
  */
 public final class SharedMemory implements AutoCloseable {
 
     public static final long PAGE_BYTES = 4096;
-    /** Of the smallest huge pages of x86-64, and of those that the kernel makes by itself. */
+    /** The size of x86-64's smallest huge pages, which the kernel's transparent huge pages have too. */
     private static final long HUGE_PAGE_BYTES = 2L << 20;
 
     private final Arena arena = Arena.ofShared();
@@ -36,9 +36,9 @@ public final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * @param name seen in /proc/PID/maps
+     * @param name the name shown in /proc/PID/maps
      * @param bytes rounded up to whole pages
-     * @throws IllegalArgumentException where this machine, or a control group of this process, has no such room
+     * @throws IllegalArgumentException if this machine, or a control group of this process, has not enough room
      */
     public static SharedMemory allocate(String name, long bytes) {
         return allocate(name, bytes, AvailableMemory.ROOT);
@@ -51,14 +51,14 @@ public final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * Memory for other processes. A cache of this machine that is in use is not given up for it.
+     * Allocates memory that this process lends to others. Page cache in use does not count as available for it.
      *
-     * @param name seen in /proc/PID/maps
+     * @param name the name shown in /proc/PID/maps
      * @param bytes rounded up to whole pages
-     * @param pieceBytes how much is {@linkplain #discard discarded} at a time, whole pages; 0 if nothing is. If
-     *     something is, no reserved huge pages are taken: the kernel would keep them as huge pages, and neither this
-     *     machine nor other memory would have any of it
-     * @throws IllegalArgumentException where this machine, or a control group of this process, has no such room
+     * @param pieceBytes how much is {@linkplain #discard discarded} at a time, in whole pages; 0 if nothing is ever
+     *     discarded. Otherwise no reserved huge pages are used: the kernel would keep discarded ones reserved as huge
+     *     pages, so that neither the machine nor other memory would gain anything
+     * @throws IllegalArgumentException if this machine, or a control group of this process, has not enough room
      */
     public static SharedMemory allocateDonated(String name, long bytes, long pieceBytes) {
         return allocateDonated(name, bytes, pieceBytes, AvailableMemory.ROOT);
@@ -72,7 +72,7 @@ public final class SharedMemory implements AutoCloseable {
                 name, bytes, pieceBytes, rounded -> AvailableMemory.require("memory", rounded, remedy, root), root);
     }
 
-    /** @param room throws if there is not enough for so many bytes of ordinary pages */
+    /** @param room throws if there is not enough room for so many bytes of ordinary pages */
     private static SharedMemory allocate(String name, long bytes, long pieceBytes, LongConsumer room, Path root) {
         if (bytes <= 0 || bytes > Long.MAX_VALUE - PAGE_BYTES) {
             throw new IllegalArgumentException("an arena of " + bytes + " bytes; it needs at least 1");
@@ -82,7 +82,7 @@ public final class SharedMemory implements AutoCloseable {
         if (pieceBytes == 0 && rounded >= HUGE_PAGE_BYTES) {
             MemoryInfo info = MemoryInfo.of(root);
             if (info.isOfHugePages(rounded)) {
-                // Pages beyond what is reserved (vm.nr_overcommit_hugepages) are made of what is available.
+                // Huge pages beyond the reserved ones (vm.nr_overcommit_hugepages) are made from available memory.
                 if (info.hugeBytes() < rounded) {
                     room.accept(rounded);
                     checked = true;
@@ -90,14 +90,14 @@ public final class SharedMemory implements AutoCloseable {
                 try {
                     return allocate(name, rounded, info.hugePageBytes(), true);
                 } catch (PosixException e) {
-                    // Too few, or more than a limit lets this process have; ordinary ones serve.
+                    // There are too few huge pages, or a limit forbids them; ordinary pages serve.
                 }
             }
         }
         if (!checked) {
             room.accept(rounded);
         }
-        // A huge page of which a part is discarded may stay as a whole, if a device has the rest.
+        // A huge page of which a part is discarded may stay allocated as a whole, if a device uses the rest of it.
         return allocate(name, rounded, PAGE_BYTES, pieceBytes % HUGE_PAGE_BYTES == 0);
     }
 
@@ -121,29 +121,29 @@ public final class SharedMemory implements AutoCloseable {
         return segment.byteSize();
     }
 
-    /** What the memory is made of: {@value #PAGE_BYTES}, or the size of the huge pages that the machine reserves. */
+    /** The size of its pages: {@value #PAGE_BYTES}, or the size of the huge pages that the machine reserves. */
     public long pageBytes() {
         return pageBytes;
     }
 
     /**
-     * Gives a part back to the kernel, for all processes that have it mapped. It reads as zeros afterwards, and takes
+     * Gives a part back to the kernel, for all processes that have it mapped. Afterwards it reads as zeros, and takes
      * memory again when it is {@linkplain #populate populated}, or written.
      *
-     * @param offset of whole pages of {@link #pageBytes}, and {@code bytes} too
-     * @throws IllegalArgumentException where it is not of whole pages, of which nothing would be given back
-     * @throws PosixException where the kernel does not take it
+     * @param offset a multiple of {@link #pageBytes}, as {@code bytes} must be
+     * @throws IllegalArgumentException if the part is not of whole pages, since the kernel would give nothing back
+     * @throws PosixException if the kernel refuses
      */
     public void discard(long offset, long bytes) {
         Posix.discard(part(offset, bytes));
     }
 
     /**
-     * Takes memory for a part that was discarded. Where there is not enough none is taken, and an access to the part
-     * may end the process.
+     * Takes memory for a part that was discarded. If there is not enough, none is taken, and an access to the part may
+     * end the process.
      *
      * @param offset as of {@link #discard}
-     * @throws PosixException where there is not enough
+     * @throws PosixException if there is not enough memory
      */
     public void populate(long offset, long bytes) {
         MemorySegment part = part(offset, bytes);

@@ -1,6 +1,6 @@
 /**
- * Memory that a device may reach: sealed shared mappings, and their registration. Who is lent it, and what lies in it,
- * belongs to those who allocate it.
+ * Memory that a device may reach: sealed shared mappings, and their registration. The packages that allocate such
+ * memory decide about its content and its use.
  */
 @NullMarked
 package io.farheap.memory;

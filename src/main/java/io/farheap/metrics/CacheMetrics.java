@@ -11,10 +11,10 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.function.ToDoubleFunction;
 
 /**
- * A cache's figures beside its objective, tagged {@code cache} with its name: of the last period that is over, not a
- * number where none is or the cache has no objective. {@code farheap.operations} counts all reads and writes of a cache
- * that times any, as an estimate where it times a sample. {@code farheap.calls} counts calls of procedures by how they
- * ended.
+ * A cache's figures beside its objective, tagged {@code cache} with its name. They are those of the last complete
+ * period, and not a number before the first one, or if the cache has no objective. {@code farheap.operations} counts
+ * all reads and writes of a cache that times any of them; if it times a sample, the count is an estimate.
+ * {@code farheap.calls} counts calls of procedures by their outcome.
  */
 public final class CacheMetrics implements MeterBinder {
 

@@ -10,8 +10,8 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What the sessions of a map in this process have met, tagged {@code map} with its name. {@code farheap.map.weight}
- * asks a server, and is not a number where that does not answer; all else is counted here. No key is in any of it.
+ * Counts of the sessions of a map in this process, tagged {@code map} with its name. {@code farheap.map.weight} asks a
+ * server, and is not a number if that does not answer; all else is counted in this process. No metric contains a key.
  */
 public final class MapMetrics implements MeterBinder {
 

@@ -10,14 +10,14 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is left of the promises of a cache with resilience, and what its sessions have met, tagged {@code cache} with
- * its name. By server: those that it has when this is bound.
+ * The state of the promises of a cache with resilience, and counts of its sessions, tagged {@code cache} with its name.
+ * Metrics by server cover the servers that the cache has when this is bound.
  */
 public final class ResilienceMetrics implements MeterBinder {
 
     private final Cache cache;
 
-    /** @param cache with resilience */
+    /** @param cache a cache with resilience */
     public ResilienceMetrics(Cache cache) {
         this.cache = cache;
     }

@@ -14,11 +14,11 @@ import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * What a memory server in this process has counted since it began, tagged {@code server} with a name: calls of stored
+ * Counts of a memory server in this process since it began, tagged {@code server} with a name: calls of stored
  * procedures by status as {@code farheap.procedures.calls}, and beside them fuel, slices and their time, calls put off,
- * stolen and run in turns, registrations and those refused. The time that server threads have spent on calls of open
- * leases is {@code farheap.procedures.lease.time}, in ns, tagged {@code client} too: {@link #refresh} brings those of
- * leases that came or went.
+ * stolen and run in turns, registrations and those refused. {@code farheap.procedures.lease.time}, in ns, tagged
+ * {@code client} too, is the time that server threads have spent on calls of open leases; {@link #refresh} updates it
+ * to the current leases.
  */
 public final class ServerMetrics implements MeterBinder {
 
@@ -55,9 +55,12 @@ public final class ServerMetrics implements MeterBinder {
         refresh();
     }
 
-    /** Leases come and go: to be called before what is bound is read, such as at each scrape. Any thread. */
+    /**
+     * Updates the metrics to the current leases. Call it before the bound metrics are read, such as at each scrape. Any
+     * thread may call it.
+     */
     public void refresh() {
-        // A client may have several.
+        // A client may have several leases.
         Map<String, Long> nanos = new TreeMap<>();
         for (LeaseStatus lease : server.describe().leases()) {
             nanos.merge(lease.clientName(), lease.callNanos(), Long::sum);

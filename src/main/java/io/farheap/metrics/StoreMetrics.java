@@ -10,9 +10,9 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What a store's sessions have done, and what it has where, tagged {@code store} with its name. Reads of the device for
- * each operation that needed any are {@code farheap.store.device.reads} by {@code farheap.store.device.operations}. The
- * age of its newest checkpoint is not a number where there is none. No key is in any of it.
+ * Counts of a store's sessions, and its bytes by part, tagged {@code store} with its name. The reads of the device per
+ * operation that needed any are {@code farheap.store.device.reads} divided by {@code farheap.store.device.operations}.
+ * The age of the newest checkpoint is not a number if there is none. No metric contains a key.
  */
 public final class StoreMetrics implements MeterBinder {
 

@@ -1,6 +1,6 @@
 /**
- * What caches, maps and stores do, for services that collect metrics. The only package that needs Micrometer, which
- * such a service brings along.
+ * Figures of caches, maps, stores and servers, for services that collect metrics. The only package that needs
+ * Micrometer, which such a service provides.
  */
 @NullMarked
 package io.farheap.metrics;

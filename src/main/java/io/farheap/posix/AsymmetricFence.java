@@ -4,11 +4,11 @@ import java.lang.invoke.VarHandle;
 import java.util.function.IntSupplier;
 
 /**
- * A full fence between a side that runs often and a side that runs rarely, paid for by the rare one: membarrier(2) with
- * {@code MEMBARRIER_CMD_PRIVATE_EXPEDITED} makes every running thread of the process pass a full barrier. Where the
- * kernel refuses it both sides execute an ordinary fence.
+ * A full fence between a side that runs often and a side that runs rarely, at the cost of the rare one: membarrier(2)
+ * with {@code MEMBARRIER_CMD_PRIVATE_EXPEDITED} makes every running thread of the process execute a full barrier. If
+ * the kernel refuses it, both sides execute an ordinary fence.
  *
- * <p>The frequent side must do its two accesses with at least opaque mode, so that the compiler keeps their order.
+ * <p>The frequent side must make its two accesses with at least opaque mode, so that the compiler keeps their order.
  */
 public final class AsymmetricFence {
 
@@ -19,7 +19,7 @@ public final class AsymmetricFence {
 
     private AsymmetricFence() {}
 
-    /** The frequent side: where membarrier works, it only keeps the compiler from moving a store behind a load. */
+    /** The frequent side: with membarrier it only prevents the compiler from moving a store behind a load. */
     public static void light() {
         if (ASYMMETRIC) {
             VarHandle.releaseFence();
@@ -28,7 +28,7 @@ public final class AsymmetricFence {
         }
     }
 
-    /** The rare side: a system call of some microseconds, and of more while the kernel has no memory for it. */
+    /** The rare side: a system call of some microseconds, longer while the kernel has no memory for it. */
     public static void heavy() {
         VarHandle.fullFence();
         if (ASYMMETRIC) {
@@ -36,7 +36,7 @@ public final class AsymmetricFence {
         }
     }
 
-    /** @param membarrier 0, or minus the error number */
+    /** @param membarrier returns 0, or minus the error number */
     static void barrier(IntSupplier membarrier) {
         int result = Posix.unless(Errno.ENOMEM, membarrier);
         if (result != 0) {

@@ -13,9 +13,9 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /**
- * A file that is read and written at positions, past the kernel's page cache where the file system can. Unlike a
- * {@code FileChannel} it has a descriptor, for io_uring, is not closed by an interrupt, takes memory by address and
- * allocates nothing. Any thread may call; nobody calls while, or after, it is closed.
+ * A file that is read and written at positions, past the kernel's page cache if the file system supports that. Unlike a
+ * {@code FileChannel} it exposes its descriptor, for io_uring, is not closed by an interrupt, takes memory by address
+ * and allocates nothing. Any thread may call; no thread may call while it is being closed, or later.
  */
 public final class DirectFile {
 
@@ -56,18 +56,19 @@ public final class DirectFile {
     }
 
     /**
-     * To read and write.
+     * Opens a file for reading and writing.
      *
-     * @param create whether it is to be made; it must not be there then
-     * @param direct past the page cache: memory, positions and lengths are multiples of the device's block then
-     * @throws PosixException with {@link Errno#EINVAL} where the file system has no direct input and output
+     * @param create whether to create the file, which must not exist then
+     * @param direct whether to bypass the page cache: memory, positions and lengths must then be multiples of the
+     *     device's block
+     * @throws PosixException with {@link Errno#EINVAL} if the file system has no direct input and output
      */
     public static DirectFile open(Path path, boolean create, boolean direct) {
         int flags = O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0) | (direct ? O_DIRECT : 0);
         return new DirectFile(open(path, flags, OWNER_ONLY));
     }
 
-    /** @param mode of a file that it makes */
+    /** @param mode the mode of a file that it creates */
     static int open(Path path, int flags, int mode) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Posix.ERRNO_LAYOUT);
@@ -103,7 +104,7 @@ public final class DirectFile {
         return fd;
     }
 
-    /** Bytes. */
+    /** The file's length in bytes. */
     public long size() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Posix.ERRNO_LAYOUT);
@@ -116,8 +117,10 @@ public final class DirectFile {
     }
 
     /**
-     * @param address of memory that is there until this returns
-     * @return how many bytes, 0 at the end of the file; negative where it failed: minus the error number
+     * Reads bytes at a position.
+     *
+     * @param address of memory that must stay mapped until this returns
+     * @return how many bytes were read, 0 at the end of the file; if it failed, minus the error number
      */
     public long read(long position, long address, long length) {
         try {
@@ -129,8 +132,10 @@ public final class DirectFile {
     }
 
     /**
-     * @param address of memory that is there until this returns
-     * @return how many bytes; negative where it failed: minus the error number
+     * Writes bytes at a position.
+     *
+     * @param address of memory that must stay mapped until this returns
+     * @return how many bytes were written; if it failed, minus the error number
      */
     public long write(long position, long address, long length) {
         try {
@@ -141,7 +146,7 @@ public final class DirectFile {
         }
     }
 
-    /** What has failed, by a call that is slower and says why; it may pass now. */
+    /** Repeats a failed call by a slower one that returns the error number; it may succeed this time. */
     private long again(MethodHandle call, long position, long address, long length) throws Throwable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Posix.ERRNO_LAYOUT);
@@ -151,7 +156,7 @@ public final class DirectFile {
     }
 
     /**
-     * Makes durable what was written, and the length.
+     * Makes the written bytes and the length durable.
      *
      * @return 0, or the error number
      */
@@ -163,7 +168,10 @@ public final class DirectFile {
         }
     }
 
-    /** As a second one says, which allocates, if it fails too: the kernel may report the error only once. */
+    /**
+     * The error number of a second call, which allocates; EIO if that succeeds, since the kernel may report the error
+     * only once.
+     */
     private int whySyncFailed() throws Throwable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Posix.ERRNO_LAYOUT);

@@ -9,7 +9,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** epoll(7): one thread waits for many descriptors. To wait allocates nothing. */
+/** epoll(7): one thread waits for many descriptors. Waiting allocates nothing. */
 public final class Epoll implements AutoCloseable {
 
     private static final int EPOLL_CLOEXEC = 0x80000;
@@ -36,7 +36,7 @@ public final class Epoll implements AutoCloseable {
     private final MemorySegment state;
     private final int epoll;
 
-    /** @param most how many descriptors one wait tells of */
+    /** @param most the most descriptors that one wait reports */
     public Epoll(int most) {
         this.most = most;
         try {
@@ -49,12 +49,15 @@ public final class Epoll implements AutoCloseable {
         }
     }
 
-    /** Watches {@code fd} for input, level-triggered. {@link #token} tells of it as {@code token}. Any thread. */
+    /**
+     * Watches {@code fd} for input, level-triggered; {@link #token} reports it as {@code token}. Any thread may call
+     * it.
+     */
     public void add(int fd, long token) {
         control(EPOLL_CTL_ADD, fd, token);
     }
 
-    /** Any thread. */
+    /** Stops watching a descriptor. Any thread may call it. */
     public void remove(int fd) {
         control(EPOLL_CTL_DEL, fd, 0);
     }
@@ -79,7 +82,7 @@ public final class Epoll implements AutoCloseable {
     /**
      * Waits without a time limit until a watched descriptor is readable. One thread at a time.
      *
-     * @return how many {@link #token}s there are; 0 where a signal interrupted the wait
+     * @return how many {@link #token}s there are; 0 if a signal interrupted the wait
      */
     public int await() {
         try {
@@ -93,12 +96,15 @@ public final class Epoll implements AutoCloseable {
         }
     }
 
-    /** Of a descriptor that was readable when {@link #await} returned, from 0 on. The thread that waited. */
+    /**
+     * The token of a descriptor that was readable when {@link #await} returned, by index from 0. Called by the thread
+     * that waited.
+     */
     public long token(int index) {
         return events.get(JAVA_LONG.withByteAlignment(1), (long) index * EVENT_BYTES + DATA_OFFSET);
     }
 
-    /** Once, when nobody waits any more. */
+    /** Call it once, when no thread waits any more. */
     @Override
     public void close() {
         arena.close();

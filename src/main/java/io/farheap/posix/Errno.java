@@ -18,7 +18,7 @@ public final class Errno {
 
     private Errno() {}
 
-    /** The symbolic name where it is one of those that Farheap's calls return, with a remedy where there is one. */
+    /** The symbolic name, if it is one of those that Farheap's calls return, with a remedy if there is one. */
     public static String describe(int errno) {
         return switch (errno) {
             case EPERM -> "EPERM (not permitted)";

@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * eventfd(2): a descriptor that is readable from a signal until it is drained, with which threads wake one that sleeps
- * in an {@link Epoll}. Signals and drains allocate nothing.
+ * eventfd(2): a descriptor that is readable from a signal until it is drained, with which other threads wake a thread
+ * that sleeps in an {@link Epoll}. Signals and drains allocate nothing.
  */
 public final class EventFd implements AutoCloseable {
 
@@ -42,10 +42,10 @@ public final class EventFd implements AutoCloseable {
         return fd;
     }
 
-    /** Makes it readable. Any thread, as long as it is open. */
+    /** Makes it readable. Any thread may call it while it is open. */
     public void signal() {
         try {
-            // It fails where it is readable already, by as many signals as it can count.
+            // It fails only if it is readable already, with as many signals as it can count.
             int _ = (int) MH$eventfd_write.invokeExact(fd, 1L);
         } catch (Throwable e) {
             throw Posix.rethrow(e);
@@ -55,14 +55,14 @@ public final class EventFd implements AutoCloseable {
     /** Makes it unreadable, whether it was readable or not. One thread at a time. */
     public void drain() {
         try {
-            // It fails where it is not readable.
+            // It fails if it is not readable.
             int _ = (int) MH$eventfd_read.invokeExact(fd, count);
         } catch (Throwable e) {
             throw Posix.rethrow(e);
         }
     }
 
-    /** Once, when nobody signals any more. */
+    /** Call it once, when no thread signals any more. */
     @Override
     public void close() {
         arena.close();

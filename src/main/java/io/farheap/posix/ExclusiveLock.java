@@ -13,17 +13,17 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock on a file, which one owner has, of all in this process and all processes of its host, until it is closed or
- * the process ends. It belongs to an open file description of its own. A {@code FileChannel}'s lock is its process's:
- * it is gone as soon as anybody in the process closes any other descriptor of the file. The two exclude each other. Any
- * thread, also an interrupted one.
+ * A lock on a file that at most one owner has, among all in this process and all processes of its host, until it is
+ * closed or the process ends. It belongs to an open file description of its own. A {@code FileChannel}'s lock belongs
+ * to the process instead: it is lost as soon as any code in the process closes any other descriptor of the file. The
+ * two kinds exclude each other. Any thread may call, also an interrupted one.
  */
 public final class ExclusiveLock implements AutoCloseable {
 
     private static final int O_RDWR = 2;
     private static final int O_CREAT = 0x40;
     private static final int O_CLOEXEC = 0x80000;
-    /** Less what the process's mask takes away. */
+    /** The process's umask removes some of these bits. */
     private static final int ALL_READ_AND_WRITE = 0666;
 
     private static final int F_OFD_SETLK = 37;
@@ -46,9 +46,11 @@ public final class ExclusiveLock implements AutoCloseable {
     }
 
     /**
-     * @param file is made where it is not there
-     * @return null where another has it
-     * @throws PosixException where the file cannot be opened, or its file system has no locks
+     * Takes the lock if it is free.
+     *
+     * @param file created if it does not exist
+     * @return null if another owner has the lock
+     * @throws PosixException if the file cannot be opened, or its file system has no locks
      */
     public static @Nullable ExclusiveLock tryTake(Path file) {
         int fd = DirectFile.open(file, O_RDWR | O_CREAT | O_CLOEXEC, ALL_READ_AND_WRITE);
@@ -70,7 +72,7 @@ public final class ExclusiveLock implements AutoCloseable {
             whole.set(JAVA_SHORT, 0, F_WRLCK);
             int result = (int) MH$fcntl.invokeExact(state, fd, F_OFD_SETLK, whole);
             if (result < 0 && Posix.errno(state) == Errno.EINVAL) {
-                // A sandbox's kernel that has no such locks has these, which are as good there.
+                // The kernel of a sandbox may lack these locks and have flock, which is as good there.
                 result = (int) MH$flock.invokeExact(state, fd, LOCK_EXCLUSIVE_NOW);
             }
             boolean others = result < 0 && (Posix.errno(state) == Errno.EAGAIN || Posix.errno(state) == Errno.EACCES);

@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * Names of files, which the kernel has as bytes. The JVM encodes and decodes them by the locale. A name that this loses
- * is another file's, which would be made, so it is refused. Any thread may call.
+ * Names of files, which are bytes to the kernel. The JVM encodes and decodes them by the locale. A name that does not
+ * survive this would name another file, which would then be created, so it is refused. Any thread may call.
  */
 public final class FileNames {
 
@@ -26,7 +26,7 @@ public final class FileNames {
      * @throws IllegalArgumentException as {@link #require} says
      */
     public static Path of(String name) {
-        // Path.of says less of what is wrong.
+        // Path.of's message is less helpful.
         requireKept("the file name ", name);
         Path path = Path.of(name);
         require(path);
@@ -36,7 +36,7 @@ public final class FileNames {
     /**
      * The home directory of this process's user.
      *
-     * @throws IllegalArgumentException there is none, or its name cannot be told in this locale
+     * @throws IllegalArgumentException if there is none, or its name cannot be represented in this locale
      */
     public static Path home() {
         String name = System.getProperty("user.home", "");
@@ -49,10 +49,10 @@ public final class FileNames {
     }
 
     /**
-     * Before anything is made there.
+     * Checks a path before a file is created there.
      *
-     * @throws IllegalArgumentException its name, or that of the working directory if it is relative, cannot be told in
-     *     this locale
+     * @throws IllegalArgumentException if its name, or that of the working directory if it is relative, cannot be
+     *     represented in this locale
      */
     public static void require(Path path) {
         if (!path.isAbsolute()) {
@@ -70,9 +70,9 @@ public final class FileNames {
     }
 
     /**
-     * For native code: as {@code java.nio.file} gives it to the kernel, and a zero.
+     * The name for native code: the bytes that {@code java.nio.file} passes to the kernel, and a zero.
      *
-     * @throws IllegalArgumentException as {@link #require} says
+     * @throws IllegalArgumentException as {@link #require}
      */
     public static byte[] terminated(Path path) {
         require(path);

@@ -11,12 +11,13 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /**
- * Linux's io_uring by system calls (io_uring(7)): operations are put into a ring that the kernel reads, and their
- * results into another that it writes, so many are begun, or ended, with one call or none. One thread at a time;
- * nothing but {@link #open} allocates.
+ * Linux's io_uring by system calls (io_uring(7)): operations are put into a ring that the kernel reads, and it writes
+ * their results into another ring, so one call, or none, begins or ends many operations. One thread at a time; only
+ * {@link #open} allocates.
  *
- * <p>The kernel reads entries of the first ring below its tail, which {@link #submit} stores with release, and takes
- * its head back with release; the second ring is the same with sides changed.
+ * <p>In the submission ring the kernel reads entries below the tail, which {@link #submit} stores with release, and
+ * stores the head with release once it has read them. In the completion ring the kernel stores the tail, and
+ * {@link #take} the head.
  */
 public final class IoUring implements AutoCloseable {
 
@@ -39,7 +40,7 @@ public final class IoUring implements AutoCloseable {
     private static final byte OP_WRITE = 23;
     private static final int FSYNC_DATASYNC = 1;
 
-    /** struct io_uring_params: where the offsets of both rings are, and in those what is where. */
+    /** struct io_uring_params: it has the offsets of the fields of both rings. */
     private static final int PARAMS_BYTES = 120;
 
     private static final int FEATURES_AT = 20;
@@ -87,7 +88,7 @@ public final class IoUring implements AutoCloseable {
     private final int completionMask;
     private final int results;
 
-    /** Where the next entry goes, and up to where the kernel knows of them. */
+    /** The index of the next entry, and the index up to which the kernel has taken entries. */
     private int tail;
 
     private int submitted;
@@ -122,9 +123,11 @@ public final class IoUring implements AutoCloseable {
     }
 
     /**
-     * @param operations that may be between {@link #submit} and {@link #take}; rounded up to a power of two
-     * @throws PosixException with {@link Errno#EPERM} or ENOSYS where this process may not, as in most containers
-     * @throws UnsupportedOperationException where the kernel is older than 5.11
+     * Opens a ring.
+     *
+     * @param operations the most operations between {@link #submit} and {@link #take}; rounded up to a power of two
+     * @throws PosixException with {@link Errno#EPERM} or ENOSYS if this process may not use it, as in most containers
+     * @throws UnsupportedOperationException if the kernel is older than 5.11
      */
     public static IoUring open(int operations) {
         int count = Integer.highestOneBit(Math.max(1, operations - 1)) << 1;
@@ -164,22 +167,26 @@ public final class IoUring implements AutoCloseable {
         return tail - (int) WORD.getAcquire(rings, (long) submissionHead) < entryCount;
     }
 
-    /** Operations that {@link #submit} would tell the kernel of. */
+    /** How many operations {@link #submit} would pass to the kernel. */
     public int prepared() {
         return tail - submitted;
     }
 
-    /** There must be {@linkplain #hasRoom room}; the memory is there until the operation ends. */
+    /**
+     * Prepares a read. There must be {@linkplain #hasRoom room}; the memory must stay mapped until the operation ends.
+     */
     public void read(int file, long position, long address, int length, long token) {
         prepare(OP_READ, file, position, address, length, 0, token);
     }
 
-    /** There must be {@linkplain #hasRoom room}; the memory is there until the operation ends. */
+    /**
+     * Prepares a write. There must be {@linkplain #hasRoom room}; the memory must stay mapped until the operation ends.
+     */
     public void write(int file, long position, long address, int length, long token) {
         prepare(OP_WRITE, file, position, address, length, 0, token);
     }
 
-    /** As fdatasync(2). There must be {@linkplain #hasRoom room}. */
+    /** Prepares an fdatasync(2). There must be {@linkplain #hasRoom room}. */
     public void syncData(int file, long token) {
         prepare(OP_FSYNC, file, 0, 0, 0, FSYNC_DATASYNC, token);
     }
@@ -199,7 +206,10 @@ public final class IoUring implements AutoCloseable {
         tail++;
     }
 
-    /** Tells the kernel of what is prepared. What it does not take now, for want of memory, it is told of again. */
+    /**
+     * Passes the prepared operations to the kernel. Those that it does not take now, for lack of memory, are passed
+     * again by the next call.
+     */
     public void submit() {
         if (tail != submitted) {
             WORD.setRelease(rings, (long) submissionTail, tail);
@@ -207,7 +217,7 @@ public final class IoUring implements AutoCloseable {
         }
     }
 
-    /** The same, and waits until there is a result, or some time has passed. */
+    /** As {@link #submit}, and waits until there is a result, or some time has passed. */
     public void submitAndWait(long nanos) {
         WORD.setRelease(rings, (long) submissionTail, tail);
         timeout.set(JAVA_LONG, 0, nanos / 1_000_000_000);
@@ -217,7 +227,7 @@ public final class IoUring implements AutoCloseable {
 
     private void enter(int count, int least, int flags, long argument, long bytes) {
         try {
-            // What it returns says little where it also waits: the head of the ring says what it has taken.
+            // If the call also waits, its result does not say how many entries were taken; the ring's head does.
             long _ = (long) MH$enter.invokeExact(SYS_ENTER, fd, count, least, flags, argument, bytes);
         } catch (Throwable e) {
             throw Posix.rethrow(e);
@@ -230,23 +240,23 @@ public final class IoUring implements AutoCloseable {
         return head != (int) WORD.getAcquire(rings, (long) completionTail);
     }
 
-    /** Of the oldest result, which there must be: as given with the operation. */
+    /** The token of the oldest result, as given with the operation. There must be a result. */
     public long token() {
         return rings.get(JAVA_LONG, results + (long) (head & completionMask) * RESULT_BYTES);
     }
 
-    /** Of the oldest result: bytes, or a negative errno. */
+    /** The oldest result: a number of bytes, or a negative errno. */
     public int result() {
         return rings.get(JAVA_INT, results + (long) (head & completionMask) * RESULT_BYTES + 8);
     }
 
-    /** The oldest result is dealt with. */
+    /** Removes the oldest result. */
     public void take() {
         head++;
         WORD.setRelease(rings, (long) completionHead, head);
     }
 
-    /** Nothing may be under way. */
+    /** Closes the ring. No operation may be under way. */
     @Override
     public void close() {
         Posix.unmap(entries.address(), (long) ENTRY_BYTES * entryCount);

@@ -19,7 +19,7 @@ import java.util.Locale;
 import java.util.function.IntSupplier;
 
 /**
- * The system calls that the JDK has no API for, bound once. Every method either succeeds or throws
+ * The system calls that have no API in the JDK, bound once. Every method either succeeds or throws
  * {@link PosixException} with the call, its arguments and errno. Any thread may call; nothing here is on a data path.
  */
 public final class Posix {
@@ -27,7 +27,7 @@ public final class Posix {
     public static final String NATIVE_ACCESS_HELP = "Farheap calls native code: start the JVM with "
             + "--enable-native-access=ALL-UNNAMED, or --enable-native-access=io.farheap,org.bytedeco.javacpp where it is on the module path";
 
-    /** As README.md promises. */
+    /** The oldest version, as README.md states it. */
     public static final String OLDEST_GLIBC = "glibc 2.27";
 
     private static final int MFD_CLOEXEC = 1;
@@ -50,15 +50,15 @@ public final class Posix {
     private static final int MADV_NOHUGEPAGE = 15;
     private static final int MADV_POPULATE_WRITE = 23;
     /**
-     * Whoever populates keeps the process's other threads from changing its address space, which allocating does: so
-     * long at a time.
+     * How much is populated by one call: populating keeps the process's other threads from changing its address space,
+     * as an allocation may do.
      */
     private static final long POPULATED_AT_ONCE = 16L << 20;
-    /** Of a core mask: 8192 cores, the most that Linux is built for. */
+    /** The length of a core mask: 8192 cores, the most that Linux is built for. */
     private static final int MASK_BYTES = 1024;
 
     private static final int RLIMIT_NOFILE = 7;
-    /** struct rlimit: the limit that holds, and the one up to which it may be raised. */
+    /** struct rlimit: the limit in force, and the one up to which it may be raised. */
     private static final long RLIMIT_BYTES = 2 * Long.BYTES;
 
     private static final int PR_SET_TIMERSLACK = 29;
@@ -122,7 +122,7 @@ public final class Posix {
         return all;
     }
 
-    /** One that does not tell errno. */
+    /** Binds a function whose errno is not needed. */
     static MethodHandle bindPlain(String name, FunctionDescriptor descriptor, Linker.Option... options) {
         MemorySegment symbol = LIBC.find(name)
                 .orElseThrow(() -> new UnsupportedOperationException(
@@ -135,9 +135,9 @@ public final class Posix {
     }
 
     /**
-     * An anonymous file that other processes may map. It is sealed by {@link #truncateAndSeal}.
+     * Creates an anonymous file that other processes may map. {@link #truncateAndSeal} seals it.
      *
-     * @param hugePages whether it must be of huge pages; fails where the machine has none
+     * @param hugePages whether it must consist of huge pages; fails if the machine has none
      * @return a descriptor, closed on exec; the caller closes it
      */
     public static int memfd(String name, boolean hugePages) {
@@ -147,7 +147,7 @@ public final class Posix {
             MemorySegment text = arena.allocateFrom(name);
             int fd = (int) MH$memfd_create.invokeExact(state, text, flags);
             if (fd < 0 && errno(state) == Errno.EACCES) {
-                // vm.memfd_noexec is 2. Kernels before 6.3 do not know the flag.
+                // The sysctl vm.memfd_noexec is 2. Kernels before 6.3 do not know the flag.
                 flags |= MFD_NOEXEC_SEAL;
                 fd = (int) MH$memfd_create.invokeExact(state, text, flags);
             }
@@ -177,10 +177,10 @@ public final class Posix {
     /**
      * Maps the whole file, shared, readable and writable, with its pages populated. The caller unmaps it.
      *
-     * @param prefersHugePages whether the kernel is asked to make huge pages, or to make none. A wish: most kernels
-     *     have to be allowed it, by {@code /sys/kernel/mm/transparent_hugepage/shmem_enabled}
-     * @throws PosixException where the machine, or a limit, has not enough pages of the file's kind; an access would
-     *     end the process
+     * @param prefersHugePages whether to advise the kernel to make huge pages, or to make none. Most kernels follow
+     *     only if {@code /sys/kernel/mm/transparent_hugepage/shmem_enabled} allows it
+     * @throws PosixException if the machine, or a limit, has not enough pages of the file's kind; without this check an
+     *     access would end the process
      */
     public static long map(int fd, long bytes, boolean prefersHugePages) {
         int wish = prefersHugePages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
@@ -190,7 +190,7 @@ public final class Posix {
             if (populated(mapped)) {
                 return mapped.address();
             }
-            // A kernel before 5.14. What it populates as it maps it says nothing of pages that it did not get.
+            // A kernel before 5.14: if it populates at mmap, it does not report pages that it could not get.
             takePages(fd, 0, bytes);
         } catch (Throwable e) {
             unmap(mapped.address(), bytes);
@@ -203,14 +203,14 @@ public final class Posix {
     }
 
     /**
-     * Maps memory of the process's own, zeroed and populated, in huge pages where the kernel lets it. The caller unmaps
+     * Maps memory of this process's own, zeroed and populated, in huge pages if the kernel allows it. The caller unmaps
      * it.
      */
     public static long mapPrivate(long bytes) {
         MemorySegment mapped = map(-1, bytes, MAP_PRIVATE | MAP_ANONYMOUS);
         try {
             wish(mapped, MADV_HUGEPAGE);
-            // A kernel before 5.14 populates it when it is used.
+            // A kernel before 5.14 does not populate here, but at the first access.
             boolean _ = populated(mapped);
             return mapped.address();
         } catch (Throwable e) {
@@ -241,8 +241,8 @@ public final class Posix {
     /**
      * Populates a part of a file that is mapped shared.
      *
-     * @param offset of the part in the file, whole pages of it, and the part too
-     * @throws PosixException where the machine, or a limit, has not enough pages: some may be populated
+     * @param offset of the part in the file; the part must be of whole pages
+     * @throws PosixException if the machine, or a limit, has not enough pages: some may be populated
      */
     public static void populate(int fd, long offset, MemorySegment part) {
         if (!populated(part)) {
@@ -250,7 +250,7 @@ public final class Posix {
         }
     }
 
-    /** @return false where the kernel cannot */
+    /** @return false if the kernel does not support it */
     private static boolean populated(MemorySegment mapped) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
@@ -271,7 +271,7 @@ public final class Posix {
         }
     }
 
-    /** Has the file own its pages. */
+    /** Allocates the file's pages. */
     private static void takePages(int fd, long offset, long bytes) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
@@ -290,10 +290,10 @@ public final class Posix {
     }
 
     /**
-     * Gives the pages of shared memory back to the kernel, for all who have it mapped. They read as zeros afterwards,
-     * and are taken anew when they are written.
+     * Gives the pages of shared memory back to the kernel, for all processes that have it mapped. Afterwards they read
+     * as zeros, and a write allocates them again.
      *
-     * @param part of whole pages of its file: of less the kernel gives nothing back
+     * @param part of whole pages of its file: for less the kernel gives nothing back
      */
     public static void discard(MemorySegment part) {
         try (Arena arena = Arena.ofConfined()) {
@@ -309,7 +309,7 @@ public final class Posix {
         }
     }
 
-    /** How many descriptors this process may have ({@code ulimit -n}). It takes none to find out. */
+    /** How many file descriptors this process may have ({@code ulimit -n}). This call uses none. */
     public static long mostDescriptors() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
@@ -337,7 +337,7 @@ public final class Posix {
             if (!interrupted(result, state)) {
                 check(result, state, "close(%d)", fd);
             }
-            // Linux has closed it all the same.
+            // After EINTR Linux has closed it all the same.
         } catch (Throwable e) {
             throw rethrow(e);
         }
@@ -346,7 +346,7 @@ public final class Posix {
     /**
      * The cores that a thread may run on.
      *
-     * @param thread its id as the kernel has it; 0 for the calling thread
+     * @param thread its kernel thread id; 0 for the calling thread
      */
     public static BitSet affinity(int thread) {
         try (Arena arena = Arena.ofConfined()) {
@@ -390,7 +390,7 @@ public final class Posix {
         }
     }
 
-    /** How much later than asked the kernel may wake the calling thread, in ns. */
+    /** How much later than requested the kernel may wake the calling thread, in ns. */
     static long timerSlack() {
         return prctl(PR_GET_TIMERSLACK, 0);
     }
@@ -399,7 +399,7 @@ public final class Posix {
         prctl(PR_SET_TIMERSLACK, nanos);
     }
 
-    /** The user whose rights this process has, by number. */
+    /** The effective user id of this process. */
     public static int effectiveUser() {
         try (Arena arena = Arena.ofConfined()) {
             return (int) MH$geteuid.invokeExact(arena.allocate(ERRNO_LAYOUT));
@@ -422,20 +422,20 @@ public final class Posix {
         }
     }
 
-    /** Shared by all calls, so that none reads it: a thread that is about to sleep must allocate nothing. */
+    /** Shared by all calls, so that none may read it: a thread that is about to sleep must allocate nothing. */
     private static final MemorySegment UNREAD_STATE = Arena.global().allocate(ERRNO_LAYOUT);
 
     /**
-     * membarrier(2).
+     * Calls membarrier(2).
      *
-     * @return 0; negative if it failed: minus the error number
+     * @return 0, or minus the error number
      */
     static int membarrier(int command) {
         try {
             if ((long) MH$membarrier.invokeExact(UNREAD_STATE, (long) SYS_MEMBARRIER, command, 0, 0) == 0) {
                 return 0;
             }
-            // A second one says why, or does it.
+            // A second call returns the error number, or succeeds.
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment state = arena.allocate(ERRNO_LAYOUT);
                 long result = (long) MH$membarrier.invokeExact(state, (long) SYS_MEMBARRIER, command, 0, 0);
@@ -453,15 +453,15 @@ public final class Posix {
         return result;
     }
 
-    /** Whether a call has failed because of a signal. */
+    /** Whether a signal interrupted a call. */
     static boolean interrupted(int result, MemorySegment state) {
         return result < 0 && errno(state) == Errno.EINTR;
     }
 
     /**
-     * Calls again for as long as it fails with this.
+     * Repeats a call for as long as it fails with one particular error.
      *
-     * @param call 0, or minus the error number
+     * @param call returns 0, or minus the error number
      */
     static int unless(int error, IntSupplier call) {
         int result = call.getAsInt();

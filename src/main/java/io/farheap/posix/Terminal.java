@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-/** What the terminal is like that a descriptor is. Any thread. */
+/** Properties of the terminal behind a descriptor. Any thread may call. */
 public final class Terminal {
 
     private static final long TIOCGWINSZ = 0x5413;
@@ -26,7 +26,8 @@ public final class Terminal {
     private Terminal() {}
 
     /**
-     * How many characters a line of the terminal has; 0 if the descriptor is no terminal, or its width is not known.
+     * The number of characters in a line of the terminal; 0 if the descriptor is no terminal, or its width is not
+     * known.
      */
     public static int columns(int fd) {
         try (Arena arena = Arena.ofConfined()) {

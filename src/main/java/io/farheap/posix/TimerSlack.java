@@ -1,8 +1,8 @@
 package io.farheap.posix;
 
 /**
- * While it is open, short sleeps of the thread that opened it are short: by default the kernel adds up to 50 us to
- * each. That thread closes it. Virtual threads, whose sleeps are others' timers, gain nothing.
+ * Makes short sleeps of the calling thread short while it is open: by default the kernel adds up to 50 us to each. The
+ * thread that opened it closes it. Virtual threads gain nothing, since the JDK's own threads time their sleeps.
  */
 public final class TimerSlack implements AutoCloseable {
 

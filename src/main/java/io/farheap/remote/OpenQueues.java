@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The queues that are open on a process's remote memory. What concerns all of them is asked of each in turn, inside its
- * gate. Any thread but an owner inside its gate.
+ * The queues that are open on a process's remote memory. A change that concerns all of them is made to one after the
+ * other, with its gate claimed. Any thread may call, except an owner inside its gate.
  */
 final class OpenQueues {
 
@@ -19,12 +19,12 @@ final class OpenQueues {
         queues.add(queue);
     }
 
-    /** @return whether it was there */
+    /** @return whether it was open */
     boolean remove(OwnedQueue queue) {
         return queues.remove(queue);
     }
 
-    /** Connects those of one-sided operations to a server, but for those that have a connection. */
+    /** Connects the queues of one-sided operations to a server, except those that have a connection. */
     void join(RemoteServer server) {
         for (OwnedQueue queue : queues) {
             if (queue instanceof RemoteQueue) {
@@ -34,8 +34,8 @@ final class OpenQueues {
     }
 
     /**
-     * What is under way to a server ends, and what is to come is refused. Each queue by itself: one whose owner is long
-     * in a handler must not keep the others' operations waiting.
+     * Fails the connections to a server: operations in flight end, and later ones are refused. Each queue has a thread
+     * of its own here, so that a queue whose owner is long in a handler does not delay the others.
      */
     void lose(RemoteServer server) {
         List<Thread> losing = queues.stream()
@@ -44,15 +44,15 @@ final class OpenQueues {
         losing.forEach(ThreadJoiner::join);
     }
 
-    /** Destroys the connections to a server that is not used any more. */
+    /** Destroys the connections to a server that is no longer used. */
     void forget(RemoteServer server) {
         queues.forEach(queue -> queue.forget(server));
     }
 
     /**
-     * From now on no operation begins on some regions.
+     * Makes regions unusable: no operation on them begins any more.
      *
-     * @throws IllegalStateException where one has not ended; they stay as they were
+     * @throws IllegalStateException if an operation on one has not ended; the regions then stay usable
      */
     void withdraw(List<RemoteRegion> regions) {
         List<RemoteRegion> usable =
@@ -69,9 +69,9 @@ final class OpenQueues {
     }
 
     /**
-     * From now on no operation begins with a buffer.
+     * Makes a buffer unusable: no operation with it begins any more.
      *
-     * @throws IllegalStateException where one has not ended; it stays as it was
+     * @throws IllegalStateException if an operation with it has not ended; the buffer then stays usable
      */
     void withdraw(RegisteredBuffer buffer) {
         buffer.usable(false);
@@ -84,7 +84,7 @@ final class OpenQueues {
         }
     }
 
-    /** Shuts all of them, and has a stack free each. */
+    /** Shuts all queues now, and adds the freeing of each to a stack. */
     void closeWith(CloseStack stack) {
         queues.forEach(queue -> stack.add(queue::free));
         queues.forEach(OwnedQueue::shut);

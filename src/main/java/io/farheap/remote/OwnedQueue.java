@@ -16,12 +16,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What queues have in common: an owner's thread, a gate that keeps it out while others change something, and sleep.
+ * What both kinds of queue have in common: an owner's thread, a gate that keeps the owner out while another thread
+ * changes the queue, and sleep.
  *
  * <p><b>Threads.</b> The owner works inside the gate, which each call enters by itself. Any other thread may claim the
- * gate; it then has all fields to itself, and the gate orders what the two do. The owner publishes itself in
- * {@code sleeper} before it looks for completions for the last time and parks; who has something for it makes that
- * visible before it reads {@code sleeper}.
+ * gate; it then has all fields to itself, and the gate orders the writes of the two. To sleep, the owner stores itself
+ * in {@code sleeper}, looks for completions once more, and parks. A thread that has news for the owner makes it visible
+ * first and loads {@code sleeper} second: so either the owner sees the news, or that thread sees the sleeper and wakes
+ * it.
  */
 abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, RpcQueue {
 
@@ -30,20 +32,20 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
     private final Consumer<OwnedQueue> onClose;
     final OwnerGate gate = new OwnerGate();
     private final CloseLatch freeing = new CloseLatch(this::freeAll);
-    /** How deep the owner is inside; the owner's alone. */
+    /** How many times the owner is inside the gate; the owner alone uses it. */
     private int depth;
-    /** The owner, while it sleeps or is about to. */
+    /** The owner, while it sleeps or is about to sleep. */
     private volatile @Nullable Thread sleeper;
 
-    /** Written by the owner inside the gate, or with it claimed; nothing is freed before. */
+    /** Written by the owner inside the gate, or with the gate claimed; nothing is freed before it is true. */
     boolean closed;
-    /** A poll is under way, of which a handler may be a part; the owner's. */
+    /** A poll is under way, perhaps in a handler; the owner alone uses it. */
     private boolean polling;
 
     /**
-     * Owns the channel from now on.
+     * Takes ownership of the channel.
      *
-     * @param onClose frees it, and whatever else there is of it
+     * @param onClose frees the queue and removes it from the open ones
      */
     OwnedQueue(OpenDevice device, Consumer<OwnedQueue> onClose, CompletionChannel channel) {
         this.device = device;
@@ -52,8 +54,8 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
     }
 
     /**
-     * The owner holds the gate until {@link #exit}, as often as it has entered: no other thread can claim it in
-     * between.
+     * Enters the gate. The owner stays inside until it has called {@link #exit} as often as this: no other thread can
+     * claim the gate in between.
      */
     public final void enter() {
         if (depth++ == 0) {
@@ -67,7 +69,7 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
         }
     }
 
-    /** {@link #enter} for what runs nobody else's code until {@link #leave}: its depth is not counted. */
+    /** As {@link #enter}, for code that calls no handler before {@link #leave}: it is not counted. */
     final void pass() {
         if (depth == 0) {
             gate.enter();
@@ -80,7 +82,7 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
         }
     }
 
-    /** @throws IllegalStateException in a handler: what it was called for is in the midst of being handed over */
+    /** @throws IllegalStateException in a handler, which is called in the middle of a poll */
     final void beginPoll() {
         refuseInHandler();
         polling = true;
@@ -97,7 +99,7 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
         }
     }
 
-    /** Keeps the owner out until {@link #unclaim}. Another thread than the owner. */
+    /** Keeps the owner out until {@link #unclaim}. Any thread but the owner may call it. */
     public final void claim() {
         gate.claim();
     }
@@ -108,8 +110,9 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
     }
 
     /**
-     * Sleeps until something may have ended, the thread is unparked or interrupted, or a time has passed; 1 ms at most
-     * where it is interrupted already. It may return early: poll then. A virtual thread parks. The owner.
+     * Sleeps until an operation may have ended, the thread is unparked or interrupted, or a time has passed; 1 ms at
+     * most if the thread is interrupted already. It may return early, so poll afterwards. A virtual thread parks. The
+     * owner calls it.
      *
      * @param nanos the most to sleep
      */
@@ -132,13 +135,13 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
     }
 
     /**
-     * Makes completions wake the owner, and looks once more.
+     * Makes completions wake the owner, and looks for completions once more.
      *
-     * @return how long to sleep, 0 where there is something to poll
+     * @return how long to sleep, 0 if there is something to poll
      */
     abstract long arm(long nanos);
 
-    /** Makes {@link #await} return. Any thread. */
+    /** Makes {@link #await} return. Any thread may call it. */
     public final void wake() {
         Thread thread = sleeper;
         if (thread != null) {
@@ -147,11 +150,12 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
     }
 
     /**
-     * Ends the connection to a server: what is under way comes back as {@link Outcome#UNKNOWN}, if it has not ended.
-     * Then, on another thread, the server's end is destroyed. The owner.
+     * Ends the connection to a server: operations in flight that have not ended return as {@link Outcome#UNKNOWN}. Then
+     * another thread destroys the server's end. The owner calls it.
      *
-     * @param tag comes back as {@link Outcome#DONE} when nothing that was sent can take effect any more, or as
-     *     {@link Outcome#UNREACHABLE}. A call that its handler has put off is the handler's affair
+     * @param tag returned with {@link Outcome#DONE} when nothing that was sent can take effect any more, else with
+     *     {@link Outcome#UNREACHABLE}. A call that its handler has put off is not covered: the handler decides what
+     *     becomes of it
      * @throws IllegalStateException in a handler of the queue's poll; nothing is disconnected then
      */
     public final void disconnect(RemoteServer server, long tag) {
@@ -166,11 +170,12 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
     }
 
     /**
-     * Connects to a server anew; an earlier connection is {@linkplain #disconnect disconnected} first. The owner.
+     * Connects to a server again; an earlier connection is {@linkplain #disconnect disconnected} first. The owner calls
+     * it.
      *
-     * @param tag comes back as {@link Outcome#DONE} when the queue can be used with that server again, or as
-     *     {@link Outcome#UNREACHABLE}. What is posted may go over the new connection before its tag has come back, so
-     *     that it may have failed by then: {@code connected} says so
+     * @param tag returned with {@link Outcome#DONE} when the queue can be used with that server again, else with
+     *     {@link Outcome#UNREACHABLE}. Operations may be posted to the new connection before the tag has returned, so
+     *     the connection may have failed by then: {@code connected} says so
      * @throws IllegalStateException in a handler of the queue's poll; nothing is disconnected then
      */
     public final void reconnect(RemoteServer server, long tag) {
@@ -185,11 +190,12 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
     }
 
     /**
-     * Ends the connection to a server in the owner's place, who may not poll for long: what is under way comes back
-     * with the owner's next poll, as {@link Outcome#UNKNOWN} if it has not ended. Another thread than the owner.
+     * Ends the connection to a server on behalf of the owner, which may not poll for long: the operations in flight
+     * return from the owner's next poll, with {@link Outcome#UNKNOWN} if they have not ended. Any thread but the owner
+     * may call it.
      *
-     * @return completes when nothing that was posted before can take effect any more; exceptionally where the server
-     *     does not answer, or the queue is closed
+     * @return completes when nothing that was posted before can take effect any more; exceptionally if the server does
+     *     not answer, or the queue is closed
      */
     public final CompletableFuture<Void> fence(RemoteServer server) {
         CompletableFuture<Void> ended;
@@ -216,8 +222,8 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
     }
 
     /**
-     * Ends all connections, and fences them where their servers answer. Tags that are out do not come back. The owner;
-     * idempotent.
+     * Ends all connections, and fences them if their servers answer. Outstanding tags do not return. The owner calls
+     * it; idempotent.
      *
      * @throws IllegalStateException in a handler; nothing is closed then
      */
@@ -234,7 +240,7 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
         onClose.accept(this);
     }
 
-    /** Nothing is posted or polled any more. Another thread than the owner, or the owner outside the gate. */
+    /** Ends posting and polling. Any thread but the owner may call it, or the owner outside the gate. */
     final void shut() {
         gate.claim();
         try {
@@ -245,17 +251,20 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
         }
     }
 
-    /** Connects to a server that the queue has no connection to, while its owner goes on. Another thread. */
+    /**
+     * Connects to a server to which the queue has no connection, while its owner continues. Another thread than the
+     * owner calls it.
+     */
     final void join(RemoteServer server) {
         links().join(server);
     }
 
-    /** Destroys the connection to a server that is not used any more. Another thread than the owner. */
+    /** Destroys the connection to a server that is no longer used. Another thread than the owner calls it. */
     final void forget(RemoteServer server) {
         links().forget(server);
     }
 
-    /** Inside the gate, or with it claimed. */
+    /** Whether the queue is closed. Inside the gate, or with it claimed. */
     final boolean isClosed() {
         return closed;
     }
@@ -266,7 +275,7 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
         }
     }
 
-    /** What there is to a server that is lost fails. Another thread than the owner. */
+    /** Fails the connection to a lost server. Another thread than the owner calls it. */
     final void lose(int server) {
         gate.claim();
         try {
@@ -276,36 +285,36 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
         }
     }
 
-    /** With the gate claimed. */
+    /** Fails the connection to a server. With the gate claimed. */
     abstract void fail(int server);
 
-    /** Nothing is posted any more. Inside the gate, or with it claimed. */
+    /** Ends posting to all servers. Inside the gate, or with it claimed. */
     abstract void forgetServers();
 
-    /** What there is to each server. */
+    /** The links to each server. */
     abstract QueueLinkChanges<?> links();
 
-    /** Posts no more to a server, and lets what is under way to it come back. Inside the gate. */
+    /** Ends posting to a server; what is in flight to it still returns. Inside the gate, or with it claimed. */
     abstract void detach(int server);
 
-    /** What was detached from a server is fenced. With the gate claimed. */
+    /** Notes that the connections detached from a server are fenced. With the gate claimed. */
     abstract void fenced(int server);
 
-    /** Whether something that has not been handed over uses a buffer. With the gate claimed. */
+    /** Whether an operation that has not been handed over uses a buffer. With the gate claimed. */
     abstract boolean uses(RegisteredBuffer buffer);
 
-    /** Whether something uses a region that has not ended, or may still take effect. With the gate claimed. */
+    /** Whether an operation that has not ended, or may still take effect, uses a region. With the gate claimed. */
     abstract boolean uses(RemoteRegion region);
 
     /**
-     * Any thread but an owner inside its gate. Whether an operation uses a buffer; of a queue that is closed none does:
-     * its connections end, and what they had may be freed already.
+     * Whether an operation uses a buffer. On a closed queue the answer is no: its connections end, and their memory may
+     * be freed already. Any thread may call, except an owner inside its gate.
      */
     final boolean usesNow(RegisteredBuffer buffer) {
         return claimed(() -> !closed && uses(buffer));
     }
 
-    /** The same. One of some regions that an operation uses, or null. */
+    /** One of the regions that an operation uses, or null; as {@link #usesNow}. */
     final @Nullable RemoteRegion used(List<RemoteRegion> regions) {
         claim();
         try {
@@ -318,14 +327,14 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
     }
 
     /**
-     * Whether an operation on a region has not ended, as {@link RemoteMemory#release} asks. Any thread but the owner
-     * inside the gate; of a queue that is closed none is.
+     * Whether an operation on a region has not ended, as {@link RemoteMemory#release} asks; no on a closed queue. Any
+     * thread may call, except the owner inside the gate.
      */
     public final boolean isUsing(RemoteRegion region) {
         return claimed(() -> !closed && uses(region));
     }
 
-    /** Asks with the gate claimed. Another thread than the owner. */
+    /** Asks with the gate claimed. Another thread than the owner calls it. */
     final boolean claimed(BooleanSupplier question) {
         claim();
         try {
@@ -335,11 +344,14 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
         }
     }
 
-    /** Frees what it holds, which nobody uses any more; whichever thread does it, it is done when this returns. */
+    /**
+     * Frees what the queue holds, which no thread uses any more. If another thread is freeing it, this returns when
+     * that has ended.
+     */
     final void free() {
         freeing.close();
     }
 
-    /** Once. */
+    /** Frees everything. Called once. */
     abstract void freeAll();
 }

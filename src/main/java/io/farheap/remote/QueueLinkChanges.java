@@ -18,23 +18,23 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * What a queue's owner asks of its {@linkplain ServerLinks links}. Making and fencing them are control calls, which
- * take as long as a server takes to answer: they run elsewhere, and what came of them waits as news for the owner's
- * next poll.
+ * The changes to its {@linkplain ServerLinks links} for which a queue's owner asks. To connect or fence a link is a
+ * control call, which takes as long as the server takes to answer: the calls run on another thread, and their results
+ * wait as news for the owner's next poll.
  */
 final class QueueLinkChanges<E extends ServerAttachment> {
 
     private static final System.Logger LOG = System.getLogger(QueueLinkChanges.class.getName());
 
     /**
-     * What came of a change.
+     * The result of a change.
      *
-     * @param number which change of that server it was
+     * @param number the number of the change among those of its server
      * @param connects whether it was to connect
      */
     private record LinkChange(long tag, int outcome, RemoteServer server, int number, boolean connects) {}
 
-    /** Takes tags that come back with the outcome of a control call. */
+    /** Receives a tag with the outcome of its control call. */
     interface LinkChangeHandler {
         void handle(long tag, int outcome);
     }
@@ -46,24 +46,24 @@ final class QueueLinkChanges<E extends ServerAttachment> {
     private final CompletionChannel channel;
     private final ExecutorService calls;
     private final ConcurrentLinkedQueue<LinkChange> news = new ConcurrentLinkedQueue<>();
-    /** Written after a piece of news, read before: the owner's polls pay a load for it. */
+    /** Set after news is added, cleared before news is taken: a poll without news costs one load. */
     private volatile boolean anyNews;
 
     private long eventsToken;
     /**
-     * By server: how many changes have been asked for. Under the gate: what an earlier change made is used only if no
-     * later one is to end it.
+     * By server index: how many changes have been asked for. Under the gate: a connection that a change made is used
+     * only if no later change is to end it.
      */
     private int[] asked = new int[0];
     /**
-     * Changes that are to be made, in the order in which they were asked for, by one thread at a time. Guards itself
-     * and {@code making}.
+     * The changes still to be made, in the order in which they were asked for; one thread at a time makes them. Its
+     * monitor guards it and {@code making}.
      */
     private final Queue<Runnable> changes = new ArrayDeque<>();
 
     private boolean making;
 
-    /** @param channel where completions raise events; it is closed with the links' queue */
+    /** @param channel raises an event at completions; it is closed with the queue */
     QueueLinkChanges(
             ServerLinks.Owner<E> owner,
             OwnerGate gate,
@@ -83,26 +83,26 @@ final class QueueLinkChanges<E extends ServerAttachment> {
         links.connect(server);
     }
 
-    /** As {@link ServerLinks#forget}; what is being made for that server is not used. */
+    /** As {@link ServerLinks#forget}; a connection that is being made for that server will not be used. */
     void forget(RemoteServer server) {
         gate.claimed(() -> overtake(server));
         links.forget(server);
     }
 
-    /** The owner. */
+    /** Called by the owner. */
     void disconnect(RemoteServer server, long tag) {
         ask(server, tag, false);
     }
 
-    /** The owner. */
+    /** Called by the owner. */
     void reconnect(RemoteServer server, long tag) {
         ask(server, tag, true);
     }
 
     /**
-     * Ends what there is to a server, after all that has been asked for before. With the gate claimed.
+     * Ends the link to a server, after all changes that were asked for before. With the gate claimed.
      *
-     * @return completes when the server's end is destroyed; exceptionally where it does not answer
+     * @return completes when the server's end is destroyed; exceptionally if the server does not answer
      */
     CompletableFuture<Void> fenceInTurn(RemoteServer server) {
         CompletableFuture<Void> fenced = new CompletableFuture<>();
@@ -126,12 +126,12 @@ final class QueueLinkChanges<E extends ServerAttachment> {
         add(() -> make(failed), () -> tell(failed));
     }
 
-    /** What is being made for a server is not used. With the gate claimed. */
+    /** Prevents the use of a connection that is being made for a server. With the gate claimed. */
     private void overtake(RemoteServer server) {
         number(server);
     }
 
-    /** Of the next change of a server. */
+    /** The number of a server's next change. */
     private int number(RemoteServer server) {
         int index = server.index();
         if (index >= asked.length) {
@@ -140,7 +140,7 @@ final class QueueLinkChanges<E extends ServerAttachment> {
         return ++asked[index];
     }
 
-    /** @param rejected is run where the memory is being closed, and this with it */
+    /** @param rejected runs if the remote memory, and with it this queue, is being closed */
     private void add(Runnable change, Runnable rejected) {
         boolean begin;
         synchronized (changes) {
@@ -182,9 +182,9 @@ final class QueueLinkChanges<E extends ServerAttachment> {
                 }
             }
         } catch (ControlException | VerbsException e) {
-            // It is told as unreachable: the caller decides whether to try again.
+            // The news says unreachable: the caller decides whether to try again.
         } catch (Throwable e) {
-            // For want of memory or files, say: the changes behind this one are made all the same.
+            // For lack of memory or descriptors, for example; the changes behind this one are made all the same.
             LOG.log(System.Logger.Level.WARNING, "no connection to " + server + " for now", e);
         } finally {
             tell(told);
@@ -192,7 +192,8 @@ final class QueueLinkChanges<E extends ServerAttachment> {
     }
 
     /**
-     * Whether no later change is about to end what this one made, or has ended it. With the gate claimed, or inside.
+     * Whether no later change has ended, or is about to end, the connection that this one made. With the gate claimed,
+     * or inside it.
      */
     private boolean isLatest(LinkChange change) {
         return change.number() == asked[change.server().index()];
@@ -209,12 +210,12 @@ final class QueueLinkChanges<E extends ServerAttachment> {
     }
 
     /**
-     * The owner, inside its gate.
+     * Hands news to the handler. Called by the owner, inside its gate.
      *
-     * @return how many tags came back
+     * @return how many tags were returned
      */
     int handNews(LinkChangeHandler handler) {
-        // Before the look, so that what is added behind it is not missed.
+        // Cleared before the first poll of the queue, so that news added after it sets the flag again.
         anyNews = false;
         int handed = 0;
         try {
@@ -224,7 +225,8 @@ final class QueueLinkChanges<E extends ServerAttachment> {
                         piece.tag(), piece.connects() && !isLatest(piece) ? Outcome.UNREACHABLE : piece.outcome());
             }
         } finally {
-            // After an exception of the handler. Never to false here: that could hide what has been added since.
+            // Needed after an exception of the handler. It is never cleared here, which could hide news added
+            // meanwhile.
             if (!news.isEmpty()) {
                 anyNews = true;
             }
@@ -232,21 +234,21 @@ final class QueueLinkChanges<E extends ServerAttachment> {
         return handed;
     }
 
-    /** From now on completions wake the owner. The owner. */
+    /** Makes completions wake the owner from now on. Called by the owner. */
     void listen(Runnable wake) {
         if (eventsToken == 0) {
             eventsToken = events.add(channel, wake);
         }
     }
 
-    /** Ends all connections, after what is being changed. */
+    /** Ends all connections, after the changes that are under way. */
     void close() {
         links.shut();
         events.remove(eventsToken);
         links.close();
     }
 
-    /** Completes when all is closed that there was. After {@link #close}. */
+    /** Completes when every end of the links is closed. Call it after {@link #close}. */
     CompletableFuture<Void> closed() {
         return links.closed();
     }

@@ -1,18 +1,18 @@
 package io.farheap.remote;
 
 /**
- * What a {@link RemoteQueue} can have in flight.
+ * Limits of a {@link RemoteQueue}.
  *
- * @param depth operations in flight on one server, 1 to what the device allows
- * @param operations operations in flight on all servers together, at least {@code depth}
- * @param inlineBytes WRITEs up to this size travel in the work request, where the device allows it
+ * @param depth operations in flight to one server, 1 to the device's limit
+ * @param operations operations in flight to all servers together, at least {@code depth}
+ * @param inlineBytes WRITEs up to this size travel in the work request, if the device allows it
  */
 public record QueueOptions(int depth, int operations, int inlineBytes) {
 
-    /** 64 operations on a server, 1,024 in all, WRITEs of up to 172 bytes inline. */
+    /** 64 operations to a server, 1,024 in all, WRITEs of up to 172 bytes inline. */
     public static final QueueOptions DEFAULT = new QueueOptions(64, 1024, 172);
 
-    /** @throws IllegalArgumentException naming the value that is wrong and its limits */
+    /** @throws IllegalArgumentException with the value that is wrong and its limits */
     public QueueOptions {
         if (depth < 1) {
             throw new IllegalArgumentException("a queue depth of " + depth + "; it must be at least 1");
@@ -27,7 +27,7 @@ public record QueueOptions(int depth, int operations, int inlineBytes) {
         }
     }
 
-    /** The same with another depth, and room for all of it. */
+    /** The same options with another depth, and with at least as many operations in all. */
     public QueueOptions withDepth(int operationsOfServer) {
         return new QueueOptions(operationsOfServer, Math.max(operations, operationsOfServer), inlineBytes);
     }

@@ -11,11 +11,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Local memory that the device reads and writes, from {@link RemoteMemory#register}. Any queue of that memory may use
- * it, several at once on parts of their own. Any thread may call.
+ * Local memory that the device reads and writes, from {@link RemoteMemory#register}. Every queue of that remote memory
+ * may use it, several at once in disjoint parts. Any thread may call.
  *
- * <p>States: usable, closed. Queues read the bytes that may be used inside their gates; {@link RemoteMemory} sets them
- * to 0 and then claims every queue's gate, so that after it no queue posts with the buffer any more.
+ * <p>States: usable, closed. Queues load the number of usable bytes inside their gates. {@link RemoteMemory} sets it to
+ * 0 and then claims the gate of each queue in turn: after that no queue posts an operation with the buffer.
  */
 public final class RegisteredBuffer implements AutoCloseable {
 
@@ -33,7 +33,7 @@ public final class RegisteredBuffer implements AutoCloseable {
     private final Consumer<RegisteredBuffer> onClose;
     private final MemorySegment segment;
     private final CloseLatch freeing;
-    // A step nearer than in the registration: every operation reads them.
+    // Copied from the registration, which saves a load for every operation.
     private final long address;
     private final long bytes;
     private final int localKey;
@@ -42,8 +42,8 @@ public final class RegisteredBuffer implements AutoCloseable {
     private long usable;
 
     /**
-     * @param onClose frees it once no queue uses it, or throws
-     * @param memory unmaps it where it is the library's; null where it is not
+     * @param onClose frees it if no queue uses it, else throws
+     * @param memory unmaps the memory if the library allocated it, else null
      */
     RegisteredBuffer(
             OpenDevice device,
@@ -61,9 +61,7 @@ public final class RegisteredBuffer implements AutoCloseable {
         this.usable = bytes;
     }
 
-    /**
-     * The memory itself. Where the library allocated it, it is page-aligned, and access after {@link #close} throws.
-     */
+    /** The memory itself. If the library allocated it, it is page-aligned, and access after {@link #close} throws. */
     public MemorySegment segment() {
         return segment;
     }
@@ -73,16 +71,16 @@ public final class RegisteredBuffer implements AutoCloseable {
     }
 
     /**
-     * Ends the registration; memory that the library allocated is unmapped. Idempotent.
+     * Ends the registration, and unmaps the memory if the library allocated it. Idempotent.
      *
-     * @throws IllegalStateException where an operation that uses it has not ended; the buffer then stays open
+     * @throws IllegalStateException if an operation that uses it has not ended; the buffer then stays open
      */
     @Override
     public void close() {
         onClose.accept(this);
     }
 
-    /** That it is registered with: no other device's queue may use it. */
+    /** The device it is registered with: no queue of another device may use it. */
     OpenDevice device() {
         return device;
     }
@@ -95,7 +93,7 @@ public final class RegisteredBuffer implements AutoCloseable {
         return localKey;
     }
 
-    /** How many bytes operations may use: all, or none once it is closed. */
+    /** How many bytes operations may use: all of them, or 0 once it is closed. */
     long usableBytes() {
         return (long) USABLE.getOpaque(this);
     }
@@ -104,7 +102,7 @@ public final class RegisteredBuffer implements AutoCloseable {
         USABLE.setOpaque(this, value ? bytes : 0);
     }
 
-    /** Whichever thread does it, it is done when this returns. */
+    /** Frees it. If another thread is freeing it, this returns when that has ended. */
     void free() {
         freeing.close();
     }

@@ -56,15 +56,15 @@ public final class RemoteMemory implements AutoCloseable {
     private final Consumer<RemoteServer> onLost;
     private final OpenDevice device;
     /**
-     * Control calls of queues, and what follows a lost server: each on a virtual thread of its own, so that none waits
-     * for another.
+     * Runs the control calls of queues, and the work that follows the loss of a server, each on a virtual thread of its
+     * own, so that none waits for another.
      */
     private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
 
     private final List<RemoteServer> servers = new CopyOnWriteArrayList<>();
     private final OpenQueues queues = new OpenQueues();
     private final Set<RegisteredBuffer> buffers = ConcurrentHashMap.newKeySet();
-    /** Guards which servers, queues and buffers there are. */
+    /** Guards the sets of servers, queues and buffers. */
     private final ReentrantLock topology = new ReentrantLock();
 
     private int nextServerIndex;
@@ -76,7 +76,7 @@ public final class RemoteMemory implements AutoCloseable {
         this.device = new OpenDevice(device, name);
     }
 
-    /** As {@link #open(String, String, Consumer)}, for who is not told of lost servers. */
+    /** As {@link #open(String, String, Consumer)}, without a listener for lost servers. */
     public static RemoteMemory open(String device, String name) {
         return open(device, name, server -> {});
     }
@@ -85,24 +85,24 @@ public final class RemoteMemory implements AutoCloseable {
      * Opens a device.
      *
      * @param device its name; empty for the first that serves
-     * @param name of the client, for servers' logs and thread names
-     * @param onLost told once of each server whose lease is lost, after its connections have been failed, on a thread
-     *     of its own
-     * @throws io.farheap.verbs.VerbsException where there is no such device or it cannot be opened
+     * @param name the client's name, for servers' logs and thread names
+     * @param onLost called once for each server whose lease is lost, after its connections have been failed, on a
+     *     thread of its own
+     * @throws io.farheap.verbs.VerbsException if there is no such device or it cannot be opened
      */
     public static RemoteMemory open(String device, String name, Consumer<RemoteServer> onLost) {
         return new RemoteMemory(device, name, onLost);
     }
 
     /**
-     * Opens a lease on a memory server. Queues that are open already reach it after {@link #connectQueues}, or a
+     * Opens a lease on a memory server. Queues that are already open reach it after {@link #connectQueues}, or after a
      * {@link RemoteQueue#reconnect} of their own.
      *
-     * @param hostPort of its control plane
-     * @throws ControlException where it cannot be reached or refuses
+     * @param hostPort HOST:PORT of its control plane
+     * @throws ControlException if it cannot be reached or refuses
      */
     public RemoteServer attach(String hostPort) {
-        // Connections to it are made of the device, while another thread may close this.
+        // Its connections belong to the device, which another thread may be closing with this object.
         if (!device.hold()) {
             throw closedAlready();
         }
@@ -143,19 +143,20 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Connects all queues of one-sided operations that are open to a server, while their owners go on; those that have
-     * a connection keep it. When it returns, each of them reaches the server. Any thread but an owner inside its gate.
+     * Connects all open queues of one-sided operations to a server, while their owners continue; a queue that has a
+     * connection keeps it. When it returns, each of them reaches the server. Any thread may call, except an owner
+     * inside its gate.
      *
-     * @throws ControlException where the server refuses or does not answer; some of the queues may reach it then, and
-     *     it may be called again
+     * @throws ControlException if the server refuses or does not answer; some of the queues may reach it then, and this
+     *     may be called again
      */
     public void connectQueues(RemoteServer server) {
         queues.join(server);
     }
 
     /**
-     * The operations under way to it end, and those to come are refused; nothing is read from it or written to it any
-     * more.
+     * Ends the operations in flight to a lost server and refuses later ones; nothing is read from it or written to it
+     * any more.
      */
     private void lost(RemoteServer server) {
         queues.lose(server);
@@ -165,9 +166,10 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Takes regions of a server, zeroed, all or none. They go back with {@link #release}, with the server or with this.
+     * Takes regions of a server, zeroed, all or none. They are given back by {@link #release}, or when the server or
+     * this memory is closed.
      *
-     * @throws ControlException where the server has too few, or does not answer
+     * @throws ControlException if the server has too few, or does not answer
      */
     public List<RemoteRegion> allocate(RemoteServer server, int regions) {
         checkOpen();
@@ -177,9 +179,9 @@ public final class RemoteMemory implements AutoCloseable {
     /**
      * Gives a region back.
      *
-     * @throws IllegalStateException where an operation that uses it has not ended, or has failed and has not been
-     *     handed over, since it may still take effect; it stays as it was
-     * @throws IllegalArgumentException where it is a shared space's: close that, or drop it
+     * @throws IllegalStateException if an operation that uses it has not ended, or has failed and has not been handed
+     *     over, since it may still take effect; the region then stays usable
+     * @throws IllegalArgumentException if it belongs to a shared space: close or drop that
      */
     public void release(RemoteRegion region) {
         if (region.isOfSpace()) {
@@ -191,9 +193,9 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * From now on no operation begins on a region, which is still to be {@linkplain #release released}: in between its
-     * owner can ask whether the outcome of one that has ended is unknown, and fence that. What has ended and waits for
-     * its queue's owner to poll holds up neither.
+     * Makes a region unusable: no operation on it begins any more. It must still be {@linkplain #release released};
+     * before that its owner can ask whether the outcome of an ended operation is unknown, and fence that. Operations
+     * that have ended and wait for their owner's poll delay neither call.
      *
      * @throws IllegalStateException as {@link #release}
      */
@@ -204,12 +206,12 @@ public final class RemoteMemory implements AutoCloseable {
     /**
      * Creates a shared space on a server, zeroed, and opens it. It outlives this process.
      *
-     * @param regions how many, of the server's size
-     * @param millis how long it lives, 1 to {@link SpacePlane#MAX_MILLIS}; or {@link SpacePlane#FOR_EVER}, as long as
-     *     it is not dropped and the server's process lives
-     * @param descriptor for those who open it, at most {@value SpacePlane#MAX_DESCRIPTOR_BYTES} bytes
-     * @throws ControlException INVALID_ARGUMENT where the server has a space of that name; OUT_OF_MEMORY; GRANT_REFUSED
-     *     where the server has a cache manager
+     * @param regions how many regions, of the server's size
+     * @param millis how long it lives, 1 to {@link SpacePlane#MAX_MILLIS}; or {@link SpacePlane#FOR_EVER}, until it is
+     *     dropped or the server's process ends
+     * @param descriptor bytes for the processes that open it, at most {@value SpacePlane#MAX_DESCRIPTOR_BYTES}
+     * @throws ControlException INVALID_ARGUMENT if the server has a space of that name; OUT_OF_MEMORY; GRANT_REFUSED if
+     *     the server has a cache manager
      */
     public RemoteSpace createSpace(RemoteServer server, SpaceKey key, int regions, long millis, byte[] descriptor) {
         checkOpen();
@@ -217,10 +219,10 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Opens a shared space that somebody has created. Once at a time: opened twice by one process on one attachment of
-     * the server, the first that is closed ends both.
+     * Opens an existing shared space. Open it once at a time: if one process opens a space twice on one attachment of
+     * the server, the first close ends both.
      *
-     * @throws ControlException NOT_FOUND where no space of the server has that name and that token
+     * @throws ControlException NOT_FOUND if the server has no space with that name and that token
      */
     public RemoteSpace openSpace(RemoteServer server, SpaceKey key) {
         checkOpen();
@@ -228,9 +230,9 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Ends a shared space for everybody, whether it is open here or not.
+     * Ends a shared space for all processes, whether it is open here or not.
      *
-     * @throws ControlException NOT_FOUND where no space of the server has that name and that token
+     * @throws ControlException NOT_FOUND if the server has no space with that name and that token
      */
     public void dropSpace(RemoteServer server, SpaceKey key) {
         checkOpen();
@@ -238,17 +240,17 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * The same, of one that another may have followed under its name.
+     * Ends one particular shared space, even if another space has its name by now.
      *
      * @param id {@link RemoteSpace#id}
-     * @throws ControlException NOT_FOUND where it has ended
+     * @throws ControlException NOT_FOUND if it has ended
      */
     public void dropSpace(RemoteServer server, SpaceKey key, long id) {
         checkOpen();
         RemoteSpace.drop(LeasedServer.of(server), key, id);
     }
 
-    /** The server's shared spaces, whoever's. */
+    /** The server's shared spaces, of all clients. */
     public List<SpaceInfo> spaces(RemoteServer server) {
         checkOpen();
         LeasedServer leased = LeasedServer.of(server);
@@ -256,7 +258,7 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Gives all of a server's regions back and ends its lease; operations under way to it end as
+     * Gives all of a server's regions back and ends its lease; operations in flight to it end as
      * {@link Outcome#UNKNOWN}.
      */
     public void detach(RemoteServer server) {
@@ -288,9 +290,9 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Registers memory that is somebody else's: off-heap, and there until the buffer is closed.
+     * Registers memory of the caller's: off-heap, and mapped until the buffer is closed.
      *
-     * @throws IllegalArgumentException where it is on the heap or read-only
+     * @throws IllegalArgumentException if it is on the heap or read-only
      */
     public RegisteredBuffer register(MemorySegment segment) {
         if (!segment.isNative() || segment.isReadOnly() || segment.byteSize() == 0) {
@@ -314,10 +316,10 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Opens a queue and connects it to all servers. Where one cannot be reached, operations to it are
+     * Opens a queue and connects it to all servers. If one cannot be reached, operations to it are
      * {@link PostResult#LOST}.
      *
-     * @throws IllegalArgumentException where the device does not allow the options
+     * @throws IllegalArgumentException if the device does not allow the options
      */
     public RemoteQueue openQueue(QueueOptions options) {
         checkOptions(options);
@@ -333,25 +335,26 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Opens a queue of calls and connects it to all servers. Where one cannot be reached, calls to it are
+     * Opens a queue of calls and connects it to all servers. If one cannot be reached, calls to it are
      * {@link PostResult#LOST}.
      *
-     * @throws IllegalArgumentException where a server refuses the options
+     * @throws IllegalArgumentException if a server refuses the options
      */
     public RpcQueue openRpcQueue(RpcOptions options) {
         return open(stack -> new RpcQueue(
                 device, this::close, stack.add(device.context().createCompletionChannel()), options, calls));
     }
 
-    /** @param make adds what it makes of the device to the stack, until the queue has it */
+    /** @param make makes the queue; adds each device object to the stack, until the queue owns it */
     private <Q extends OwnedQueue> Q open(Function<CloseStack, Q> make) {
         Q queue = add(make);
         try {
             List<RemoteServer> joined = List.of();
-            // Some may come meanwhile.
+            // Servers may be attached meanwhile.
             for (List<RemoteServer> now = List.copyOf(servers); !joined.containsAll(now); now = List.copyOf(servers)) {
                 for (RemoteServer server : now) {
-                    // Each may be silent, and a close of this waits for one of them at most.
+                    // Each server may be silent, and a thread that closes this memory should wait for one of them at
+                    // most.
                     checkOpen();
                     tolerating(() -> queue.join(server));
                 }
@@ -365,7 +368,7 @@ public final class RemoteMemory implements AutoCloseable {
         }
     }
 
-    /** Before it is connected, so that whoever closes this closes it too. */
+    /** Adds a queue before it is connected, so that a thread that closes this memory closes the queue too. */
     private <Q extends OwnedQueue> Q add(Function<CloseStack, Q> make) {
         topology.lock();
         try (CloseStack stack = new CloseStack()) {
@@ -379,7 +382,7 @@ public final class RemoteMemory implements AutoCloseable {
         }
     }
 
-    /** A server that is gone takes nothing of the others along. */
+    /** Ignores that a server is gone, so that the other servers are still reached. */
     private static void tolerating(Runnable call) {
         try {
             call.run();
@@ -404,7 +407,7 @@ public final class RemoteMemory implements AutoCloseable {
         }
     }
 
-    /** The client's, in servers' logs and thread names. */
+    /** The client's name, as servers' logs and thread names have it. */
     public String name() {
         return name;
     }
@@ -429,12 +432,12 @@ public final class RemoteMemory implements AutoCloseable {
         return device.context().limits().atomics();
     }
 
-    /** Servers that it is attached to. */
+    /** The servers that are attached. */
     public List<RemoteServer> servers() {
         return List.copyOf(servers);
     }
 
-    /** Ends queues, buffers and leases. Tags that are out do not come back. Idempotent. */
+    /** Ends queues, buffers and leases. Outstanding tags do not return. Idempotent. */
     @Override
     public void close() {
         topology.lock();
@@ -451,7 +454,7 @@ public final class RemoteMemory implements AutoCloseable {
             everything.add(device);
             everything.add(calls);
             for (RemoteServer server : List.copyOf(servers)) {
-                // Who detaches it closes it.
+                // If another thread detaches it, that thread closes it.
                 if (servers.remove(server)) {
                     everything.add(server);
                 }
@@ -462,7 +465,7 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     private void close(OwnedQueue queue) {
-        // Not before it is freed: who closes this meanwhile waits for that.
+        // Removed after it is freed: a thread that closes this memory meanwhile waits for that.
         try {
             queue.free();
         } finally {
@@ -471,8 +474,8 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Without the lock that guards which buffers there are: a queue's owner that is inside the gate which is claimed
-     * here may wait for it to register memory. Of two that close a buffer one frees it, and the other waits for that.
+     * Closes a buffer without the topology lock: this claims the gates of queues, and an owner inside its gate may wait
+     * for that lock to register memory. If two threads close a buffer, one frees it and the other waits for that.
      */
     private void close(RegisteredBuffer buffer) {
         if (!buffers.contains(buffer)) {

@@ -25,24 +25,28 @@ import java.util.function.Consumer;
 
 /**
  * One-sided operations on the regions of many servers, posted and polled by one thread at a time, the owner. Each
- * carries a tag of 64 bits that comes back unchanged when it has ended; what that promises is told in
- * {@link io.farheap.remote}. Nothing here allocates but {@link #posted}. Operations never throw for what servers or
- * addresses do: they say one of {@link PostResult}, and later one of {@link Outcome}.
+ * operation carries a tag of 64 bits that a poll returns unchanged when the operation has ended;
+ * {@link io.farheap.remote} says what that promises. Nothing here allocates except {@link #posted}. Operations never
+ * throw for errors of servers or for bad addresses: posting returns a {@link PostResult}, and the poll an
+ * {@link Outcome}.
  *
- * <p>An error at one server fails the operations under way to it, and no other's; until {@link #reconnect}, operations
- * to it are {@code LOST}.
+ * <p>An error at one server fails the operations in flight to it, and to no other server; until {@link #reconnect},
+ * operations to it are {@code LOST}.
  *
- * <p><b>Threads.</b> The owner posts and polls inside the queue's gate, which each call enters by itself. Where an
- * address must not change between being found and being posted to, the owner holds the gate around both
- * ({@link #enter}, {@link #exit}). Any other thread may {@link #claim} the gate, which keeps the owner out, and then
- * await what the owner has posted ({@link #drain}). Completions that it takes on the way are stashed; the owner's next
- * poll has them first, in order. All fields but those marked are written inside the gate or under a claim alone, and
- * the gate orders the two.
+ * <p><b>Threads.</b> The owner posts and polls inside the queue's gate, which each call enters by itself. If an address
+ * must not change between its lookup and the post, the owner holds the gate around both ({@link #enter},
+ * {@link #exit}). Any other thread may {@link #claim} the gate, which keeps the owner out, and then wait until the
+ * posted operations have ended ({@link #drain}). It stashes other completions that it takes meanwhile, and the owner's
+ * next poll returns these first, in order. All fields but those marked are written only inside the gate or under a
+ * claim, and the gate orders the two.
  */
 public final class RemoteQueue extends OwnedQueue {
 
     static final int COMPLETION_BATCH = 32;
-    /** Room in the completion queue for a flush and an operation of {@link #execute} for each connection. */
+    /**
+     * Entries of the completion queue beyond the operations: for each connection a flush and an operation of
+     * {@link #execute}.
+     */
     static final int RESERVED_ENTRIES = 256;
 
     private static final long DRAIN_NANOS = 5_000_000_000L;
@@ -70,7 +74,7 @@ public final class RemoteQueue extends OwnedQueue {
 
     private final Runnable waker = this::wake;
 
-    /** Owns the channel and the completion queue from now on. */
+    /** Takes ownership of the channel and the completion queue. */
     RemoteQueue(
             OpenDevice device,
             Consumer<OwnedQueue> onClose,
@@ -143,13 +147,13 @@ public final class RemoteQueue extends OwnedQueue {
     }
 
     /**
-     * Stores {@code value} in 8 bytes of a region where they hold {@code expected}. What they held before lands in the
-     * buffer: it was stored exactly if that equals {@code expected}. Atomic with respect to other atomics of this
+     * Stores {@code value} in 8 bytes of a region if they hold {@code expected}. Their old value is written to the
+     * buffer: the store happened exactly if it equals {@code expected}. Atomic with respect to other atomics of this
      * device, and to 8-byte READs and WRITEs.
      *
      * @param offset a multiple of 8
-     * @param at a multiple of 8, where 8 bytes land
-     * @return one of {@link PostResult}; {@link PostResult#INVALID} also where the device does no atomics
+     * @param at a multiple of 8, where the 8 bytes of the old value go
+     * @return one of {@link PostResult}; {@link PostResult#INVALID} also if the device does no atomics
      */
     public int compareAndSwap(
             RemoteRegion region, long offset, long expected, long value, RegisteredBuffer old, long at, long tag) {
@@ -157,7 +161,7 @@ public final class RemoteQueue extends OwnedQueue {
     }
 
     /**
-     * Adds {@code delta} to 8 bytes of a region; what they held before lands in the buffer. Otherwise as
+     * Adds {@code delta} to 8 bytes of a region and writes their old value to the buffer. Otherwise as
      * {@link #compareAndSwap}.
      */
     public int fetchAndAdd(RemoteRegion region, long offset, long delta, RegisteredBuffer old, long at, long tag) {
@@ -202,10 +206,10 @@ public final class RemoteQueue extends OwnedQueue {
     }
 
     /**
-     * One READ or WRITE from post to completion in one native call, where nothing else is in flight on the queue: the
-     * shortest way. Where something is, it is posted as by {@link #read} and {@link #write}.
+     * Executes one READ or WRITE from post to completion in one native call, if nothing else is in flight on the queue:
+     * the shortest path. Otherwise it posts it as {@link #read} and {@link #write} do.
      *
-     * @return {@link PostResult#DONE}: it is done, and the tag does not come back; else as {@link #read}
+     * @return {@link PostResult#DONE} if it has completed, and its tag will not be returned; else as {@link #read}
      */
     public int execute(
             boolean write, RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
@@ -236,14 +240,14 @@ public final class RemoteQueue extends OwnedQueue {
     }
 
     /**
-     * Operations from now on wait for {@link #postList}: one doorbell for each server. Operations that wait count as in
-     * flight.
+     * Collects later operations until {@link #postList}, which posts them with one doorbell for each server. Collected
+     * operations count as in flight.
      */
     public void beginList() {
         listing = true;
     }
 
-    /** Posts what waits since {@link #beginList}. */
+    /** Posts the operations collected since {@link #beginList}. */
     public void postList() {
         enter();
         try {
@@ -257,7 +261,7 @@ public final class RemoteQueue extends OwnedQueue {
     /**
      * Hands operations that have ended to a handler, at most some dozens. Does not wait.
      *
-     * @return how many
+     * @return how many were handed over
      * @throws IllegalStateException in a handler
      */
     public int poll(CompletionHandler handler) {
@@ -314,11 +318,11 @@ public final class RemoteQueue extends OwnedQueue {
     }
 
     /**
-     * Begins to await what has been posted to a region's server: when {@link #drained}, all of it has ended, and its
-     * WRITEs are in memory. With the gate claimed. One drain of a server at a time.
+     * Begins to wait for the operations posted to a region's server: once {@link #drained}, all of them have ended, and
+     * their WRITEs are in the server's memory. With the gate claimed. One drain of a server at a time.
      *
-     * @return false where the connection has failed, or there is none: what it posted is unknown until it is
-     *     {@linkplain #disconnect fenced}
+     * @return false if the connection has failed, or there is none: the outcome of its operations is unknown until it
+     *     is {@linkplain #disconnect fenced}
      */
     public boolean drain(RemoteRegion region) {
         Connection connection = connections.to(region.serverIndex());
@@ -333,27 +337,33 @@ public final class RemoteQueue extends OwnedQueue {
                 connection, region, device.scratch().address(), device.scratch().localKey());
     }
 
-    /** Whether what {@link #drain} awaits has ended; its tags wait for the owner's polls. With the gate claimed. */
+    /**
+     * Whether the operations that {@link #drain} waits for have ended; their tags wait for the owner's polls. With the
+     * gate claimed.
+     */
     public boolean drained(RemoteRegion region) {
         Connection connection = connections.to(region.serverIndex());
         return connection == null || poster.drained(connection);
     }
 
     /**
-     * Operations that may be posted to a server before the queue says {@link PostResult#FULL}; 0 where there is no
-     * connection. As of the owner's last call: others connect, and fail, what is there. The owner.
+     * How many operations may be posted to a server before the result is {@link PostResult#FULL}; 0 without a
+     * connection. The owner calls it; the answer is as of its last call, since other threads connect, and fail,
+     * connections.
      */
     public int room(RemoteServer server) {
         Connection connection = connections.to(server.index());
         return connection == null || connection.failed() ? 0 : Math.min(connection.room(), ended.room());
     }
 
-    /** Operations that have been posted, or wait in a list, and whose tags have not come back. */
+    /** Operations that are posted, or wait in a list, and whose tags have not been returned. */
     public int inFlight() {
         return ended.inFlight();
     }
 
-    /** Whether operations to a server are taken; as of the owner's last call, as {@link #room}. The owner. */
+    /**
+     * Whether operations to a server are accepted, as of the owner's last call; see {@link #room}. The owner calls it.
+     */
     public boolean connected(RemoteServer server) {
         Connection connection = connections.to(server.index());
         return connection != null && !connection.failed();
@@ -389,7 +399,7 @@ public final class RemoteQueue extends OwnedQueue {
 
         @Override
         public void use(RemoteServer server, ServerConnection made) {
-            // Of a queue that is closed the links end it.
+            // If the queue is closed, the links end the connection.
             if (!isClosed()) {
                 poster.add(server.index(), made.connection());
             }
@@ -421,7 +431,7 @@ public final class RemoteQueue extends OwnedQueue {
         return ended.usesRemote(region.serverIndex(), region.remoteKey());
     }
 
-    /** What has been posted since the queue was opened. The owner. */
+    /** Counts of the operations posted since the queue was opened. The owner calls it. */
     public VerbCounts posted() {
         return new VerbCounts(reads, writes, swaps, adds, bytesRead, bytesWritten, doorbells);
     }

@@ -19,18 +19,18 @@ import java.util.function.Consumer;
 import java.util.function.LongFunction;
 
 /**
- * Memory of one server that many processes use at once, as this process has it open. Its regions are used by
- * {@linkplain RemoteQueue queues} like any other, and what one process writes the others read; who needs order among
- * them takes the atomics. Processes come and go, also by SIGKILL, and the space with all that is in it stays, until it
- * is dropped, its time is over, or its server ends.
+ * Memory of one server that many processes use at once, as this process has it open. {@linkplain RemoteQueue Queues}
+ * use its regions like any other, and each process reads what the others write; processes that need order among them
+ * use the atomics. Processes come and go, also by SIGKILL; the space and its content stay until it is dropped, its time
+ * has passed, or its server ends.
  *
- * <p>When a space ends, operations on it that are under way end as {@link Outcome#UNKNOWN} or with an error, and so
- * does what else is under way to that server in the same queue, as the device ends the connection:
- * {@link PostResult#LOST} until {@link RemoteQueue#reconnect}. Other servers, and other regions of that one, are
- * unharmed. The regions go to others, zeroed, once no operation that had begun can reach them. The same happens to a
- * process that loses its lease, and the space stays.
+ * <p>When a space ends, operations in flight on it end as {@link Outcome#UNKNOWN} or with an error, and so do the
+ * queue's other operations in flight to that server, since the device fails the connection: {@link PostResult#LOST}
+ * until {@link RemoteQueue#reconnect}. Other servers, and other regions of that one, are unharmed. The regions go to
+ * other clients, zeroed, once no operation that had begun can reach them. The same happens to a process that loses its
+ * lease, but then the space stays.
  *
- * <p>Any thread. Calls that the server does not answer are repeated, which changes nothing twice.
+ * <p>Any thread may call. Calls that the server does not answer are repeated, which never makes a change twice.
  */
 public final class RemoteSpace implements AutoCloseable {
 
@@ -45,7 +45,7 @@ public final class RemoteSpace implements AutoCloseable {
     private volatile List<RemoteRegion> regions = List.of();
     private boolean closed;
 
-    /** @param withdraw makes regions unusable, or throws where an operation uses one */
+    /** @param withdraw makes regions unusable, or throws if an operation uses one */
     private RemoteSpace(LeasedServer server, SpaceKey key, SpaceGrant grant, Consumer<List<RemoteRegion>> withdraw) {
         this.server = server;
         this.key = key;
@@ -87,7 +87,7 @@ public final class RemoteSpace implements AutoCloseable {
                 tries[0]++;
                 server.spaces().drop(lease, key, id);
             } catch (ControlException e) {
-                // The try of which nothing was heard has dropped it.
+                // An earlier try, whose answer was lost, has dropped it.
                 if (e.code() != Code.NOT_FOUND || tries[0] == 1) {
                     throw e;
                 }
@@ -96,7 +96,7 @@ public final class RemoteSpace implements AutoCloseable {
         });
     }
 
-    /** A call that may be repeated, which it is where nothing was heard of it. */
+    /** Makes a call that may be repeated, and repeats it if it is not answered. */
     private static <T> T call(LeasedServer server, LongFunction<T> call) {
         for (int tried = 1; ; tried++) {
             try {
@@ -110,7 +110,7 @@ public final class RemoteSpace implements AutoCloseable {
         }
     }
 
-    /** Where it is. */
+    /** The server that has the space. */
     public RemoteServer server() {
         return server;
     }
@@ -119,29 +119,29 @@ public final class RemoteSpace implements AutoCloseable {
         return key.name();
     }
 
-    /** Tells it from all spaces that its server has had; another server may have the same. */
+    /** A number that differs among all spaces that this server has had; another server may use the same number. */
     public long id() {
         return id;
     }
 
-    /** What its creator said of it; a copy. */
+    /** A copy of the bytes that its creator attached. */
     public byte[] descriptor() {
         return descriptor.clone();
     }
 
     /**
-     * Its regions, in the order that all processes see: as many as there were when it was opened, has grown here, or
-     * was {@linkplain #refresh refreshed} last. None once it is closed.
+     * Its regions, in the order that all processes see: those that it had when it was opened, has grown by here, or had
+     * at the last {@linkplain #refresh refresh}. Empty once it is closed.
      */
     public List<RemoteRegion> regions() {
         return regions;
     }
 
     /**
-     * Adds regions, zeroed, at the end. Other processes have them after a {@link #refresh}.
+     * Adds regions, zeroed, at the end. Other processes see them after a {@link #refresh}.
      *
-     * @return the new ones: the last of {@link #regions}, unless others have grown it meanwhile
-     * @throws ControlException OUT_OF_MEMORY; NOT_FOUND where the space has ended
+     * @return the new ones: the last of {@link #regions}, unless other processes have grown the space meanwhile
+     * @throws ControlException OUT_OF_MEMORY; NOT_FOUND if the space has ended
      */
     public synchronized List<RemoteRegion> grow(int more) {
         requireOpen();
@@ -160,10 +160,10 @@ public final class RemoteSpace implements AutoCloseable {
     }
 
     /**
-     * Finds out what others have grown it by.
+     * Adds the regions by which other processes have grown the space.
      *
      * @return {@link #regions}
-     * @throws ControlException NOT_FOUND where the space has ended
+     * @throws ControlException NOT_FOUND if the space has ended
      */
     public synchronized List<RemoteRegion> refresh() {
         requireOpen();
@@ -179,7 +179,7 @@ public final class RemoteSpace implements AutoCloseable {
     }
 
     /**
-     * Lets it live at least so much longer from now on; never shorter than before.
+     * Extends the space's life to at least so long from now; it never becomes shorter.
      *
      * @param millis 1 to {@link SpacePlane#MAX_MILLIS}; or {@link SpacePlane#FOR_EVER}
      * @return how long it lives now, in ms, or {@link SpacePlane#FOR_EVER}
@@ -188,7 +188,7 @@ public final class RemoteSpace implements AutoCloseable {
         return call(server, lease -> server.spaces().extend(lease, key, millis));
     }
 
-    /** Ends it for everybody, and closes it. Done also where it has ended already. */
+    /** Ends the space for all processes, and closes it. Succeeds also if the space has ended already. */
     public synchronized void drop() {
         try {
             drop(server, key, id);
@@ -200,7 +200,7 @@ public final class RemoteSpace implements AutoCloseable {
         forget();
     }
 
-    /** Mapped and reached once, so that a first operation costs what any other does. */
+    /** Adds regions, and reads each once, so that a first operation on it costs no more than a later one. */
     private void add(List<RegionGrant> grants) {
         List<RemoteRegion> all = new ArrayList<>(regions);
         for (RegionGrant grant : grants) {
@@ -224,10 +224,10 @@ public final class RemoteSpace implements AutoCloseable {
     }
 
     /**
-     * Ends this process's use of it; the space stays. Where the server does not answer, that ends with the lease.
+     * Ends this process's use of the space, which stays. If the server does not answer, the use ends with the lease.
      * Idempotent.
      *
-     * @throws IllegalStateException where an operation that uses it has not ended; it stays open
+     * @throws IllegalStateException if an operation that uses it has not ended; the space then stays open
      */
     @Override
     public synchronized void close() {
@@ -246,7 +246,7 @@ public final class RemoteSpace implements AutoCloseable {
                 return true;
             });
         } catch (ControlException e) {
-            // It goes with the lease.
+            // The server's record of this opening ends with the lease.
         }
     }
 

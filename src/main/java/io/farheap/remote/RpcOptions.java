@@ -3,21 +3,21 @@ package io.farheap.remote;
 import io.farheap.rpc.RingShape;
 
 /**
- * What an {@link RpcQueue} can have under way with each server. Its memory is, on each side, about {@code batches}
- * times {@code batch} times twice {@code recordBytes}.
+ * Limits of an {@link RpcQueue} for each server. Its memory, on each side, is about {@code batches} times {@code batch}
+ * times twice {@code recordBytes}.
  *
- * @param batches in flight, 1 to {@value RingShape#MAX_QUEUE_DEPTH}
+ * @param batches batches in flight, 1 to {@value RingShape#MAX_QUEUE_DEPTH}
  * @param batch calls in a batch, 1 to {@value RingShape#MAX_BATCH}
- * @param recordBytes the most that a call's arguments or its reply have, 1 to {@value RingShape#MAX_RECORD_BYTES}
- * @param threads over how many of its threads a server is to spread this process's queues
- * @param inlineBytes batches up to this size travel in the work request, where the device allows it
+ * @param recordBytes the most bytes of a call's arguments, and of its reply, 1 to {@value RingShape#MAX_RECORD_BYTES}
+ * @param threads over how many of its threads a server spreads this process's queues
+ * @param inlineBytes batches up to this size travel in the work request, if the device allows it
  */
 public record RpcOptions(int batches, int batch, int recordBytes, int threads, int inlineBytes) {
 
     /** 16 batches of 16 calls, with up to 256 bytes each way. */
     public static final RpcOptions DEFAULT = new RpcOptions(16, 16, 256, 1, 172);
 
-    /** @throws IllegalArgumentException naming the value that is wrong and its limits */
+    /** @throws IllegalArgumentException with the value that is wrong and its limits */
     public RpcOptions {
         if (threads < 1) {
             throw new IllegalArgumentException(threads + " server threads; there must be at least 1");
@@ -37,12 +37,12 @@ public record RpcOptions(int batches, int batch, int recordBytes, int threads, i
         return new RingShape(batches, batch, recordBytes, true);
     }
 
-    /** The same with another number of batches in flight, of so many calls. */
+    /** The same options with another number of batches in flight and of calls in a batch. */
     public RpcOptions with(int batchesInFlight, int calls) {
         return new RpcOptions(batchesInFlight, calls, recordBytes, threads, inlineBytes);
     }
 
-    /** The same with another limit to arguments and replies. */
+    /** The same options with another limit of arguments and replies. */
     public RpcOptions withRecordBytes(int bytes) {
         return new RpcOptions(batches, batch, bytes, threads, inlineBytes);
     }

@@ -23,38 +23,39 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls of operations on memory servers ({@link io.farheap.rpc.RpcHandler}), made and polled by one thread at a time,
- * the owner. A call has a number, arguments and room for a reply, and a tag of 64 bits that comes back unchanged when
- * it has ended. Nothing here allocates. Calls never throw for what servers do: they say one of {@link PostResult}, and
- * later one of {@link Outcome}.
+ * the owner. A call has an operation's number, arguments, room for a reply, and a tag of 64 bits that a poll returns
+ * unchanged when the call has ended. Nothing here allocates. Calls never throw for errors of servers: posting returns a
+ * {@link PostResult}, and the poll an {@link Outcome}.
  *
- * <p>Calls to a server travel in batches: one is sent when it is full, by {@link #send}, and by a poll when nothing is
- * on its way to that server. A server's threads execute the calls of a queue in the order in which they were made, but
- * for what handlers put off; tags come back as calls end. A call that is put off keeps its batch's place until it ends.
+ * <p>Calls to a server travel in batches: a batch is sent when it is full, by {@link #send}, and by a poll if nothing
+ * is in flight to that server. A server's threads execute the calls of a queue in the order in which they were made,
+ * except those that handlers put off; tags return as calls end. A call that is put off keeps its batch's place until it
+ * ends.
  *
- * <p>An error of one call ends that call alone. Where a server is lost, calls under way to it are
- * {@link Outcome#UNKNOWN}, and no other server's; until {@link #reconnect}, calls to it are {@link PostResult#LOST}.
+ * <p>An error of one call ends that call alone. If a server is lost, calls in flight to it are {@link Outcome#UNKNOWN},
+ * and no other server's; until {@link #reconnect}, calls to it are {@link PostResult#LOST}.
  *
  * <p><b>Threads.</b> As {@link RemoteQueue}.
  */
 public final class RpcQueue extends OwnedQueue {
 
-    /** What is slept where no event is certain. */
+    /** How long the owner sleeps if no event is certain. */
     private static final long UNCERTAIN_NANOS = 50_000;
-    /** A server that is gone, or whose thread is, raises no event: polls find out. */
+    /** The longest sleep: a server that is gone, or whose thread is, raises no event, so only polls notice it. */
     private static final long PATIENCE_NANOS = 50_000_000;
 
     private final RpcOptions options;
     private final RingShape shape;
     private final QueueLinkChanges<ServerRing> links;
     private final Runnable waker = this::wake;
-    /** Tests have more, so that a lost wake-up shows. */
+    /** Tests set more, so that a lost wake-up shows. */
     long patienceNanos = PATIENCE_NANOS;
-    /** The one to use for each server. */
+    /** The lane to use for each server. */
     private @Nullable RpcLane[] byServer = new RpcLane[0];
-    /** Those, and replaced ones that have calls which have not been handed over. */
+    /** The lanes in use, and replaced ones with calls that have not been handed over. */
     private final List<RpcLane> lanes = new ArrayList<>();
 
-    /** Owns the channel from now on. */
+    /** Takes ownership of the channel. */
     RpcQueue(
             OpenDevice device,
             Consumer<OwnedQueue> onClose,
@@ -96,7 +97,7 @@ public final class RpcQueue extends OwnedQueue {
         }
     }
 
-    /** With the gate claimed. */
+    /** Adds a lane to a server. With the gate claimed. */
     private void add(RemoteServer owner, BatchConnection connection) {
         if (isClosed()) {
             // The links end it.
@@ -113,11 +114,11 @@ public final class RpcQueue extends OwnedQueue {
     /**
      * Calls an operation on a server.
      *
-     * @param buffer has the arguments, and takes the reply
-     * @param at where the arguments are, which are copied before this returns
-     * @param bytes of arguments, 0 to {@link RpcOptions#recordBytes}
-     * @param replyAt where the reply goes; nothing else may use these bytes until the tag has come back
-     * @param replyBytes how long it may be, 0 to {@link RpcOptions#recordBytes}
+     * @param buffer holds the arguments, and takes the reply
+     * @param at offset of the arguments, which are copied before this returns
+     * @param bytes length of the arguments, 0 to {@link RpcOptions#recordBytes}
+     * @param replyAt offset at which the reply goes; nothing else may use these bytes until the tag has returned
+     * @param replyBytes the most bytes of reply, 0 to {@link RpcOptions#recordBytes}
      * @return one of {@link PostResult}
      */
     public int call(
@@ -157,7 +158,7 @@ public final class RpcQueue extends OwnedQueue {
         }
     }
 
-    /** Sends what waits in batches, as far as there is room. */
+    /** Sends the open batches, as far as there is room. */
     public void send() {
         enter();
         try {
@@ -174,7 +175,7 @@ public final class RpcQueue extends OwnedQueue {
     /**
      * Hands calls that have ended to a handler. Does not wait.
      *
-     * @return how many
+     * @return how many were handed over
      * @throws IllegalStateException in a handler
      */
     public int poll(ReplyHandler handler) {
@@ -203,7 +204,7 @@ public final class RpcQueue extends OwnedQueue {
     long arm(long nanos) {
         checkOpen();
         links.listen(waker);
-        // First of all: what completes from here on raises an event, and what has completed before is taken below.
+        // Before the looks below: a later completion raises an event, and an earlier one is found by them.
         for (RpcLane lane : lanes) {
             lane.listen();
         }
@@ -222,15 +223,15 @@ public final class RpcQueue extends OwnedQueue {
     }
 
     /**
-     * Calls that may be made to a server before the queue says {@link PostResult#FULL}; 0 where there is no connection.
-     * As of the owner's last call: others connect, and fail, what is there. The owner.
+     * How many calls may be made to a server before the result is {@link PostResult#FULL}; 0 without a connection. The
+     * owner calls it; the answer is as of its last call, since other threads connect, and fail, connections.
      */
     public int room(RemoteServer server) {
         RpcLane lane = lane(server.index());
         return lane == null ? 0 : lane.connection.room();
     }
 
-    /** Calls whose tags have not come back. */
+    /** Calls whose tags have not been returned. */
     public int underWay() {
         enter();
         try {
@@ -244,7 +245,7 @@ public final class RpcQueue extends OwnedQueue {
         }
     }
 
-    /** Whether calls to a server are taken; as of the owner's last call, as {@link #room}. The owner. */
+    /** Whether calls to a server are accepted, as of the owner's last call; see {@link #room}. The owner calls it. */
     public boolean connected(RemoteServer server) {
         RpcLane lane = lane(server.index());
         return lane != null && !lane.connection.failed();
@@ -294,7 +295,7 @@ public final class RpcQueue extends OwnedQueue {
         return false;
     }
 
-    /** What a call does with a region is its handler's affair. */
+    /** A call names no region here: the use of regions is checked by its handler. */
     @Override
     boolean uses(RemoteRegion region) {
         return false;
@@ -305,7 +306,7 @@ public final class RpcQueue extends OwnedQueue {
         try {
             links.close();
         } finally {
-            // A ring that its server does not let go of is closed later, and with it what the channel is for.
+            // A ring to which its server may still be writing is closed later, and the channel after it.
             CompletableFuture<Void> freed = links.closed().thenRun(channel::close);
             device.lifetime().closesLater(freed);
             if (freed.isCompletedExceptionally()) {
@@ -315,7 +316,7 @@ public final class RpcQueue extends OwnedQueue {
     }
 
     private @Nullable RpcLane lane(int server) {
-        // Once: another thread may replace it, where the owner asks outside the gate.
+        // Loaded once, since another thread may replace it while the owner asks outside the gate.
         @Nullable RpcLane[] now = byServer;
         return server < now.length ? now[server] : null;
     }

@@ -4,19 +4,22 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A bounded queue of longs from one thread to another, without locks: whoever sees a value sees what its producer did
- * before. Nothing here allocates after construction.
+ * A bounded queue of longs from one producer thread to one consumer thread, without locks: a consumer that sees a value
+ * sees the producer's earlier writes. Nothing here allocates after construction.
  *
- * <p>Each end keeps a copy of the other's position and looks at the real one only when that copy says full, or empty: a
- * cache line moves between the cores when there is news, not with every value. Positions lie on lines of their own, two
- * apart, as processors fetch neighbouring lines in pairs.
+ * <p>Each end keeps a copy of the other end's position and loads the real one only if the copy says that the ring is
+ * full, or empty: a cache line moves between the cores when there is news, not with every value. The positions lie on
+ * cache lines of their own, two lines apart, as processors fetch neighbouring lines in pairs.
  */
 public final class LongRing {
 
     private static final VarHandle POSITION = MethodHandles.arrayElementVarHandle(long[].class);
 
     private static final int PAIR_OF_LINES = 128 / Long.BYTES;
-    /** The next place to fill, the consumer's position as the producer last saw it; and the other way round. */
+    /**
+     * The producer's position and its copy of the consumer's; then the consumer's position and its copy of the
+     * producer's.
+     */
     private static final int TAIL = PAIR_OF_LINES;
 
     private static final int SEEN_HEAD = TAIL + 1;
@@ -37,9 +40,9 @@ public final class LongRing {
     }
 
     /**
-     * By the producer.
+     * Adds a value. Called by the producer.
      *
-     * @return false where the ring is full
+     * @return false if the ring is full
      */
     public boolean offer(long value) {
         long tail = positions[TAIL];
@@ -54,7 +57,7 @@ public final class LongRing {
         return true;
     }
 
-    /** By the consumer. Whether there is a value. */
+    /** Whether there is a value. Called by the consumer. */
     public boolean hasNext() {
         long head = positions[HEAD];
         if (head != positions[SEEN_TAIL]) {
@@ -64,17 +67,20 @@ public final class LongRing {
         return head != positions[SEEN_TAIL];
     }
 
-    /** By the consumer. The oldest value; there must be {@linkplain #hasNext one}. It stays until {@link #remove}. */
+    /**
+     * The oldest value, which stays until {@link #remove}; there must be {@linkplain #hasNext one}. Called by the
+     * consumer.
+     */
     public long peek() {
         return values[(int) positions[HEAD] & mask];
     }
 
-    /** By the consumer. Its place may be filled again. */
+    /** Removes the oldest value, whose place may then be filled again. Called by the consumer. */
     public void remove() {
         POSITION.setRelease(positions, HEAD, positions[HEAD] + 1);
     }
 
-    /** By any thread. Whether it was empty a moment ago. */
+    /** Whether it was empty a moment ago. Any thread may call it. */
     public boolean isEmpty() {
         return (long) POSITION.getAcquire(positions, HEAD) == (long) POSITION.getAcquire(positions, TAIL);
     }

@@ -9,9 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * A call's arguments: bytes, little-endian where they are read as numbers. A view that is moved from call to call; the
- * handler that is given it uses it on its own thread until it returns. Its length is what the client says, so a handler
- * reads what it needs or fails.
+ * A call's arguments: a range of bytes, read as little-endian numbers or as a segment. One instance is a view that the
+ * server moves from call to call; a handler uses it on its own thread, and only until it returns. The length is the one
+ * that the client sent, so a handler checks it, or lets a getter throw.
  */
 public final class Arguments {
 
@@ -20,19 +20,19 @@ public final class Arguments {
     private int bytes;
     private int replyCapacity;
 
-    /** @param memory where all of them are */
+    /** @param memory the segment that holds the arguments of all calls of a batch */
     Arguments(MemorySegment memory) {
         this.memory = memory;
     }
 
-    /** @param at in the memory; what lies there has been checked */
+    /** @param at offset in the memory, which has been checked */
     void set(long at, int length, int replyBytes) {
         address = memory.address() + at;
         bytes = length;
         replyCapacity = replyBytes;
     }
 
-    /** Nothing is to be read here any more. */
+    /** Ends the view: every later access throws. */
     void end() {
         bytes = 0;
     }
@@ -41,36 +41,39 @@ public final class Arguments {
         return bytes;
     }
 
-    /** How many bytes the client has room for in the reply. */
+    /** How many bytes of reply the client has room for. */
     public int replyCapacity() {
         return replyCapacity;
     }
 
-    /** @throws IndexOutOfBoundsException where the arguments end before, which ends the call as failed */
+    /**
+     * @throws IndexOutOfBoundsException if the arguments are shorter; if the handler lets it pass, the call ends as
+     *     failed
+     */
     public byte getByte(int at) {
         return NativeMemory.ALL.get(JAVA_BYTE, address + Objects.checkIndex(at, bytes));
     }
 
-    /** As {@link #getByte}, 4 bytes at any place. */
+    /** Reads 4 bytes at any alignment; see {@link #getByte}. */
     public int getInt(int at) {
         return NativeMemory.ALL.get(JAVA_INT_UNALIGNED, address + Objects.checkFromIndexSize(at, Integer.BYTES, bytes));
     }
 
-    /** As {@link #getByte}, 8 bytes at any place. */
+    /** Reads 8 bytes at any alignment; see {@link #getByte}. */
     public long getLong(int at) {
         return NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, address + Objects.checkFromIndexSize(at, Long.BYTES, bytes));
     }
 
     /**
-     * Where so many bytes of them are in this process, until the handler returns.
+     * The address in this process of {@code length} bytes from {@code at} on, valid until the handler returns.
      *
-     * @throws IndexOutOfBoundsException as {@link #getByte}
+     * @throws IndexOutOfBoundsException if the arguments are shorter
      */
     public long address(int at, int length) {
         return address + Objects.checkFromIndexSize(at, length, bytes);
     }
 
-    /** All of them, until the handler returns. Allocates a view unless the compiler removes it. */
+    /** All of the arguments, valid until the handler returns. Allocates a view unless the compiler removes it. */
     public MemorySegment segment() {
         return memory.asSlice(address - memory.address(), bytes);
     }

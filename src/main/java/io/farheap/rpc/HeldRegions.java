@@ -3,10 +3,11 @@ package io.farheap.rpc;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The regions of the client whose call is executed, and of no other. For the thread that executes the call, while it
- * does, and for no other: a region that the client gives back is another's once no server thread is in a call. A
- * handler that {@linkplain Reply#later answers later} copies what it needs before it returns, or goes on as the
- * server's work on one of its threads ({@code server.ServerWork}), where the same holds for each piece of it.
+ * The regions that the client of the current call holds. Only the thread that executes the call may use it, and only
+ * while it executes: a region that the client gives back goes to another client as soon as no server thread is in a
+ * call. A handler that {@linkplain Reply#later answers later} copies the bytes it needs before it returns, or continues
+ * as the server's work on one of its threads ({@code server.ServerWork}), where the same rule holds for each piece of
+ * that work.
  */
 public final class HeldRegions {
 
@@ -14,14 +15,14 @@ public final class HeldRegions {
     private final long lease;
     private final String client;
 
-    /** @param client its name, for messages */
+    /** @param client the client's name, for messages */
     public HeldRegions(RegionHolders holders, long lease, String client) {
         this.holders = holders;
         this.lease = lease;
         this.client = client;
     }
 
-    /** Names the client process: no two have the same at a server. */
+    /** Identifies the client process: no two clients of a server have the same lease. */
     public long lease() {
         return lease;
     }
@@ -46,10 +47,11 @@ public final class HeldRegions {
 
     /**
      * A region's bytes. Other clients of the same cache, and one-sided operations, read and write them at the same
-     * time: aligned 8 bytes do not tear where they are read by one load.
+     * time: an aligned 8-byte word does not tear if it is read by one load.
      *
      * @param region any number, such as one that came as an argument
-     * @throws RegionNotHeldException where the client does not hold it; who lets it go on ends the call as refused
+     * @throws RegionNotHeldException if the client does not hold it; a handler that lets it pass ends the call as
+     *     refused
      */
     public MemorySegment region(int region) {
         if (!holders.holds(lease, region)) {
@@ -59,35 +61,35 @@ public final class HeldRegions {
     }
 
     /**
-     * Changes whenever a client has given a region back: what was asked before is to be asked again, by whoever goes on
-     * with a call that it began in an earlier round of its thread.
+     * A number that changes whenever a client gives a region back. A handler that continues a call which it began in an
+     * earlier round of its thread compares it, and if it changed asks again which regions the client holds.
      */
     public int changes() {
         return holders.cleared();
     }
 
     /**
-     * Where a region begins in this process; its bytes follow one another.
+     * The address in this process where a region begins; its bytes are contiguous.
      *
      * @param region any number
-     * @return 0 where the client does not hold it
+     * @return 0 if the client does not hold it
      */
     public long address(int region) {
         return holders.holds(lease, region) ? holders.memory().address() + region * holders.regionBytes() : 0;
     }
 
     /**
-     * Where a place is in the server's memory, counted from its beginning.
+     * The offset in the server's memory of a byte of a region.
      *
      * @param region any number
-     * @param offset in it, 0 to {@link #regionBytes} - 1
-     * @return -1 where the client does not hold the region
+     * @param offset in the region, 0 to {@link #regionBytes} - 1
+     * @return -1 if the client does not hold the region
      */
     public long place(int region, long offset) {
         return holders.holds(lease, region) ? region * holders.regionBytes() + offset : -1;
     }
 
-    /** The place of an address that {@link #address} has given, or of one in the region that begins there. */
+    /** The offset in the server's memory of an address in a region; {@link #address} gives the first of each. */
     public long place(long address) {
         return address - holders.memory().address();
     }

@@ -20,23 +20,79 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server's end of a pair of message rings: takes request batches from a ring that the client writes to, executes
- * their reads and writes on regions and their calls by handlers, and writes the answers to the client's ring. The
- * client may write anything at any time: every field is read once, checked, and then used. A batch that is not what the
- * format says, once it has had time to arrive, ends the connection.
+ * The server's end of a pair of message rings. It takes request batches from a ring in its own registered memory, which
+ * the client fills by one-sided WRITEs, executes their reads and writes on regions and their calls by handlers, and
+ * writes the answers into the client's ring, by WRITEs too.
  *
- * <p>One server thread calls it, inside its gate; the owner connects it before and closes it after.
+ * <p><b>Idea.</b> Both rings have the same number of slots ({@link RingShape#slots}). Batches count from 1; batch
+ * {@code n} is written to slot {@code n} modulo that number of the server's ring, and its answer to the same slot of
+ * the client's. The two ends share no head and no tail, as the ends of a queue in shared memory do: each end knows
+ * which sequence comes next and polls the one slot where it must appear. The layout of a batch is
+ * {@link BatchFormat}'s.
+ *
+ * <p><b>Writers.</b> Each byte of both rings has one writer.
+ *
+ * <ul>
+ *   <li>The client alone writes the request slots and the words {@link RingShape#BELL}, {@link RingShape#PROBE} and
+ *       {@link RingShape#WANTED} in this end's memory. This class only reads them.
+ *   <li>This end alone writes the response slots and the word {@link RingShape#ASLEEP} in the client's memory. It
+ *       stages each of them in {@code out}, which has the same layout, and posts a WRITE from there.
+ *   <li>A region has many writers: the server's threads, and the one-sided operations of every client that reaches it.
+ *       Only its aligned 8-byte words are sure not to tear; {@link PayloadCopier} copies them so.
+ *   <li>The server thread alone uses the fields of this object. Any thread may answer a call that was put off;
+ *       {@code PendingCalls} hands its answer to the server thread.
+ * </ul>
+ *
+ * <p><b>Why that is enough.</b>
+ *
+ * <ul>
+ *   <li><em>A batch is whole when it is executed.</em> The bytes of a WRITE may become visible in any order, so the
+ *       sequence says only that the batch has begun to arrive. It is loaded first, with acquire. The checksum in the
+ *       header covers the sequence, the lengths, every request and every payload, and the batch is executed only if it
+ *       matches. If it does not, the server looks at the slot again in later rounds, and ends the connection after a
+ *       second.
+ *   <li><em>A client that changes a batch later harms itself alone.</em> Each word that decides which memory is used
+ *       (header, region, offset, length, arguments) is loaded once, checked, and kept in arrays of this process. Only
+ *       the payload of a write is loaded again, when it is copied into the region, and its place and length are those
+ *       that were checked.
+ *   <li><em>A slot is free when it is written again.</em> The client sends batch {@code n} + slots only after it has
+ *       finished batch {@code n}: it has taken the whole answer, and the later answers to calls of that batch. So this
+ *       end has executed batch {@code n}, the device has read its answer from {@code out}, and the client needs the
+ *       answer's slot no more. The sequence of a batch thus tells this end all that a consumer position would.
+ *   <li><em>An answer never waits for the device.</em> A batch is executed only if the send queue has room for its
+ *       answer beside the work requests that are kept for control words; else the batch stays in its slot until
+ *       completions make room.
+ *   <li><em>No wake-up of the server is lost.</em> Before the server thread sleeps, it makes completions raise events
+ *       ({@link #listen}), writes an odd sleep word to the client ({@link #announce}), and looks at the ring once more.
+ *       A client that sees an odd word for which it has not rung yet sends its batch with an immediate, which completes
+ *       this end's receive and raises an event. A batch that was sent before the word arrived is found by the last
+ *       look, or else by the client: as long as it awaits an answer it reads the word again, and rings.
+ *   <li><em>No wake-up of the client is lost.</em> A client without calls asks for an immediate by a flag in a batch,
+ *       and the answer to that batch carries it. A client with calls writes the wanted word, with the number of
+ *       messages that it has seen: if this end has posted more, it sends an immediate at once, else with its next
+ *       message.
+ * </ul>
+ *
+ * <p><b>Threads.</b> One server thread calls it, inside its gate. A thread that takes a region from the client clears
+ * the region's holder and then waits for the thread to leave its gate, so no batch reaches a region that has gone to
+ * another client ({@link RegionHolders}). The owner connects it before and closes it after. Any thread may call
+ * {@link #cancelCalls}.
+ *
+ * <p><b>States.</b> Serving, then ended, for good: by a batch that is not valid, a failed completion or the owner. An
+ * ended ring has failed its queue pair, so that the client's next operation on the connection fails too.
  */
 public final class MessageRing implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(MessageRing.class.getName());
 
     private static final long TORN_NANOS = 1_000_000_000L;
-    /** How often a batch that does not get whole is looked at again: each look costs as much as serving it. */
+    /**
+     * After so many looks at an incomplete batch only one turn in 64 looks again: a look costs as much as serving it.
+     */
     private static final int TORN_LOOKS = 64;
 
     private static final int LOOK_MASK = 0x3F;
-    /** Answers to calls that were put off, from one look at the ring to the next. */
+    /** How many late answers to calls are sent between two looks at the ring. */
     private static final int LATER_AT_ONCE = 16;
 
     private final HeldRegions held;
@@ -60,8 +116,8 @@ public final class MessageRing implements AutoCloseable {
     private long inAddress;
     private long outAddress;
     /**
-     * The batch under way: where each request's bytes are in the pool, -1 for a region that is not held; a write's
-     * length is negative.
+     * Columns of the batch that is being served, by request: the offset of its bytes in the server's memory, or -1 if
+     * the client does not hold the region; and the length, negative for a write and 0 for a call.
      */
     private final long[] places;
 
@@ -80,24 +136,26 @@ public final class MessageRing implements AutoCloseable {
     private long tornSince;
     private int looks;
 
-    /** Null where the client makes no calls. */
+    /** Null if the client makes no calls. */
     private @Nullable ServedCalls calls;
-    /** Those that are answered later; null where the client makes none. */
+    /** The calls that are answered later than their batch; null if the client makes no calls. */
     private @Nullable PendingCalls pending;
-    /** Messages posted: answers to batches, and to calls later. */
+    /** How many messages were posted: answers to batches, and late answers to calls. */
     private int messages;
-    /** The client's wanted word when it was last looked at, and whether the next message is to wake it. */
+    /**
+     * The client's wanted word as last read, and whether the next message carries an immediate that wakes the client.
+     */
     private long wanted;
 
     private boolean wakeNext;
 
     /**
      * @param held the client's regions
-     * @param handlers of its calls
-     * @param channel on which completions raise events
+     * @param handlers the operations that the client may call
+     * @param channel the channel on which completions raise events
      * @param wake makes the server thread look at this ring, if it sleeps; any thread calls it
-     * @param responseAddress where the client's ring begins
-     * @param responseKey its rkey
+     * @param responseAddress the address of the client's ring in the client's memory
+     * @param responseKey the rkey of the client's ring
      */
     public MessageRing(
             Context context,
@@ -148,7 +206,7 @@ public final class MessageRing implements AutoCloseable {
         return posts.endpoint();
     }
 
-    /** Where the client writes its batches to. */
+    /** The address of the ring that the client writes its batches to. */
     public long address() {
         return requestMemory.address();
     }
@@ -157,18 +215,18 @@ public final class MessageRing implements AutoCloseable {
         return requestMemory.remoteKey();
     }
 
-    /** @throws VerbsException where the device refuses the client's end */
+    /** @throws VerbsException if the device refuses the client's end */
     public void connect(Endpoint client) {
         posts.connect(client, responseMemory, responseAddress, responseKey);
     }
 
-    /** Whether it takes no batches any more. */
+    /** Whether it has ended, and serves no more batches. */
     public boolean ended() {
         return ended;
     }
 
     /**
-     * Serves the next batch, where one is there.
+     * Serves the next batch if it has arrived, and sends late answers to calls first.
      *
      * @return how many batches were served: 0 or 1
      */
@@ -194,7 +252,8 @@ public final class MessageRing implements AutoCloseable {
         tornSince = 0;
         looks = 0;
         if (BatchFormat.flags(summary) != 0) {
-            // It came with an immediate, which has used up the receive.
+            // The client sent it with an immediate, which has consumed the receive: take its completion and post
+            // another.
             reap();
         }
         execute(at, count, BatchFormat.flags(summary));
@@ -204,7 +263,7 @@ public final class MessageRing implements AutoCloseable {
         return 1;
     }
 
-    /** @return what is wrong with a batch, or null; its checked requests are in the columns then */
+    /** @return the fault of a batch, or null if it is valid; its requests are then in the columns */
     private @Nullable String parse(long slotAt, long summary, int count) {
         int bytes = BatchFormat.bytes(summary);
         if (bytes < BatchFormat.HEADER_BYTES
@@ -255,7 +314,7 @@ public final class MessageRing implements AutoCloseable {
         return at == end && BatchFormat.complete(in, slotAt, next, summary, hash) ? null : "a wrong length or checksum";
     }
 
-    // A request of length 0 is a call: parse takes one only where there are calls.
+    // A length of 0 marks a call, which parse accepts only if there is an object for calls.
     @SuppressWarnings("NullAway")
     private void execute(long slotAt, int count, int flags) {
         touch(count);
@@ -310,7 +369,7 @@ public final class MessageRing implements AutoCloseable {
         post(request, wake ? SendRequests.WRITE_WITH_IMMEDIATE : SendRequests.WRITE, responseSlot, bytes);
     }
 
-    /** Loads a word of each place, so that the misses overlap instead of following one another. */
+    /** Loads one word of each request's bytes, so that the cache misses overlap instead of following one another. */
     // As in execute.
     @SuppressWarnings("NullAway")
     private void touch(int count) {
@@ -322,7 +381,8 @@ public final class MessageRing implements AutoCloseable {
                 }
             }
         }
-        // A loop with nothing else in it: a processor looks ahead as far as to all of these loads.
+        // Nothing else is in this loop, so that the processor's out-of-order window reaches many of these loads at
+        // once.
         long words = 0;
         for (int i = 0; i < count; i++) {
             if (places[i] >= 0) {
@@ -352,9 +412,9 @@ public final class MessageRing implements AutoCloseable {
     }
 
     /**
-     * Sends answers that were put off, and looks whether the client wants to be woken.
+     * Sends answers to calls that were put off, and reads the client's wanted word.
      *
-     * @return whether there is no room to answer more
+     * @return whether the send queue has no room for more answers
      */
     private boolean callsFirst(PendingCalls waiting) {
         int left = LATER_AT_ONCE;
@@ -374,9 +434,9 @@ public final class MessageRing implements AutoCloseable {
     }
 
     /**
-     * The wanted word says how many messages the client has seen, and that it is about to sleep. Where it has missed
-     * one it is woken at once, else by the next: what was posted before this looked and what is posted after are both
-     * thought of.
+     * Reads the wanted word, with which the client says that it is about to sleep and how many messages it has seen. If
+     * this end has posted more messages than that, it wakes the client at once, else with its next message. So messages
+     * that were posted before this look and those that are posted after it both wake the client.
      */
     private boolean lookAtWanted() {
         long now = BatchFormat.sequence(in, RingShape.WANTED);
@@ -410,7 +470,10 @@ public final class MessageRing implements AutoCloseable {
         }
     }
 
-    /** Takes completions: room in the send queue, errors, and bells, which {@link #rung} tells of. */
+    /**
+     * Takes completions: of answers, which makes room in the send queue, of errors, and of bells, which {@link #rung}
+     * reports.
+     */
     public void reap() {
         int status = posts.reap();
         if (status != WcStatus.SUCCESS) {
@@ -420,8 +483,8 @@ public final class MessageRing implements AutoCloseable {
     }
 
     /**
-     * Whether there was a bell since this was asked last. What it was rung for may have come just after the ring was
-     * looked at, and nothing tells of it again: who is about to sleep looks once more.
+     * Whether the client has rung since the last call. The batch for which it rang may have arrived just after the last
+     * look at the ring, and no other event announces it: a thread that is about to sleep looks once more.
      */
     public boolean rung() {
         boolean was = rung;
@@ -429,15 +492,15 @@ public final class MessageRing implements AutoCloseable {
         return was;
     }
 
-    /** Whether answers may be on their way. */
+    /** Whether answers may still be in the send queue. */
     public boolean answering() {
         return posts.isSending();
     }
 
     /**
-     * Makes the next bell raise an event.
+     * Makes the next completion raise an event.
      *
-     * @return whether there was one already
+     * @return whether the client has rung already
      */
     public boolean listen() {
         posts.requestNotification();
@@ -446,8 +509,9 @@ public final class MessageRing implements AutoCloseable {
     }
 
     /**
-     * Tells the client whether a bell is wanted for batches to be noticed; later, where the send queue is full. Who
-     * sleeps calls it again after each completion: the queue never is full without one that will be raised.
+     * Writes the sleep word to the client: whether a batch needs a bell to be noticed. If the send queue is full, the
+     * word is not written now; a thread that sleeps calls this again after each completion, and a full queue always has
+     * a completion to come that raises an event.
      */
     public void announce(boolean asleep) {
         if (ended || !asleepWord.isNews(asleep)) {
@@ -473,7 +537,10 @@ public final class MessageRing implements AutoCloseable {
         }
     }
 
-    /** Serves nothing any more, and lets the client's next operation on the connection fail. */
+    /**
+     * Serves no more batches, and fails the queue pair, so that the client's next operation on the connection fails
+     * too.
+     */
     public void end(String reason) {
         if (!ended) {
             ended = true;
@@ -487,14 +554,17 @@ public final class MessageRing implements AutoCloseable {
         }
     }
 
-    /** Nobody hears answers to its calls any more, and who goes on with one finds that out. Off its thread. */
+    /**
+     * Cancels the calls that are not answered yet: the client receives no answers any more, and handlers that continue
+     * such a call see that it is cancelled. Any thread may call it.
+     */
     public void cancelCalls() {
         if (pending != null) {
             pending.cancel();
         }
     }
 
-    /** May be called again, as long as the device is busy. */
+    /** May be called again if it throws because the device is busy. */
     @Override
     public void close() {
         Closeables.all(calls, posts, responseMemory, requestMemory);

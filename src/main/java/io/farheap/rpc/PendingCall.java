@@ -9,10 +9,13 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that its handler answers later. Any thread answers, once; its server thread sends the answer.
+ * A call whose handler has returned and that is answered later. Any thread answers it, once; its server thread sends
+ * the answer.
  *
- * <p>States: open, then ended, by a compare-and-set of whoever answers, fails or drops it. The reply is written before
- * it is handed to the server thread by a compare-and-set of the list's head, which orders the two.
+ * <p>States: open, then ended, by a compare-and-set of the thread that answers or fails it, or by a store of the server
+ * thread, which drops a call that its handler has ended in another way; an answer that was given before is then
+ * skipped. The answering thread writes the reply before its compare-and-set of the list's head ({@code PendingCalls}),
+ * and the server thread reads the reply after it has taken the list: the two order the reply.
  */
 public final class PendingCall {
 
@@ -29,7 +32,7 @@ public final class PendingCall {
     private static final byte[] NOTHING = {};
 
     private final PendingCalls calls;
-    /** Whether it is used again, for another call, once its answer has been sent. */
+    /** Whether the object serves another call once its answer has been sent. */
     final boolean reused;
 
     long sequence;
@@ -39,15 +42,15 @@ public final class PendingCall {
 
     @SuppressWarnings("unused")
     private volatile boolean ended;
-    /** The server thread's: its handler has ended the call in another way. */
+    /** Written and read by the server thread: the handler has ended the call in another way, so no answer is sent. */
     boolean dropped;
 
     byte status;
-    /** Its first {@code length} bytes. */
+    /** The reply, of which the first {@code length} bytes count. */
     byte[] reply = NOTHING;
 
     int length;
-    /** Answered after this one, or before, as {@link PendingCalls} lists them. */
+    /** The next in one of the lists of {@link PendingCalls}. */
     @Nullable
     PendingCall next;
 
@@ -56,7 +59,7 @@ public final class PendingCall {
         this.reused = reused;
     }
 
-    /** Its server thread's. */
+    /** Makes it the given call. The server thread calls it. */
     PendingCall of(long batch, int itsSlot, int itsIndex, int most) {
         sequence = batch;
         slot = itsSlot;
@@ -68,16 +71,16 @@ public final class PendingCall {
         return this;
     }
 
-    /** How many bytes the client has room for. */
+    /** How many bytes of reply the client has room for. */
     public int capacity() {
         return capacity;
     }
 
     /**
-     * Answers, with bytes that are copied.
+     * Answers the call with a copy of some bytes.
      *
-     * @return false where it has been answered, or the client is gone: then nobody hears of it
-     * @throws IllegalArgumentException where the reply is longer than {@link #capacity}; the call stays open
+     * @return false if the call has been answered already, or the client is gone and receives no answer
+     * @throws IllegalArgumentException if the reply is longer than {@link #capacity}; the call stays open
      */
     public boolean answer(MemorySegment bytes) {
         if (bytes.byteSize() > Integer.MAX_VALUE) {
@@ -87,7 +90,10 @@ public final class PendingCall {
         return answer(bytes, 0, (int) bytes.byteSize());
     }
 
-    /** The same, with some bytes of a segment. Allocates nothing where the call is a {@link Reply#goesOn one}. */
+    /**
+     * Answers with a range of a segment. Allocates nothing if the call came from {@link Reply#goesOn} and its buffer is
+     * large enough.
+     */
     public boolean answer(MemorySegment from, long at, int bytes) {
         if (bytes > capacity) {
             throw new IllegalArgumentException("a reply of " + bytes + " bytes; the client has room for " + capacity);
@@ -103,15 +109,15 @@ public final class PendingCall {
     }
 
     /**
-     * Ends it as failed.
+     * Ends the call as failed.
      *
-     * @return false where it has been answered, or the client is gone
+     * @return false if the call has been answered already, or the client is gone
      */
     public boolean fail() {
         return begin() && end(BatchFormat.FAILED, 0);
     }
 
-    /** Whether nobody waits for the answer any more: the client or its connection is gone. */
+    /** Whether the answer would be dropped, since the client or its connection is gone. */
     public boolean cancelled() {
         return calls.cancelled();
     }
@@ -126,7 +132,7 @@ public final class PendingCall {
         return calls.answered(this);
     }
 
-    /** Its answer, if there is one already, is not sent. */
+    /** Ends the call without an answer; an answer that another thread has given already is not sent. */
     void drop() {
         dropped = true;
         ended = true;

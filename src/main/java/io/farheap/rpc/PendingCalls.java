@@ -10,8 +10,11 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls of one message ring that are answered later. Its server thread alone uses it, but for {@link #answered} and
- * {@link #cancelled}, which any thread may call.
+ * The calls of one message ring that are answered later. The server thread alone uses it, except for {@link #answered}
+ * and {@link #cancelled}, which any thread may call.
+ *
+ * <p>Answers travel to the server thread by a stack: an answering thread pushes its call with a compare-and-set of
+ * {@code answered}, then wakes the server thread; that takes the whole stack with one getAndSet and reverses it.
  */
 final class PendingCalls {
 
@@ -30,15 +33,15 @@ final class PendingCalls {
     private long sequence;
     private int slot;
 
-    /** Put off and not sent yet. */
+    /** Calls that were put off and whose answers have not been sent. */
     private int deferred;
 
-    /** Answered, the last one first; any thread adds, the server thread takes all of them. */
+    /** Answered calls, the latest first: any thread pushes, the server thread takes all of them. */
     @SuppressWarnings("unused")
     private volatile @Nullable PendingCall answered;
-    /** Taken, in their order. */
+    /** Answered calls that the server thread has taken, in the order in which they were answered. */
     private @Nullable PendingCall toSend;
-    /** To be used again. */
+    /** Objects that serve another call, linked by {@code next}. */
     private @Nullable PendingCall spare;
 
     private volatile boolean cancelled;
@@ -49,7 +52,9 @@ final class PendingCalls {
         this.most = shape.slots() * shape.batch();
     }
 
-    /** Before the first call of a batch is executed. */
+    /**
+     * Sets the batch of the calls that follow. The server thread calls it before the first call of a batch is executed.
+     */
     void begin(long batch, int itsSlot) {
         sequence = batch;
         slot = itsSlot;
@@ -70,17 +75,17 @@ final class PendingCalls {
         return call.of(sequence, slot, index, most);
     }
 
-    /** A handler has returned, and its call is answered later. */
+    /** Counts a call whose handler has returned without an answer. */
     void putOff() {
         deferred++;
     }
 
-    /** Whether more are put off than a client that keeps to the queue depth can have. */
+    /** Whether more calls are put off than a client that respects the queue depth can have. */
     boolean tooMany() {
         return deferred > most;
     }
 
-    /** The next that can be sent, which stays until {@link #sent}; null where there is none. */
+    /** The next answer to send, which stays the next until {@link #sent}; null if no call has been answered. */
     @Nullable
     PendingCall nextAnswer() {
         if (toSend == null && answered != null) {
@@ -98,7 +103,7 @@ final class PendingCalls {
         return toSend;
     }
 
-    // There is one.
+    // nextAnswer has returned one, so toSend is not null.
     @SuppressWarnings("NullAway")
     private void take() {
         PendingCall taken = toSend;
@@ -116,7 +121,7 @@ final class PendingCalls {
     }
 
     /**
-     * Writes an answer.
+     * Stages an answer in the ring.
      *
      * @return its bytes, header included
      */
@@ -134,8 +139,8 @@ final class PendingCalls {
         if (cancelled) {
             return false;
         }
-        // The thread says that it sleeps before it looks here once more; this adds before it asks whether the thread
-        // sleeps.
+        // A sleeping thread is not missed: it announces its sleep before it looks here once more, and this pushes
+        // before wake asks whether the thread sleeps.
         PendingCall before;
         do {
             before = answered;
@@ -149,7 +154,7 @@ final class PendingCalls {
         return cancelled;
     }
 
-    /** Nobody hears answers any more. */
+    /** Drops all answers: the client receives none any more. */
     void cancel() {
         cancelled = true;
         answered = null;

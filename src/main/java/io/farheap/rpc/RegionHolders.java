@@ -4,9 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A server's regions, and which lease holds each. Server threads ask while they serve a batch, inside their gates; an
- * entry is cleared before those threads are waited for and the region goes to another, so what a thread found here is
- * right until it leaves its gate.
+ * A server's regions, and the lease that holds each of them. Server threads ask while they serve a batch, inside their
+ * gates. The thread that takes a region from a lease clears its entry, and then waits until every server thread has
+ * left its gate, before the region goes to another client: so an entry that a server thread has read stays true until
+ * that thread leaves its gate.
  */
 public final class RegionHolders {
 
@@ -15,13 +16,19 @@ public final class RegionHolders {
     private final MemorySegment memory;
     private final long regionBytes;
     private final long[] leases;
-    /** How often an entry was cleared: written before server threads are waited for, read inside their gates. */
+    /**
+     * How often an entry was cleared. Incremented before the clearing thread waits for the server threads, read inside
+     * their gates.
+     */
     private final AtomicInteger cleared = new AtomicInteger();
 
-    /** Made when a handler first asks; written by any server thread, and alike whoever does. */
+    /**
+     * Views of the regions, each made when a handler first asks. Any server thread writes them; two threads write equal
+     * views.
+     */
     private final MemorySegment[] segments;
 
-    /** @param memory all regions, one after another */
+    /** @param memory all regions, contiguous */
     public RegionHolders(MemorySegment memory, long regionBytes, int regions) {
         this.memory = memory;
         this.regionBytes = regionBytes;
@@ -29,7 +36,7 @@ public final class RegionHolders {
         this.segments = new MemorySegment[regions];
     }
 
-    /** All regions, one after another. */
+    /** All regions, contiguous. */
     MemorySegment memory() {
         return memory;
     }
@@ -52,7 +59,8 @@ public final class RegionHolders {
     }
 
     /**
-     * Whether a lease holds a region. Any thread, which may see what changes a moment late.
+     * Whether a lease holds a region. Any thread may call it; outside a server thread's gate the result may be a moment
+     * old.
      *
      * @param region any number
      */
@@ -60,7 +68,7 @@ public final class RegionHolders {
         return Integer.compareUnsigned(region, leases.length) < 0 && leases[region] == lease && lease != NOBODY;
     }
 
-    /** @param region one that there is */
+    /** @param region the number of an existing region */
     MemorySegment segment(int region) {
         MemorySegment segment = segments[region];
         if (segment == null) {

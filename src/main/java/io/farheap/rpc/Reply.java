@@ -9,7 +9,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Where a call's reply goes, little-endian where numbers are written. A view as {@link Arguments} is. */
+/**
+ * A call's reply: a range of bytes in the response ring, to which a handler writes little-endian numbers or bytes. It
+ * is a view that moves from call to call, as {@link Arguments} is.
+ */
 public final class Reply {
 
     private final PendingCalls calls;
@@ -20,13 +23,13 @@ public final class Reply {
     private @Nullable PendingCall pending;
     private boolean open;
 
-    /** @param memory where all of them are */
+    /** @param memory the segment that holds all replies */
     Reply(PendingCalls calls, MemorySegment memory) {
         this.calls = calls;
         this.memory = memory;
     }
 
-    /** @param at in the memory; {@code most} bytes are there */
+    /** @param at offset in the memory, at which {@code most} bytes are free */
     void set(int call, long at, int most) {
         index = call;
         address = memory.address() + at;
@@ -35,42 +38,44 @@ public final class Reply {
         open = true;
     }
 
-    /** How many bytes the client has room for. */
+    /** How many bytes of reply the client has room for. */
     public int capacity() {
         return capacity;
     }
 
-    /** @throws IndexOutOfBoundsException beyond {@link #capacity}, which ends the call as failed */
+    /**
+     * @throws IndexOutOfBoundsException beyond {@link #capacity}; if the handler lets it pass, the call ends as failed
+     */
     public void setByte(int at, byte value) {
         NativeMemory.ALL.set(JAVA_BYTE, address + Objects.checkIndex(at, capacity), value);
     }
 
-    /** As {@link #setByte}, 4 bytes at any place. */
+    /** Writes 4 bytes at any alignment; see {@link #setByte}. */
     public void setInt(int at, int value) {
         NativeMemory.ALL.set(
                 JAVA_INT_UNALIGNED, address + Objects.checkFromIndexSize(at, Integer.BYTES, capacity), value);
     }
 
-    /** As {@link #setByte}, 8 bytes at any place. */
+    /** Writes 8 bytes at any alignment; see {@link #setByte}. */
     public void setLong(int at, long value) {
         NativeMemory.ALL.set(
                 JAVA_LONG_UNALIGNED, address + Objects.checkFromIndexSize(at, Long.BYTES, capacity), value);
     }
 
-    /** Copies bytes of another segment. */
+    /** Copies bytes of another segment into the reply. */
     public void setBytes(int at, MemorySegment source, long from, int length) {
         MemorySegment.copy(
                 source, from, NativeMemory.ALL, address + Objects.checkFromIndexSize(at, length, capacity), length);
     }
 
-    /** All of it, until the handler returns. Allocates a view unless the compiler removes it. */
+    /** All of the reply's room, valid until the handler returns. Allocates a view unless the compiler removes it. */
     public MemorySegment segment() {
         return memory.asSlice(address - memory.address(), capacity);
     }
 
     /**
-     * The call goes on elsewhere: the handler returns {@link RpcHandler#LATER}, and whoever has what this returns
-     * answers. Until then the call takes a place in its client's queue.
+     * Puts the call off: the handler then returns {@link RpcHandler#LATER}, and any thread answers with the returned
+     * object. Until then the call's batch keeps its place in the client's window.
      */
     public PendingCall later() {
         if (!open) {
@@ -84,8 +89,9 @@ public final class Reply {
     }
 
     /**
-     * As {@link #later}, for a server's own work between the rounds of its message rings, which answers once and then
-     * forgets what this returns: it is another call's afterwards. Allocates nothing where calls were put off before.
+     * As {@link #later}, for a server's own work between the rounds of its message rings. The caller answers once and
+     * then drops the reference, since the object serves another call afterwards. Allocates nothing if an earlier call's
+     * object can be reused.
      */
     public PendingCall goesOn() {
         if (!open || pending != null) {
@@ -95,7 +101,7 @@ public final class Reply {
         return pending;
     }
 
-    /** Nothing is to be written here any more. */
+    /** Ends the view: every later write throws. */
     void end() {
         open = false;
         capacity = 0;
@@ -105,7 +111,9 @@ public final class Reply {
         return pending != null;
     }
 
-    /** What a handler put off and then did not: it threw, or returned a reply all the same. */
+    /**
+     * Drops the object of a handler that put the call off and then did not: it threw, or returned a reply after all.
+     */
     void drop() {
         if (pending != null) {
             pending.drop();

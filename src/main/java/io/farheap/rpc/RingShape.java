@@ -3,47 +3,48 @@ package io.farheap.rpc;
 import io.farheap.rpc.message.BatchFormat;
 
 /**
- * How large the two message rings of a connection are: the server's, of request batches, and the client's, of response
- * batches. Each begins with a line of control words; slots follow. A batch is in the slot of its sequence modulo the
- * number of slots.
+ * The shape of the two message rings of a connection: the server's, of request batches, and the client's, of response
+ * batches. Each begins with one cache line of control words; slots follow. A batch is in the slot of its sequence
+ * modulo the number of slots.
  *
- * @param queueDepth batches in flight at most (the field's q)
- * @param batch requests in a batch at most (the field's b)
- * @param recordBytes the largest record that goes into a batch: what a request reads, writes, gives as arguments or has
- *     as a reply
+ * @param queueDepth the most batches in flight (the field's q)
+ * @param batch the most requests in a batch (the field's b)
+ * @param recordBytes the largest record that goes into a batch: the bytes that a request reads or writes, a call's
+ *     arguments or its reply
  * @param calls whether requests may be calls, whose answers may come later than their batch's
  */
 public record RingShape(int queueDepth, int batch, int recordBytes, boolean calls) {
 
     public static final int MAX_QUEUE_DEPTH = 4096;
-    /** What the payloads of a full batch come to: beyond it, batching gains nothing (Redy, section 5.1). */
+    /** The total payload of a full batch: beyond it, batching gains nothing (Redy, section 5.1). */
     public static final int PAYLOAD_BYTES = 4096;
 
     public static final int MAX_BATCH = 4096;
-    /** The control words at the start of each ring. */
+    /** Length of the control words at the start of each ring. */
     public static final int CONTROL_BYTES = 64;
 
-    /** Where the server's asleep word is in the client's ring: odd while it sleeps and wants the bell. */
+    /** Offset in the client's ring of the server's sleep word: odd while the server thread sleeps and needs a bell. */
     public static final long ASLEEP = 0;
-    /** Where bells are written to in the server's ring, and where probes are. */
+    /** Offsets in the server's ring to which the client writes bells and probes. */
     public static final long BELL = 0;
 
     public static final long PROBE = 8;
     /**
-     * Where the client says in the server's ring that it is about to sleep: how many it has said it before, and how
-     * many messages it had seen then.
+     * Offset in the server's ring of the client's wanted word, written when the client is about to sleep: in the upper
+     * 32 bits how often it has asked, in the lower 32 bits how many messages it had seen.
      */
     public static final long WANTED = 16;
 
     /**
-     * What arguments and replies may have. A server thread serves a whole batch before it looks at the next client's.
+     * The largest arguments and replies. A server thread serves a whole batch before it looks at the next client's
+     * ring.
      */
     public static final int MAX_RECORD_BYTES = 64 << 10;
 
     private static final int LINE_BYTES = 64;
     private static final int MAX_SLOT_BYTES = 256 << 10;
 
-    /** @throws IllegalArgumentException naming the value that is wrong and its limits */
+    /** @throws IllegalArgumentException with the value that is wrong and its limits */
     public RingShape {
         if (queueDepth < 1 || queueDepth > MAX_QUEUE_DEPTH) {
             throw new IllegalArgumentException(
@@ -63,16 +64,16 @@ public record RingShape(int queueDepth, int batch, int recordBytes, boolean call
     }
 
     /**
-     * Of reads and writes alone. The largest record is that of which {@code b} is 4 KB divided by its size, rounded up,
-     * as Redy has it.
+     * A shape for reads and writes alone. The largest record is the largest one for which {@code batch} equals 4 KB
+     * divided by its size, rounded up, as in Redy.
      */
     public RingShape(int queueDepth, int batch) {
         this(queueDepth, batch, batch <= 1 ? PAYLOAD_BYTES : Math.max(1, (PAYLOAD_BYTES - 1) / (batch - 1)), false);
     }
 
     /**
-     * Two more than the queue depth: one for a batch that asks for a wake-up, while the answer to the one before has
-     * not been taken.
+     * Two more than the queue depth. One of them is for a batch that asks for a wake-up while the answer to an earlier
+     * such batch has not been taken.
      */
     public int slots() {
         return queueDepth + 2;
@@ -88,7 +89,7 @@ public record RingShape(int queueDepth, int batch, int recordBytes, boolean call
     }
 
     /**
-     * Where in a response slot the answer to a call is that comes later.
+     * Offset in a response slot of the late answer to a call.
      *
      * @param index the call's place in its batch
      */
@@ -100,12 +101,12 @@ public record RingShape(int queueDepth, int batch, int recordBytes, boolean call
         return BatchFormat.HEADER_BYTES + BatchFormat.padded(recordBytes);
     }
 
-    /** Of the server's memory. */
+    /** Length of the ring in the server's memory. */
     public long requestRingBytes() {
         return CONTROL_BYTES + (long) slots() * requestSlotBytes();
     }
 
-    /** Of the client's memory. */
+    /** Length of the ring in the client's memory. */
     public long responseRingBytes() {
         return CONTROL_BYTES + (long) slots() * responseSlotBytes();
     }

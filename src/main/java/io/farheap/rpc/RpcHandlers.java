@@ -4,10 +4,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
-/** A server's operations by number. Thread-safe. */
+/** A server's operations, by number. Thread-safe. */
 public final class RpcHandlers {
 
-    /** Operations have numbers from 0 to one less. */
+    /** How many operations a server may have: their numbers are 0 to {@code MOST} - 1. */
     public static final int MOST = 4096;
 
     private static final System.Logger LOG = System.getLogger(RpcHandlers.class.getName());
@@ -18,9 +18,9 @@ public final class RpcHandlers {
     public RpcHandlers() {}
 
     /**
-     * From now on calls of an operation go to a handler.
+     * Registers a handler: later calls of the operation go to it.
      *
-     * @throws IllegalArgumentException where the number is out of bounds or taken
+     * @throws IllegalArgumentException if the number is out of bounds or taken
      */
     public void register(int operation, RpcHandler handler) {
         if (operation < 0 || operation >= MOST) {
@@ -34,14 +34,17 @@ public final class RpcHandlers {
     }
 
     /**
-     * From now on calls of an operation are refused. One that is being executed goes on; the server that this belongs
-     * to says when it has ended.
+     * Removes a handler: later calls of the operation are refused. A call that is being executed continues; the server
+     * that owns this object reports when it has ended.
      */
     public void unregister(int operation) {
         handlers.set(operation, null);
     }
 
-    /** Clients provoke these, so not all of many are logged; nor may logging one fail. */
+    /**
+     * Counts and logs a failed call. Clients provoke these, so the 1st, 2nd, 4th, 8th and so on are logged; a failure
+     * to log is ignored.
+     */
     void failed(int operation, String client, Throwable cause) {
         long count = failures.incrementAndGet();
         if (Long.bitCount(count) != 1) {
@@ -54,13 +57,14 @@ public final class RpcHandlers {
                             + ")",
                     cause);
         } catch (Throwable e) {
-            // There may be no memory left; the call has failed all the same, and no other.
+            // There may be no memory left to log it; the call has failed all the same, and no other call may fail for
+            // that.
         }
     }
 
     /**
-     * @param operation any number.
-     * @return null where there is none
+     * @param operation any number
+     * @return null if the operation has no handler
      */
     @Nullable
     RpcHandler find(int operation) {

@@ -6,12 +6,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of the batch of one message ring that is under way, in columns. Its server thread alone uses it. */
+/**
+ * The calls of the batch that a message ring is serving, in columns by place in the batch. The server thread alone uses
+ * it.
+ */
 final class ServedCalls implements AutoCloseable {
 
     private final RpcHandlers handlers;
     private final HeldRegions held;
-    /** Arguments are copied here while they are checked: the client may write to the ring at any time. */
+    /** Arguments are copied here while the batch is checked, since the client may write to the ring at any time. */
     private final Arena arena = Arena.ofShared();
 
     private final MemorySegment scratch;
@@ -21,7 +24,9 @@ final class ServedCalls implements AutoCloseable {
     private final PendingCalls pending;
 
     private final RpcHandler[] handler;
-    /** Which was found last, and who executes its calls on this thread: most of a ring are of one operation. */
+    /**
+     * The handler found last, and the one that it named for this thread: most calls of a ring are of one operation.
+     */
     private @Nullable RpcHandler found;
 
     private @Nullable RpcHandler own;
@@ -31,8 +36,8 @@ final class ServedCalls implements AutoCloseable {
     private final byte[] status;
 
     /**
-     * @param out where replies go
-     * @param pending the ring's that are answered later
+     * @param out the staged response ring, into which replies are written
+     * @param pending the ring's calls that are answered later
      */
     ServedCalls(RpcHandlers handlers, HeldRegions held, RingShape shape, MemorySegment out, PendingCalls pending) {
         this.handlers = handlers;
@@ -50,7 +55,7 @@ final class ServedCalls implements AutoCloseable {
     }
 
     /**
-     * Takes a call of a batch that is being checked.
+     * Copies the arguments of a call of a batch that is being checked.
      *
      * @return the hash of the batch so far
      */
@@ -61,7 +66,7 @@ final class ServedCalls implements AutoCloseable {
         return PayloadCopier.fromMemory(from, scratch.address() + (long) index * stride, length, hash);
     }
 
-    /** @return where a word is that the call will need, in the server's memory, or {@link RpcHandler#NOWHERE} */
+    /** @return the offset in the server's memory of a word that the call will need, or {@link RpcHandler#NOWHERE} */
     long touch(int index) {
         status[index] = BatchFormat.DONE;
         try {
@@ -101,8 +106,10 @@ final class ServedCalls implements AutoCloseable {
     }
 
     /**
-     * @param to where the reply goes in the ring.
-     * @return its bytes; {@link #status} says more
+     * Executes a call; {@link #status} then has its status.
+     *
+     * @param to offset in the ring to which the reply goes
+     * @return the length of the reply
      */
     int execute(int index, long to) {
         if (status[index] != BatchFormat.DONE) {
@@ -130,14 +137,14 @@ final class ServedCalls implements AutoCloseable {
             reply.drop();
             failed(index, e);
         } finally {
-            // One that keeps them must not reach what comes after.
+            // A handler that keeps the two views must not reach the next call's bytes.
             arguments.end();
             reply.end();
         }
         return 0;
     }
 
-    /** In the request batch, padded. */
+    /** The padded length of a call's arguments in the request batch. */
     int argumentBytes(int index) {
         return BatchFormat.padded(bytes[index]);
     }
@@ -151,7 +158,7 @@ final class ServedCalls implements AutoCloseable {
         handlers.failed(operation[index], held.client(), cause);
     }
 
-    /** May be called again. */
+    /** May be called more than once. */
     @Override
     public void close() {
         pending.cancel();

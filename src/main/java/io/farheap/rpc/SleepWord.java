@@ -1,17 +1,17 @@
 package io.farheap.rpc;
 
 /**
- * What a server's thread has told a client of its sleep: a word in the client's ring, odd while the thread sleeps and
- * wants the bell. A client rings once for each word ({@code RingWriter}), so each sleep needs a word of its own, also
- * where there was no room to tell of the time awake between two. The server's thread alone.
+ * The sleep word that a server thread writes to a client's ring: odd while the thread sleeps and needs a bell. A client
+ * rings once for each value ({@code RingWriter}), so each sleep needs a value of its own, even if there was no room to
+ * write that the thread awoke in between. The server thread alone uses it.
  */
 final class SleepWord {
 
     private long told;
-    /** The client takes the thread for asleep, and could not be told that it awoke. */
+    /** The client believes that the thread sleeps, and there was no room to write that it awoke. */
     private boolean awokeUntold;
 
-    /** What was told last. */
+    /** The value written last. */
     long told() {
         return told;
     }
@@ -20,17 +20,17 @@ final class SleepWord {
         return (told & 1) != 0;
     }
 
-    /** Whether the client has to be told anything. */
+    /** Whether a value must be written to the client. */
     boolean isNews(boolean asleep) {
         return toldAsleep() != asleep || awokeUntold;
     }
 
-    /** It cannot be told now. */
+    /** Notes that there is no room to write the value now. */
     void notTold(boolean asleep) {
         awokeUntold |= toldAsleep() && !asleep;
     }
 
-    /** @return the word to tell it with */
+    /** @return the value to write */
     long tell(boolean asleep) {
         told += toldAsleep() == asleep ? 2 : 1;
         awokeUntold = false;

@@ -3,10 +3,10 @@ package io.farheap.slo;
 import java.util.Comparator;
 
 /**
- * What determines a cache's performance and cost (Redy, table 2).
+ * The parameters that determine a cache's performance and cost (Redy, table 2).
  *
- * @param clientThreads c, that process requests; each has one connection
- * @param serverThreads s, that execute batches; 0 where operations are one-sided
+ * @param clientThreads c, the threads that process requests; each has one connection
+ * @param serverThreads s, the threads that execute batches; 0 if operations are one-sided
  * @param batchSize b, requests per message
  * @param queueDepth q, messages or one-sided operations in flight per connection
  */

@@ -4,19 +4,19 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * All configurations that a machine, a record size and a device allow, as Redy's tree (section 5.2): its levels are the
- * {@link Parameter}s, a node's children the values that those above it leave, in increasing order; below a queue depth
- * lies the leaf, its performance.
+ * All configurations that a machine, a record size and a device allow, as Redy's tree (section 5.2). Its levels are the
+ * {@link Parameter}s; a node's children are the values that the parameters above it allow, in increasing order; below a
+ * queue depth lies the leaf, the configuration's performance.
  *
- * @param clientCores C: client threads are from 1 to this, server threads from 0 to the client threads
- * @param maxBatch B: batches are from 1 to this, and 1 where there is no server thread
+ * @param clientCores C: client threads are 1 to this, server threads 0 to the client threads
+ * @param maxBatch B: batches are 1 to this, and 1 if there is no server thread
  * @param minDepth the device's smallest useful queue depth, as measured ({@link MeasurementPlan})
- * @param maxDepth Q, the device's largest
- * @param serverCores server threads are from 0 to this: C, or 0 where nothing is executed by servers
+ * @param maxDepth Q, the device's largest queue depth
+ * @param serverCores server threads are 0 to this: C, or 0 if servers execute nothing
  */
 public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, int maxDepth, int serverCores) {
 
-    /** Larger messages use the network no better (Redy, section 5.1). */
+    /** Larger messages do not use the network better (Redy, section 5.1). */
     public static final int MAX_MESSAGE_BYTES = 4096;
 
     public static final int MAX_CORES = 128;
@@ -57,7 +57,7 @@ public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, in
     /**
      * The first child of a node.
      *
-     * @param server the server threads above it; ignored where {@code level} is above them
+     * @param server the server threads above it; ignored if {@code level} is above them
      */
     public int first(Parameter level, int server) {
         return switch (level) {
@@ -79,9 +79,9 @@ public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, in
     }
 
     /**
-     * How many configurations there are. Redy's formula counts {@code Q - opt.} queue depths, this one all from the
-     * smallest to the largest: for 30 cores, batches up to 512 and depths from 4 to 16 it is 3,095,430, where the paper
-     * says about three million.
+     * The number of configurations. Redy's formula counts {@code Q - opt.} queue depths, this one all from the smallest
+     * to the largest: for 30 cores, batches up to 512 and depths from 4 to 16 it is 3,095,430; the paper says about
+     * three million.
      */
     public long size() {
         long depths = maxDepth - minDepth + 1L;
@@ -89,7 +89,7 @@ public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, in
         return (withServer + clientCores) * depths;
     }
 
-    /** All of it, the cheapest first. */
+    /** All configurations, the cheapest first. */
     public Stream<Configuration> stream() {
         return IntStream.rangeClosed(0, serverCores).boxed().flatMap(s -> IntStream.rangeClosed(
                         Math.max(1, s), clientCores)

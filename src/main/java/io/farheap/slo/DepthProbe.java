@@ -17,7 +17,7 @@ final class DepthProbe {
         depths = new GridLevels(1, deviceDepth);
     }
 
-    /** What to measure; only until it is {@link #found}. */
+    /** The next configuration to measure, until the bound is {@link #found}. */
     Configuration next() {
         return new Configuration(1, 0, 1, depths.get(next));
     }
@@ -32,7 +32,7 @@ final class DepthProbe {
         next++;
     }
 
-    /** The lower bound, 0 while it is not known. */
+    /** The lower bound, 0 until it is known. */
     int found() {
         return found;
     }

@@ -4,17 +4,17 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the cheapest configuration on every model, without looking at every configuration. It uses only how the model
- * is made, and no monotony of what was measured: at a given queue depth, each figure is linear in the batch size
- * between two measured batch sizes, so the batch sizes there that meet one bound are a run from one end, found by
- * bisection, and the smallest that meets all is the start of their intersection. Numbers of threads at which no
- * measured point meets some bound are skipped whole.
+ * Finds the cheapest configuration on every model, without looking at every configuration. It relies only on how the
+ * model interpolates, and not on monotonic measurements. At a given queue depth each figure is linear in the batch size
+ * between two measured batch sizes, so the batch sizes there that meet one bound are a run which starts at one end and
+ * is found by bisection; the smallest batch size that meets all bounds is the start of the intersection of these runs.
+ * Numbers of threads for which no measured point meets some bound are skipped altogether.
  */
 public final class ExactSearch implements Search {
 
     /**
-     * Interpolated figures may pass their ends' by rounding errors, which are far below this; skipping must not depend
-     * on them.
+     * By rounding errors, interpolated figures may exceed those of the interval's ends; the errors are far below this
+     * margin, so that skipping does not depend on them.
      */
     private static final double ROUNDING = 1e-9;
 
@@ -33,7 +33,7 @@ public final class ExactSearch implements Search {
         return SearchResult.none(search.examined);
     }
 
-    /** The cheapest feasible configuration with this number of server threads, null where there is none. */
+    /** The cheapest feasible configuration with this number of server threads, or null if there is none. */
     static @Nullable Configuration cheapest(PerformanceModel model, Slo slo, int server) {
         return new PlaneSearch(model, slo).cheapest(server);
     }
@@ -97,7 +97,7 @@ public final class ExactSearch implements Search {
                 int column = depths.below(depth);
                 double fraction = depths.fraction(depth, column);
                 for (int row = 0; row < plane.rows(); row++) {
-                    // Present even where nothing is bounded: what was left out is not a number.
+                    // Required even for unbounded figures: an omitted point is not a number.
                     rows[0][row] = plane.atRow(0, row, column, fraction);
                     for (int metric : bounded) {
                         rows[metric][row] = plane.atRow(metric, row, column, fraction);
@@ -115,8 +115,8 @@ public final class ExactSearch implements Search {
         }
 
         /**
-         * The smallest that meets all bounds at the depth of {@link #rows}; {@code below} where it is not smaller than
-         * that.
+         * The smallest batch size that meets all bounds at the depth of {@link #rows}, or {@code below} if that is not
+         * smaller.
          */
         private int smallestBatch(int count, int below) {
             for (int row = 0; row < count && batches.get(row) < below; row++) {
@@ -151,7 +151,7 @@ public final class ExactSearch implements Search {
             return from;
         }
 
-        /** The last batch size that meets the bound on the way from one that does to one that does not. */
+        /** The last batch size that meets the bound, between one that does and one that does not. */
         private int edge(int metric, int row, int meets, int fails) {
             int in = meets;
             int out = fails;

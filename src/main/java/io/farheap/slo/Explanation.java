@@ -2,39 +2,37 @@ package io.farheap.slo;
 
 import java.util.ArrayList;
 import java.util.List;
-
 /**
- * Why a configuration was chosen.
+ * The reason for the choice of a configuration.
  *
- * @param slo what was asked for
- * @param margin by which predictions are better than that
- * @param chosen the cheapest that meets it: the fewest server threads, then client threads, then the smallest batch,
- *     then queue depth
- * @param candidates for each number of server threads with which it can be met; the first is the chosen one
- * @param space how many configurations there are
+ * @param slo the objective
+ * @param margin by how much predictions must be better than the objective
+ * @param chosen the cheapest that meets it: by server threads, then client threads, then batch size, then queue depth
+ * @param candidates for each number of server threads with which it can be met, the cheapest; the first is the chosen
+ *     one
+ * @param space the number of configurations
  */
 public record Explanation(
         Slo slo, double margin, CandidateConfiguration chosen, List<CandidateConfiguration> candidates, long space) {
 
-    /** Predictions of a machine that does other things too are seldom wrong by more. */
+    /** Predictions for a machine with other load are seldom wrong by more. */
     public static final double USUAL_MARGIN = 0.1;
 
     public Explanation {
         candidates = List.copyOf(candidates);
     }
 
-    /** As {@link #of(PerformanceModel, Slo, double)}, with predictions taken at their word. */
+    /** As {@link #of(PerformanceModel, Slo, double)}, without a margin. */
     public static Explanation of(PerformanceModel model, Slo slo) {
         return of(model, slo, 0);
     }
 
     /**
-     * Chooses, and says why.
+     * Chooses a configuration, and returns the reasons.
      *
-     * @param margin what predictions may be wrong by, as a share: they are to meet the objective
-     *     {@linkplain Slo#withMargin with it}
-     * @throws InfeasibleSloException where no configuration meets the objective; its message has the nearest that can
-     *     be met
+     * @param margin the relative error that predictions may have: they must meet the objective
+     *     {@linkplain Slo#withMargin with this margin}
+     * @throws InfeasibleSloException if no configuration meets the objective; its message has the nearest feasible ones
      * @throws IllegalArgumentException as {@link Search#find}
      */
     public static Explanation of(PerformanceModel model, Slo slo, double margin) {

@@ -34,12 +34,12 @@ final class GridLevels {
         return index;
     }
 
-    /** How far {@code value} lies from level {@code below} towards the next, from 0 to less than 1. */
+    /** The position of {@code value} between level {@code below} and the next, from 0 to less than 1. */
     double fraction(int value, int below) {
         return values[below] == value ? 0 : (double) (value - values[below]) / (values[below + 1] - values[below]);
     }
 
-    /** The index of the level that is {@code value}, -1 where none is. */
+    /** The index of the level that equals {@code value}, or -1. */
     int indexOf(int value) {
         int index = value < values[0] ? 0 : below(value);
         return values[index] == value ? index : -1;

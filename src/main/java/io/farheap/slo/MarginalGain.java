@@ -1,17 +1,17 @@
 package io.farheap.slo;
 
 /**
- * Whether a larger value of one parameter was worth it. A difference below the tolerance is none: it may be the
- * measurement's.
+ * Whether a larger value of one parameter improved the performance. A difference below the tolerance does not count,
+ * since it may be noise of the measurement.
  */
 final class MarginalGain {
 
-    /** Part of what a model file means: changing it needs a new version of {@link ModelFormat}. */
+    /** Part of the meaning of a model file: if it changes, {@link ModelFormat} needs a new version. */
     static final double TOLERANCE = 0.02;
 
     private MarginalGain() {}
 
-    /** Redy, section 4.3, "Fully-loaded Queue Pairs": what a queue depth must do to become the lower bound. */
+    /** Redy, section 4.3, "Fully-loaded Queue Pairs": the condition for a queue depth to become the lower bound. */
     static boolean improvesBoth(Performance before, Performance after) {
         return moreThroughput(before, after) && lessLatency(before, after);
     }
@@ -22,9 +22,10 @@ final class MarginalGain {
     }
 
     /**
-     * What is beyond the end of a line, estimated: throughput stays, so what is more in flight waits (Little's law).
+     * Estimates the performance of a point beyond the end of a line: throughput stays the same, so the additional
+     * requests in flight wait (Little's law).
      *
-     * @param increase by which factor more is in flight
+     * @param increase the factor by which the number of requests in flight grows
      */
     static Performance beyond(Performance last, double increase) {
         return new Performance(

@@ -3,9 +3,9 @@ package io.farheap.slo;
 import java.util.Arrays;
 
 /**
- * The points of a space that may be measured, those of {@link GridLevels} in each parameter, and what was measured
- * there, or is estimated where measuring was left out. A point of which neither is known is not a number. One thread at
- * a time.
+ * The points of a space that may be measured, which are those of {@link GridLevels} in each parameter, with their
+ * figures: measured, or estimated if the measurement was omitted. If neither is known, a figure is not a number. One
+ * thread at a time.
  */
 final class MeasuredGrid {
 
@@ -32,7 +32,7 @@ final class MeasuredGrid {
         return space;
     }
 
-    /** Of client threads, and of server threads where there are any. */
+    /** The levels of client threads, and of server threads if there are any. */
     GridLevels threads() {
         return threads;
     }
@@ -50,7 +50,7 @@ final class MeasuredGrid {
     }
 
     /**
-     * The place of a point.
+     * The index of a point.
      *
      * @param server 0 for no server thread, otherwise one more than an index into {@link #threads}
      * @param client an index into {@link #threads}
@@ -59,7 +59,7 @@ final class MeasuredGrid {
         return ((server * threads.count() + client) * batches.count() + batch) * depths.count() + depth;
     }
 
-    /** The place of a configuration, -1 where it is not a point of this grid. */
+    /** The index of a configuration's point, or -1 if it is not a point of this grid. */
     int index(Configuration configuration) {
         if (!space.contains(configuration)) {
             return -1;

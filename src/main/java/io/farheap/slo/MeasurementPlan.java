@@ -5,18 +5,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which configurations a model needs measured, and in which order (Redy, section 5.2, "Offline Modeling"): first the
- * queue depths that give the lower bound of q, then the points of {@link GridLevels} in the tree's order. Where more of
- * one parameter brought no more throughput and no less latency, still larger values of that parameter alone are left
- * out, and {@link MarginalGain#beyond estimated}; but a grid of up to {@value #SMALL_GRID} points is measured whole,
- * since what is left out is estimated at best, and {@value #ROUNDS} times, one round after the other, of which the
- * worst counts: what a shared machine does changes from one second to another, by more than a longer measurement would
- * tell. The order follows from the figures alone, so whoever records the same figures again goes on where he stopped.
- * One thread at a time.
+ * The configurations that must be measured for a model, in order (Redy, section 5.2, "Offline Modeling"): first the
+ * queue depths that give the lower bound of q, then the points of {@link GridLevels} in the tree's order. If a larger
+ * value of one parameter brought neither more throughput nor less latency, still larger values of that parameter alone
+ * are omitted, and {@link MarginalGain#beyond estimated}. A grid of up to {@value #SMALL_GRID} points is measured
+ * completely instead, since an omitted point is estimated at best, and {@value #ROUNDS} times, in rounds, and the worst
+ * figure of each point counts: other load on a shared machine changes from one second to the next, by more than a
+ * longer measurement would show. The order follows from the figures alone, so a caller that records the same figures
+ * again continues where an earlier run stopped. One thread at a time.
  */
 public final class MeasurementPlan {
 
-    /** Part of what a model file means, as {@link MarginalGain#TOLERANCE} is. */
+    /** Part of the meaning of a model file, as {@link MarginalGain#TOLERANCE} is. */
     static final int SMALL_GRID = 64;
 
     static final int ROUNDS = 3;
@@ -50,9 +50,9 @@ public final class MeasurementPlan {
     }
 
     /**
-     * The configuration to measure next.
+     * The next configuration to measure.
      *
-     * @throws IllegalStateException where the plan is complete
+     * @throws IllegalStateException if the plan is complete
      */
     public Configuration next() {
         if (complete()) {
@@ -63,10 +63,9 @@ public final class MeasurementPlan {
     }
 
     /**
-     * What {@link #next} did.
+     * Records the performance of {@link #next}.
      *
-     * @throws IllegalArgumentException where it has reads or writes and the subject's mix does not, or the other way
-     *     round
+     * @throws IllegalArgumentException if it has reads or writes and the subject's mix has not, or the reverse
      */
     public void record(Performance performance) {
         Configuration configuration = next();
@@ -129,8 +128,8 @@ public final class MeasurementPlan {
     }
 
     /**
-     * Whether one of the lines that lead here has ended; it stays so for what lies further on that line. The estimate
-     * is the worst of theirs.
+     * Whether one of the lines that lead to this point has ended; then it has also ended for the points further along.
+     * The estimate is the worst of those lines' estimates.
      */
     private boolean leavesOut(Points all) {
         int index = all.order.index(position);
@@ -167,12 +166,12 @@ public final class MeasurementPlan {
         return measured;
     }
 
-    /** How many points early termination has left out so far. */
+    /** How many points early termination has omitted so far. */
     public int leftOut() {
         return leftOut;
     }
 
-    /** How many measurements are still to come, at most; before the lower bound of q is known, how many if it is 1. */
+    /** How many measurements remain at most; until the lower bound of q is known, how many there are if it is 1. */
     public int atMost() {
         if (points != null) {
             int count = points.order.count();
@@ -182,7 +181,7 @@ public final class MeasurementPlan {
         return rounds(count) * count - measured;
     }
 
-    /** @throws IllegalStateException where something is left to measure */
+    /** @throws IllegalStateException if the plan is not complete */
     public PerformanceModel model() {
         if (points == null || !complete()) {
             throw new IllegalStateException("the plan has " + measured + " measurements and up to " + atMost()

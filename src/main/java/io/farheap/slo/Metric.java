@@ -16,7 +16,7 @@ final class Metric {
         return metric == READ_LATENCY || metric == WRITE_LATENCY;
     }
 
-    /** Whether {@code value} meets {@code limit}; never where it is not a number. */
+    /** Whether {@code value} meets {@code limit}; false if it is not a number. */
     static boolean meets(int metric, double value, double limit) {
         return isLatency(metric) ? value <= limit : value >= limit;
     }

@@ -13,12 +13,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A performance model's file ({@link ModelFormat}). Open, it takes the measurements of one process, each on disk before
- * the next is begun, and whoever opens it again goes on after the last. One thread at a time.
+ * A performance model's file ({@link ModelFormat}). While it is open it takes the measurements of one process, each of
+ * which is on disk before the next begins; a process that opens it again continues after the last. One thread at a
+ * time.
  */
 public final class ModelFile implements AutoCloseable {
 
-    /** Of the format: files of another are refused. */
+    /** The version of the format: files of another version are refused. */
     public static final int VERSION = ModelFormat.VERSION;
 
     private final FileChannel channel;
@@ -26,7 +27,7 @@ public final class ModelFile implements AutoCloseable {
     private final MeasurementPlan plan;
     private final ModelFormat.ModelChecksum checksum;
 
-    /** Owns {@code channel} and {@code lock} once it returns. */
+    /** Takes ownership of {@code channel} and {@code lock} if it returns. */
     private ModelFile(FileChannel channel, ExclusiveLock lock, Path file, ModelSubject subject) throws IOException {
         this.channel = channel;
         this.lock = lock;
@@ -44,9 +45,9 @@ public final class ModelFile implements AutoCloseable {
     }
 
     /**
-     * Opens a file to measure into, a new one or one that was begun for the same subject.
+     * Opens a file for measurements: a new one, or one that was begun for the same subject.
      *
-     * @throws ModelFileException where it cannot be gone on with, or another process measures into it
+     * @throws ModelFileException if it cannot be continued, or another process is measuring into it
      */
     public static ModelFile open(Path file, ModelSubject subject) throws IOException {
         FileChannel channel =
@@ -64,27 +65,27 @@ public final class ModelFile implements AutoCloseable {
     /**
      * Loads a complete model.
      *
-     * @param subject what it is wanted for
-     * @throws ModelFileException where it is of another subject or version, damaged, or not complete
+     * @param subject the subject that the model must have
+     * @throws ModelFileException if it has another subject or version, is damaged, or is not complete
      */
     public static PerformanceModel load(Path file, ModelSubject subject) throws IOException {
         return complete(file.toString(), new ModelReader(file.toString(), read(file), subject));
     }
 
     /**
-     * Loads a complete model of whatever it is of: {@link PerformanceModel#subject} says it. A cache refuses one of
+     * Loads a complete model of any subject, which {@link PerformanceModel#subject} returns. A cache refuses a model of
      * another device.
      *
-     * @throws ModelFileException where it is of another version, damaged, or not complete
+     * @throws ModelFileException if it has another version, is damaged, or is not complete
      */
     public static PerformanceModel load(Path file) throws IOException {
         return parse(file.toString(), read(file));
     }
 
     /**
-     * A complete model of whatever it is of, from what its file has.
+     * Reads a complete model of any subject from the content of its file.
      *
-     * @param what these bytes are, for messages
+     * @param what a name of these bytes, for messages
      * @throws ModelFileException as {@link #load(Path)}
      */
     public static PerformanceModel parse(String what, byte[] text) throws ModelFileException {
@@ -128,17 +129,17 @@ public final class ModelFile implements AutoCloseable {
         }
         ByteBuffer bytes = ByteBuffer.allocate((int) size);
         while (bytes.hasRemaining() && channel.read(bytes, bytes.position()) >= 0) {
-            // One read may return a part.
+            // One read may return only a part.
         }
         return Arrays.copyOf(bytes.array(), bytes.position());
     }
 
-    /** What was measured, and what is next; use {@link #record} and not the plan's. */
+    /** The measurements so far, and the next one. Use {@link #record}, and not the plan's own method. */
     public MeasurementPlan plan() {
         return plan;
     }
 
-    /** Records what the plan's next configuration did, and returns when it is on disk. */
+    /** Records the performance of the plan's next configuration, and returns when it is on disk. */
     public void record(Performance performance) throws IOException {
         Configuration configuration = plan.next();
         plan.record(performance);

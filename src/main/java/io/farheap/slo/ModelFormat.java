@@ -56,9 +56,9 @@ final class ModelFormat {
     }
 
     /**
-     * What {@link #values} were of.
+     * Parses the subject from its {@link #values}.
      *
-     * @throws IllegalArgumentException where one makes no sense
+     * @throws IllegalArgumentException if one is not valid
      */
     static ModelSubject subject(List<String> values) {
         return new ModelSubject(
@@ -81,7 +81,7 @@ final class ModelFormat {
     }
 
     /**
-     * @throws IllegalArgumentException where the line is not what {@link #measurement} writes for this configuration
+     * @throws IllegalArgumentException if the line is not one that {@link #measurement} writes for this configuration
      */
     static Performance performance(Configuration configuration, String line) {
         String[] words = line.split(" ", -1);
@@ -99,7 +99,7 @@ final class ModelFormat {
         return performance;
     }
 
-    /** The lines of a file as they follow each other. */
+    /** The lines of a file, in order. */
     static final class ModelChecksum {
 
         private final CRC32C crc = new CRC32C();

@@ -7,12 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads the text of a model file and trusts nothing in it. A last line without an end is one whose writing was
- * interrupted: it does not count.
+ * Reads the text of a model file without trusting it. A last line without a line end is one whose writing was
+ * interrupted, and is ignored.
  */
 final class ModelReader {
 
-    /** Of any file that we write. */
+    /** The largest file that the writer produces. */
     static final int MAX_BYTES = 4 << 20;
 
     private final String file;
@@ -23,9 +23,9 @@ final class ModelReader {
     private boolean sealed;
 
     /**
-     * @param file whose bytes these are, or what they are, for messages
-     * @param expected what the model is wanted for
-     * @throws ModelFileException where it is no model file, of another version or another subject, or damaged
+     * @param file the file's name, or another name of the bytes, for messages
+     * @param expected the subject that the model must have
+     * @throws ModelFileException if it is no model file, has another version or subject, or is damaged
      */
     ModelReader(String file, byte[] bytes, ModelSubject expected) throws ModelFileException {
         this.file = file;
@@ -39,15 +39,15 @@ final class ModelReader {
     }
 
     /**
-     * Reads a model of whatever the file says that it is of.
+     * Reads a model of the subject that the file names.
      *
-     * @throws ModelFileException where it is no model file, of another version, or damaged
+     * @throws ModelFileException if it is no model file, has another version, or is damaged
      */
     ModelReader(String file, byte[] bytes) throws ModelFileException {
         this(file, bytes, subject(file, bytes));
     }
 
-    /** What a file says that it is of; whether that is what was written, the checksums tell. */
+    /** The subject that a file names; the checksums show whether it is the one that was written. */
     private static ModelSubject subject(String file, byte[] bytes) throws ModelFileException {
         String[] lines = new String(bytes, StandardCharsets.UTF_8).split("\n", -1);
         checkMagic(file, lines[0]);
@@ -73,22 +73,22 @@ final class ModelReader {
         }
     }
 
-    /** With all measurements of the file. */
+    /** The plan with all measurements of the file. */
     MeasurementPlan plan() {
         return plan;
     }
 
-    /** Up to here the file is good; what follows was interrupted. */
+    /** The length of the valid part of the file; the rest is of an interrupted write. */
     int validBytes() {
         return validBytes;
     }
 
-    /** Of all up to {@link #validBytes}. */
+    /** The checksum of the part up to {@link #validBytes}. */
     ModelFormat.ModelChecksum checksum() {
         return checksum;
     }
 
-    /** Whether the file says that it is complete. */
+    /** Whether the file is marked as complete. */
     boolean sealed() {
         return sealed;
     }
@@ -128,7 +128,7 @@ final class ModelReader {
         validBytes = text.getBytes(StandardCharsets.UTF_8).length;
     }
 
-    /** A file that ends within the header was interrupted when it was begun, or is no model. */
+    /** A file that ends within the header is one whose creation was interrupted, or no model file. */
     private void checkInterruptedHeader(byte[] bytes) throws ModelFileException {
         byte[] whole =
                 ModelFormat.header(expected, new ModelFormat.ModelChecksum()).getBytes(StandardCharsets.UTF_8);

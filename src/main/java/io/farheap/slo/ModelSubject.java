@@ -1,19 +1,19 @@
 package io.farheap.slo;
 
 /**
- * What a performance model is of. A model is good for nothing else: another device, distance, record size or mix has
- * its own (Redy, 5.2).
+ * The subject of a performance model. A model is valid for its subject alone: another device, distance, record size or
+ * mix needs a model of its own (Redy, 5.2).
  *
- * @param device as {@code soft0 (soft), connectx5}: its name, its library and what else tells it apart
+ * @param device as {@code soft0 (soft), connectx5}: its name, its library and other details that identify it
  * @param hardware processor and network card of the machine it was measured on
  * @param switches between client and server: Redy's distances are 1, 3 and 5; 0 on one host
- * @param recordBytes of each read and write
- * @param readPercent of the operations, from 0 to 100; the others are writes
- * @param clientCores that a cache may use
+ * @param recordBytes bytes of each read and write
+ * @param readPercent share of reads among the operations, 0 to 100; the others are writes
+ * @param clientCores how many cores a cache may use
  * @param deviceDepth Q, the device's largest queue depth
  * @param resilience of coded caches, the mode, k, r, Δ and pages, as {@code failure-recovery 8+2 Δ=1, pages of 4096
- *     bytes}; {@link #PLAIN} of those without. Coded requests go one by one to servers that execute nothing, so there
- *     the configurations are client threads, and how many requests each keeps under way
+ *     bytes}; {@link #PLAIN} for other caches. Coded requests go one by one to servers that execute nothing, so their
+ *     configurations are the client threads and the number of requests that each keeps in flight
  */
 public record ModelSubject(
         String device,
@@ -25,7 +25,7 @@ public record ModelSubject(
         int deviceDepth,
         String resilience) {
 
-    /** The resilience of caches that have none. */
+    /** The resilience of caches without resilience. */
     public static final String PLAIN = "none";
 
     static final int MAX_NAME = 200;
@@ -42,7 +42,7 @@ public record ModelSubject(
         if (readPercent < 0 || readPercent > 100) {
             throw new IllegalArgumentException("a share of " + readPercent + "% reads; it is from 0 to 100");
         }
-        // It checks the others.
+        // Its constructor checks the other parameters.
         new ConfigurationSpace(clientCores, ConfigurationSpace.maxBatch(recordBytes), 1, deviceDepth);
     }
 
@@ -68,13 +68,13 @@ public record ModelSubject(
         }
     }
 
-    /** The same over another distance. */
+    /** The same subject at another distance. */
     public ModelSubject over(int otherSwitches) {
         return new ModelSubject(
                 device, hardware, otherSwitches, recordBytes, readPercent, clientCores, deviceDepth, resilience);
     }
 
-    /** The same of caches with another resilience. */
+    /** The same subject with another resilience. */
     public ModelSubject coded(String how) {
         return new ModelSubject(device, hardware, switches, recordBytes, readPercent, clientCores, deviceDepth, how);
     }

@@ -6,20 +6,20 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A configuration that comes nearest to an objective that none meets. The distance is the one factor by which the
- * bounds that give way are relaxed, latencies multiplied and throughputs divided by it; the other bounds hold.
+ * A configuration that comes nearest to an infeasible objective. The distance is the one factor by which the bounds
+ * that give way are relaxed: latencies are multiplied by it and throughputs divided by it; the other bounds hold.
  *
  * @param relaxed which bounds give way
- * @param factor above 1, and at most 0.1% above the smallest for which there is a configuration
+ * @param factor above 1, and at most 0.1% above the smallest factor with a feasible configuration
  * @param configuration the cheapest at about that factor
- * @param predicted what it does
+ * @param predicted its predicted performance
  */
 public record NearestFeasible(Relaxation relaxed, double factor, Configuration configuration, Performance predicted) {
 
     private static final double PRECISION = 1.001;
     private static final double ANY = 1e30;
 
-    /** For each way of relaxing an infeasible objective; without those for which no factor helps. */
+    /** The results for each way of relaxing an infeasible objective, except those for which no factor helps. */
     static List<NearestFeasible> of(PerformanceModel model, Slo slo) {
         List<NearestFeasible> nearest = new ArrayList<>();
         for (Relaxation relaxation : Relaxation.values()) {

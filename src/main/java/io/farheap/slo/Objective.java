@@ -5,12 +5,12 @@ import java.util.Locale;
 /**
  * Bounds for reads or for writes.
  *
- * @param latencyNanos at most, on average; infinite where it does not matter
- * @param perSecond at least; 0 where it does not matter
+ * @param latencyNanos the highest average latency; infinite if it does not matter
+ * @param perSecond the lowest throughput; 0 if it does not matter
  */
 public record Objective(double latencyNanos, double perSecond) {
 
-    /** Bounds nothing. */
+    /** An objective without bounds. */
     public static final Objective NONE = new Objective(Double.POSITIVE_INFINITY, 0);
 
     public Objective {

@@ -1,8 +1,8 @@
 package io.farheap.slo;
 
 /**
- * What a configuration does, measured or predicted, under one mix of reads and writes. An operation that the mix does
- * not have is 0 and 0.
+ * The performance of a configuration, measured or predicted, under one mix of reads and writes. For an operation that
+ * the mix does not contain both figures are 0.
  *
  * @param readLatencyNanos average, from issue to completion
  * @param readsPerSecond of all client threads together
@@ -29,7 +29,7 @@ public record Performance(
         }
     }
 
-    /** Operations per second, of reads and writes together. */
+    /** Reads and writes per second together. */
     public double throughput() {
         return readsPerSecond + writesPerSecond;
     }
@@ -39,7 +39,7 @@ public record Performance(
         return (readLatencyNanos * readsPerSecond + writeLatencyNanos * writesPerSecond) / throughput();
     }
 
-    /** The higher latencies and the lower throughputs of two. */
+    /** The higher latencies and the lower throughputs of two performances. */
     Performance worst(Performance other) {
         return new Performance(
                 Math.max(readLatencyNanos, other.readLatencyNanos),

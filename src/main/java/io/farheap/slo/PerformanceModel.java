@@ -3,11 +3,11 @@ package io.farheap.slo;
 import java.util.Optional;
 
 /**
- * Predicts what each configuration of a space does (Redy's function f, section 5.2): what was measured at the measured
- * points, and linear between neighbouring points in each parameter; {@link ThreadWeights} says how among numbers of
- * threads, then it is linear between queue depths, then between batch sizes. What early termination left out counts as
- * {@link MeasurementPlan} estimates it. Configurations that need a point of which nothing is known are not predicted,
- * and no search returns them. Immutable; any thread.
+ * Predicts the performance of each configuration of a space (Redy's function f, section 5.2): the measured figures at
+ * the measured points, and linear interpolation between neighbouring points in each parameter. It interpolates first
+ * between numbers of threads, as {@link ThreadWeights} defines, then between queue depths, then between batch sizes.
+ * Points that early termination omitted count as {@link MeasurementPlan} estimates them. Configurations that need a
+ * point without any figure are not predicted, and no search returns them. Immutable; any thread.
  */
 public final class PerformanceModel {
 
@@ -40,7 +40,7 @@ public final class PerformanceModel {
         return grid.space();
     }
 
-    /** Empty where the configuration is not in the space, or needs a point of which nothing is known. */
+    /** Empty if the configuration is not in the space, or needs a point without any figure. */
     public Optional<Performance> predict(Configuration configuration) {
         if (!space().contains(configuration)) {
             return Optional.empty();
@@ -96,10 +96,10 @@ public final class PerformanceModel {
         return new Range(low, high);
     }
 
-    /** Of figures of one kind, in its unit. */
+    /** The range of one kind of figure, in its unit. */
     public record Range(double low, double high) {
 
-        /** @param share of the way from the lowest to the highest, from 0 to 1 */
+        /** @param share position between the lowest and the highest, from 0 to 1 */
         public double at(double share) {
             return low + (high - low) * share;
         }

@@ -36,7 +36,7 @@ final class PointOrder {
         return points.length;
     }
 
-    /** The place in the grid of the {@code i}th point. */
+    /** The grid index of the {@code i}th point. */
     int index(int i) {
         int[] point = points[i];
         return grid.index(point[0], point[1], point[2], point[3]);
@@ -53,8 +53,8 @@ final class PointOrder {
     }
 
     /**
-     * The place in the grid of a point's predecessor, {@link #NONE} where there is none. One server thread is not more
-     * of no server thread but another mechanism, so it has no predecessor in that parameter.
+     * The grid index of a point's predecessor, {@link #NONE} if it has none. One server thread is a different mechanism
+     * from no server thread, and not more of the same, so it has no predecessor in that parameter.
      */
     int predecessor(int i, Parameter parameter) {
         int[] point = points[i];
@@ -74,8 +74,8 @@ final class PointOrder {
     }
 
     /**
-     * By which factor more is in flight at the {@code i}th point than at its predecessor: as much as c, b or q is
-     * larger; s changes nothing.
+     * The factor by which more is in flight at the {@code i}th point than at its predecessor: that by which c, b or q
+     * is larger; s does not change it.
      */
     double increase(int i, Parameter parameter) {
         int[] point = points[i];

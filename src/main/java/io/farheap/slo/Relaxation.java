@@ -1,6 +1,6 @@
 package io.farheap.slo;
 
-/** Which bounds of an objective give way where all together cannot be met. */
+/** Which bounds of an objective give way if not all of them can be met. */
 public enum Relaxation {
     LATENCY,
     THROUGHPUT,
@@ -10,7 +10,7 @@ public enum Relaxation {
         return slo.relaxed(this == THROUGHPUT ? 1 : factor, this == LATENCY ? 1 : factor);
     }
 
-    /** The factor that {@link #apply} needs for this performance to meet the bounds that give way. */
+    /** The factor with which {@link #apply} makes this performance meet the bounds that give way. */
     double miss(Slo slo, Performance performance) {
         return switch (this) {
             case LATENCY -> slo.latencyMiss(performance);

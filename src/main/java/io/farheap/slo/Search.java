@@ -1,12 +1,12 @@
 package io.farheap.slo;
 
 /**
- * Finds a configuration that meets an objective, as a model predicts it. Implementations keep nothing between searches;
- * any thread.
+ * Finds a configuration that meets an objective, as a model predicts it. Implementations keep no state between
+ * searches; any thread may call.
  */
 public interface Search {
 
-    /** @throws IllegalArgumentException where the objective bounds an operation that the model's mix does not have */
+    /** @throws IllegalArgumentException if the objective bounds an operation that the model's mix does not contain */
     SearchResult find(PerformanceModel model, Slo slo);
 
     static void check(PerformanceModel model, Slo slo) {

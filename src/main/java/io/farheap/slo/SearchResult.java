@@ -3,9 +3,11 @@ package io.farheap.slo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * @param found null where the search found none
- * @param predicted null where it found none
- * @param examined configurations (leaves of the tree) whose figures the search computed
+ * The result of a search.
+ *
+ * @param found null if the search found none
+ * @param predicted null if it found none
+ * @param examined how many configurations (leaves of the tree) the search computed figures for
  */
 public record SearchResult(
         @Nullable Configuration found, @Nullable Performance predicted, long examined) {

@@ -1,7 +1,8 @@
 package io.farheap.slo;
 
 /**
- * A service-level objective: what reads and what writes must do at the same time, under the mix of a model's workload.
+ * A service-level objective: bounds that reads and writes must meet at the same time, under the mix of a model's
+ * workload.
  */
 public record Slo(Objective reads, Objective writes) {
 
@@ -31,10 +32,10 @@ public record Slo(Objective reads, Objective writes) {
     }
 
     /**
-     * A tighter one, for predictions that may be wrong: with latencies divided and throughputs multiplied by {@code 1 +
-     * margin}.
+     * A tighter objective, for predictions that may be wrong: latencies are divided and throughputs multiplied by
+     * {@code 1 + margin}.
      *
-     * @throws IllegalArgumentException where the margin is negative or not a number
+     * @throws IllegalArgumentException if the margin is negative or not a number
      */
     public Slo withMargin(double margin) {
         if (!(margin >= 0)) {
@@ -47,7 +48,7 @@ public record Slo(Objective reads, Objective writes) {
         return new Objective(objective.latencyNanos() / (1 + margin), objective.perSecond() * (1 + margin));
     }
 
-    /** With latencies multiplied and throughputs divided by these factors, of at least 1 each. */
+    /** A looser objective: latencies are multiplied and throughputs divided by these factors, each at least 1. */
     Slo relaxed(double latency, double throughput) {
         return new Slo(relaxed(reads, latency, throughput), relaxed(writes, latency, throughput));
     }
@@ -56,14 +57,14 @@ public record Slo(Objective reads, Objective writes) {
         return new Objective(objective.latencyNanos() * latency, objective.perSecond() / throughput);
     }
 
-    /** The largest factor by which a performance misses one of the latencies; at most 1 where it misses none. */
+    /** The largest factor by which a performance misses one of the latencies; at most 1 if it meets all. */
     double latencyMiss(Performance performance) {
         return Math.max(
                 performance.readLatencyNanos() / reads.latencyNanos(),
                 performance.writeLatencyNanos() / writes.latencyNanos());
     }
 
-    /** The largest factor by which a performance misses one of the throughputs; at most 1 where it misses none. */
+    /** The largest factor by which a performance misses one of the throughputs; at most 1 if it meets all. */
     double throughputMiss(Performance performance) {
         return Math.max(miss(reads, performance.readsPerSecond()), miss(writes, performance.writesPerSecond()));
     }

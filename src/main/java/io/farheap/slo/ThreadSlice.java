@@ -3,8 +3,8 @@ package io.farheap.slo;
 import java.util.Arrays;
 
 /**
- * What the configurations of one number of server threads and one of client threads do, by batch size and queue depth:
- * the grid's figures, interpolated between numbers of threads. Immutable.
+ * The figures of all configurations with a given number of server threads and of client threads, by batch size and
+ * queue depth: the grid's figures, interpolated between numbers of threads. Immutable.
  */
 final class ThreadSlice {
 
@@ -57,7 +57,7 @@ final class ThreadSlice {
         return client;
     }
 
-    /** Of the batch sizes that were measured. */
+    /** The number of measured batch sizes. */
     int rows() {
         return rows;
     }
@@ -74,7 +74,7 @@ final class ThreadSlice {
         return fraction == 0 ? figures[index] : between(figures[index], figures[index + 1], fraction);
     }
 
-    /** A figure at any batch size and queue depth; not a number where a point that it needs was left out. */
+    /** A figure at any batch size and queue depth; not a number if a point that it needs was omitted. */
     double at(int metric, int batch, int depth) {
         int column = depths.below(depth);
         double columnFraction = depths.fraction(depth, column);
@@ -85,8 +85,8 @@ final class ThreadSlice {
     }
 
     /**
-     * Monotonic in {@code fraction} also as computed: rounding keeps the order at each step. {@link ExactSearch} relies
-     * on it.
+     * Interpolates; the computed result is monotonic in {@code fraction}, since rounding keeps the order at each step.
+     * {@link ExactSearch} relies on that.
      */
     static double between(double low, double high, double fraction) {
         return low + (high - low) * fraction;

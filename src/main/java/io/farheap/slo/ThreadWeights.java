@@ -1,11 +1,12 @@
 package io.farheap.slo;
 
 /**
- * Which measured numbers of threads a configuration's figures come from, and with which weights. Without server
- * threads: linear between two numbers of client threads. With them: bilinear between two of each; where both lie
- * between the same two numbers n and m, the corner of n client and m server threads does not exist, as there are never
- * more server than client threads, and the figures are linear on the triangle of the other three. One-sided and batched
- * operations are different mechanisms: nothing is interpolated between none and one server thread.
+ * The measured numbers of threads from which a configuration's figures are interpolated, and their weights. Without
+ * server threads the interpolation is linear between two numbers of client threads. With server threads it is bilinear
+ * between two numbers of each. If both lie between the same two numbers n and m, the corner of n client and m server
+ * threads does not exist, as there are never more server than client threads, and the figures are linear on the
+ * triangle of the other three corners. One-sided and batched operations are different mechanisms, so nothing is
+ * interpolated between no server thread and one.
  */
 final class ThreadWeights {
 
@@ -37,7 +38,7 @@ final class ThreadWeights {
         }
     }
 
-    /** A point without weight is not needed, and may not have been measured. */
+    /** A point without weight is skipped, since it may not have been measured. */
     private void add(int server, int client, double weight) {
         if (weight > 0) {
             servers[count] = server;
@@ -50,7 +51,7 @@ final class ThreadWeights {
         return count;
     }
 
-    /** As {@link MeasuredGrid#index} counts. */
+    /** The server index, as {@link MeasuredGrid#index} takes it. */
     int server(int i) {
         return servers[i];
     }

@@ -8,21 +8,21 @@ import org.agrona.concurrent.AgentTerminationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A duty cycle on a daemon thread of its own, an Agrona agent. What the cycle throws ends it. An interrupt, which who
- * is called by it may leave, does not: only {@link #stop} does.
+ * A duty cycle on a daemon thread of its own, run as an Agrona agent. An exception of the cycle ends the thread. An
+ * interrupt does not, even if code that the cycle calls leaves one pending: only {@link #stop} does.
  */
 public final class AgentThread implements Agent {
 
-    /** What the thread does, on the thread alone. */
+    /** The work of the thread; called on it alone. */
     public interface DutyCycle {
 
-        /** @return how much there was to do */
+        /** @return how much work was done, 0 if there was none */
         int round();
 
-        /** Returns when there may be something to do, or when the thread has been stopped. */
+        /** Sleeps; returns when there may be work, or when the thread has been stopped. */
         void sleep();
 
-        /** The thread ends before its time, or with an exception. */
+        /** Called when the thread ends with an exception, or without having been stopped. */
         void died(Throwable cause);
     }
 
@@ -32,10 +32,10 @@ public final class AgentThread implements Agent {
     private final AgentRunner runner;
     private @Nullable Thread thread;
     private volatile boolean stopped;
-    /** The thread's. */
+    /** Used by the agent's thread alone. */
     private boolean dead;
 
-    /** @param core where it runs, or {@link ThreadAffinity#ANY} */
+    /** @param core the core to run on, or {@link ThreadAffinity#ANY} */
     public AgentThread(String name, Idle idle, int core, DutyCycle duty) {
         this.name = name;
         this.core = core;
@@ -43,7 +43,7 @@ public final class AgentThread implements Agent {
         this.runner = new AgentRunner(idle.strategy(this::sleep), this::die, null, this);
     }
 
-    /** Once, when all that the cycle uses is there. */
+    /** Starts the thread. Call it once, when all objects that the cycle uses exist. */
     public Thread start() {
         Thread started =
                 AgentRunner.startOnThread(runner, Thread.ofPlatform().daemon().factory());
@@ -51,13 +51,13 @@ public final class AgentThread implements Agent {
         return started;
     }
 
-    /** Whether it is to end. Any thread. */
+    /** Whether the thread has been stopped. Any thread may call it. */
     public boolean stopped() {
         return stopped;
     }
 
     /**
-     * Ends the thread, and returns when it has ended. Not on the thread.
+     * Stops the thread, and returns when it has ended. Any other thread may call it.
      *
      * @param wake makes the cycle's sleep return
      * @param remindMillis how often the thread is woken and interrupted until it has ended
@@ -99,7 +99,7 @@ public final class AgentThread implements Agent {
         } catch (Throwable e) {
             throw end(e);
         } finally {
-            // It may have worked on its way to sleep.
+            // The cycle may have run other code on its way to sleep.
             forgetInterrupt();
         }
     }
@@ -112,7 +112,7 @@ public final class AgentThread implements Agent {
         }
     }
 
-    /** The agent would end by it. */
+    /** Clears a pending interrupt, by which the agent runner would end. */
     private void forgetInterrupt() {
         if (!stopped) {
             Thread.interrupted();

@@ -8,7 +8,7 @@ import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
 
-/** The processor's cores that this process may use, and which of them are near a device. */
+/** The processor cores that this process may use, and those of them that are near a device. */
 public final class Cores {
 
     private static final Path SYSTEM = Path.of("/sys");
@@ -22,7 +22,7 @@ public final class Cores {
      * @param device an RDMA device's name; one that the kernel does not know, such as softverbs's, is near every core
      */
     public static List<Integer> near(String device) {
-        // Of the process's first thread: the calling one may be pinned.
+        // The mask of the process's first thread, since the calling thread may be pinned.
         return near(Posix.affinity((int) ProcessHandle.current().pid()), SYSTEM, device);
     }
 
@@ -34,12 +34,12 @@ public final class Cores {
                 .toList();
     }
 
-    /** The NUMA node that the calling thread is running on; 0 where the machine does not say. */
+    /** The NUMA node that the calling thread runs on; 0 if the machine does not report it. */
     public static int currentNode() {
         return nodeOf(Posix.currentCore());
     }
 
-    /** The NUMA node of a core; 0 where the machine does not say, or where it is {@link ThreadAffinity#ANY}. */
+    /** The NUMA node of a core; 0 if the machine does not report it, or the core is {@link ThreadAffinity#ANY}. */
     public static int nodeOf(int core) {
         return nodeOf(core, SYSTEM);
     }
@@ -63,7 +63,7 @@ public final class Cores {
                 : parse(read(system.resolve("devices/system/node/node" + node + "/cpulist")));
     }
 
-    /** A list of the kernel's, such as {@code 0-3,8,10-11}. */
+    /** Parses a list as the kernel writes it, such as {@code 0-3,8,10-11}. */
     static BitSet parse(String list) {
         BitSet cores = new BitSet();
         for (String range : list.split(",")) {

@@ -3,14 +3,14 @@ package io.farheap.thread;
 import java.util.function.Supplier;
 
 /**
- * Says something in a thread that must go on, or end in order, also where there is no memory or stack left to say it,
- * or whatever listens to the log fails: it never throws.
+ * Logs in a thread that must continue, or end in order, even if there is no memory or stack left, or a log handler
+ * fails: it never throws.
  */
 public final class FailSafeLog {
 
     private FailSafeLog() {}
 
-    /** What went wrong. */
+    /** Logs an error. */
     public static void log(System.Logger log, String what, Throwable cause) {
         try {
             log.log(System.Logger.Level.ERROR, what, cause);
@@ -19,7 +19,7 @@ public final class FailSafeLog {
         }
     }
 
-    /** As {@link #log(System.Logger, String, Throwable)}, for what takes memory to put into words. */
+    /** As {@link #log(System.Logger, String, Throwable)}, for a message whose text must be allocated. */
     public static void log(System.Logger log, Supplier<String> what, Throwable cause) {
         try {
             log.log(System.Logger.Level.ERROR, what.get(), cause);
@@ -28,7 +28,7 @@ public final class FailSafeLog {
         }
     }
 
-    /** What is no error. */
+    /** Logs a message that is no error. */
     public static void log(System.Logger log, System.Logger.Level level, Supplier<String> what) {
         try {
             log.log(level, what.get());

@@ -9,9 +9,15 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Mutual exclusion between one owner, who enters and leaves millions of times a second, and rare claimers, who pay for
- * it: the owner executes two plain stores and a load, a claimer a {@linkplain AsymmetricFence heavy fence} and a wait
- * of one operation.
+ * Mutual exclusion between one owner, which enters and exits millions of times a second, and rare claimers, which pay
+ * for it: the owner executes two plain stores and a load, a claimer a {@linkplain AsymmetricFence heavy fence} and a
+ * wait for at most one operation of the owner.
+ *
+ * <p><b>Protocol.</b> The owner stores {@code inside}, then loads {@code claimed}; a claimer stores {@code claimed},
+ * executes the heavy fence, then loads {@code inside}. The heavy fence makes every running thread of the process
+ * execute a full fence, so at least one of the two sees the other's store: either the owner goes out again and waits,
+ * or the claimer waits until it has exited. The owner's release store on exit pairs with the claimer's acquire load,
+ * and the claimer's release store in {@link #unclaim} with the owner's next load and acquire fence.
  *
  * <p>One thread at a time is the owner. Any thread may claim; claimers exclude each other. Neither side may do it twice
  * at once.
@@ -34,7 +40,7 @@ public final class OwnerGate {
     private static final int SPINS = 2_000;
     private static final long PARK_NANOS = 50_000;
 
-    // Both through handles.
+    // Accessed through the handles alone.
     @SuppressWarnings("unused")
     private boolean inside;
 
@@ -53,12 +59,12 @@ public final class OwnerGate {
         this.heavyFence = heavyFence;
     }
 
-    /** The owner comes in; waits while a claim lasts. */
+    /** Enters as the owner; waits while a claim lasts. */
     public void enter() {
         while (true) {
             INSIDE.setOpaque(this, true);
-            // Fences order the store before the load for the compiler; for the processor the claimer's heavy fence
-            // does.
+            // The two fences order the store before the load for the compiler; for the processor the claimer's heavy
+            // fence does.
             VarHandle.releaseFence();
             AsymmetricFence.light();
             if (!(boolean) CLAIMED.getOpaque(this)) {
@@ -70,24 +76,26 @@ public final class OwnerGate {
         }
     }
 
-    /** Whether the owner is in. The owner alone. */
+    /** Whether the owner is inside. Only the owner may ask. */
     public boolean inside() {
         return (boolean) INSIDE.get(this);
     }
 
-    /** The owner goes out. */
+    /** Exits as the owner. */
     public void exit() {
         INSIDE.setRelease(this, false);
     }
 
-    /** Keeps the owner out from now on; returns when it is out. Where the fence throws, so does this, with no claim. */
+    /**
+     * Keeps the owner out; returns when it is out. If the heavy fence throws, this throws too, and nothing is claimed.
+     */
     public void claim() {
         claimers.lock();
         CLAIMED.setOpaque(this, true);
         try {
             heavyFence.run();
         } catch (Throwable e) {
-            // Nothing tells whether the owner is out, so this is no claim: the owner is not to wait for one.
+            // It is not known whether the owner is out, so this is no claim, and the owner must not wait for one.
             unclaim();
             throw e;
         }
@@ -101,14 +109,15 @@ public final class OwnerGate {
     }
 
     /**
-     * Whether the owner is out, for a caller that has executed a {@linkplain AsymmetricFence#heavy heavy fence}: then
-     * the caller sees what the owner did, and the owner, when it comes in again, what the caller did before the fence.
+     * Whether the owner is out, for a caller that has executed a {@linkplain AsymmetricFence#heavy heavy fence}: if so,
+     * the caller sees the owner's writes, and the owner, when it enters again, sees those that the caller made before
+     * the fence.
      */
     public boolean vacant() {
         return !(boolean) INSIDE.getAcquire(this);
     }
 
-    /** Lets the owner in again, and shows it everything that the claimer did. */
+    /** Ends the claim: the owner may enter again, and then sees everything that the claimer wrote. */
     public void unclaim() {
         CLAIMED.setRelease(this, false);
         claimers.unlock();
@@ -118,7 +127,7 @@ public final class OwnerGate {
         }
     }
 
-    /** Does something under a claim, which ends also where that throws. */
+    /** Runs some work under a claim, and ends the claim even if the work throws. */
     public void claimed(Runnable work) {
         claim();
         try {
@@ -128,7 +137,7 @@ public final class OwnerGate {
         }
     }
 
-    /** {@link #claimed}, of a question. */
+    /** As {@link #claimed}, for a question. */
     public boolean asked(BooleanSupplier question) {
         claim();
         try {
@@ -152,7 +161,7 @@ public final class OwnerGate {
         }
         waitingOwner = null;
         if (spins > most) {
-            // Parking may have used up a permit that was meant for something else the owner waits for.
+            // Parking may have consumed a permit that was meant for another wait of the owner.
             LockSupport.unpark(owner);
         }
     }

@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread that something belongs to, a session or a handle: the first that uses it, until it is released or that
- * thread has ended.
+ * The thread that owns an object, such as a session or a handle: the first one that uses it, until it releases the
+ * object or ends.
  */
 public class OwnerThread {
 
@@ -33,16 +33,16 @@ public class OwnerThread {
         return owner == Thread.currentThread();
     }
 
-    /** The owner's name for messages. Any thread. */
+    /** The owner's name, for messages. Any thread may call it. */
     public final String name() {
         Thread thread = (Thread) OWNER.getAcquire(this);
         return thread == null ? "none" : thread.toString();
     }
 
     /**
-     * Makes the calling thread the owner. Costs a load if it is.
+     * Makes the calling thread the owner. Costs one load if it is already.
      *
-     * @throws IllegalStateException if another thread is the owner, and lives
+     * @throws IllegalStateException if another thread is the owner and has not ended
      */
     public final void own() {
         Thread current = Thread.currentThread();
@@ -62,7 +62,7 @@ public class OwnerThread {
         }
     }
 
-    /** Another thread may become the owner from now on. */
+    /** Releases the object: another thread may become the owner. */
     public final void disown() {
         OWNER.setRelease(this, null);
     }

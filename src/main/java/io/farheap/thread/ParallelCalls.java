@@ -7,22 +7,26 @@ import java.util.concurrent.Executor;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
-/** Calls that wait for several others, all at once. */
+/** Runs several calls that wait, all at once. */
 public final class ParallelCalls {
 
     private ParallelCalls() {}
 
     /**
-     * Returns when all have ended, also where some have failed; what they did is visible then. The first is the
-     * caller's thread's.
+     * Runs {@code count} calls and returns when all have ended, even if some failed; their writes are then visible to
+     * the caller. The calling thread runs the first.
      *
-     * @throws RuntimeException or an error: what the first of those that failed has thrown
+     * @throws RuntimeException or an error: the exception of the failed call with the lowest index
      */
     public static void run(int count, IntConsumer call) {
         run(count, Thread::startVirtualThread, call);
     }
 
-    /** The same. @param starter starts a thread for each of the others */
+    /**
+     * As {@link #run(int, IntConsumer)}.
+     *
+     * @param starter starts a thread for each call but the first
+     */
     public static void run(int count, Executor starter, IntConsumer call) {
         List<CompletableFuture<Void>> others = IntStream.range(1, count)
                 .mapToObj(i -> start(starter, () -> call.accept(i)))
@@ -40,7 +44,7 @@ public final class ParallelCalls {
         }
     }
 
-    /** One that cannot be started has failed; those that have been are waited for. */
+    /** Starts a call. One that cannot be started counts as failed; the others still run to their end. */
     private static CompletableFuture<Void> start(Executor starter, Runnable call) {
         try {
             return CompletableFuture.runAsync(call, starter);

@@ -3,13 +3,13 @@ package io.farheap.thread;
 import java.util.function.LongSupplier;
 
 /**
- * How long a thread goes on looking for what others are to do. Time in which the looking thread itself stood still does
- * not count: where a process or its machine was stopped for a minute, the others have not had that minute either. One
- * thread.
+ * A time limit for a thread that polls for work of other processes or threads. Time in which the polling thread itself
+ * stood still does not count: if its process or machine was stopped for a minute, the others may have been stopped too.
+ * One thread.
  */
 public final class StallAwareTimeout {
 
-    /** Between two looks no more than this counts. */
+    /** The most time that counts between two looks. */
     private static final long MOST_OF_A_LOOK_NANOS = 100_000_000;
 
     private final LongSupplier clock;
@@ -28,7 +28,7 @@ public final class StallAwareTimeout {
         last = clock.getAsLong();
     }
 
-    /** Whether it is over; to be asked at each look. */
+    /** Whether the limit has passed; call it at each look. */
     public boolean over() {
         long now = clock.getAsLong();
         spent += Math.min(now - last, MOST_OF_A_LOOK_NANOS);

@@ -7,11 +7,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What any threads submit to one, which takes it in order until it ends. Each request is taken or refused, once, and
- * the thread may end while more keep coming.
+ * A queue of requests that any thread submits to one taker thread, which takes them in order until it ends. Each
+ * request is either taken or refused, exactly once, although the taker may end while more are being submitted.
  *
- * <p>The thread that takes says that it has ended and then looks for the last time; who submits adds and then looks
- * whether it has: one of the two sees the other's.
+ * <p>The taker sets {@code ended} and then polls the queue for the last time; a submitter adds its request and then
+ * loads {@code ended}: at least one of the two sees the other's write, and refuses the request.
  */
 public final class Submissions<R> {
 
@@ -20,12 +20,16 @@ public final class Submissions<R> {
     private volatile boolean closing;
     private volatile boolean ended;
 
-    /** @param refused told of what nobody takes any more, on any thread */
+    /** @param refused receives the requests that will not be taken, on any thread */
     public Submissions(Consumer<R> refused) {
         this.refused = refused;
     }
 
-    /** Any thread. @param taker woken */
+    /**
+     * Submits a request and wakes the taker. Any thread may call it.
+     *
+     * @param taker the thread to unpark
+     */
     public void submit(R request, Thread taker) {
         if (closing) {
             refused.accept(request);
@@ -38,14 +42,15 @@ public final class Submissions<R> {
         }
     }
 
-    /** Refuses what comes from now on; the thread takes the rest and ends. Any thread. */
+    /** Refuses requests from now on; the taker takes the rest and ends. Any thread may call it. */
     public void beginClose(Thread taker) {
         closing = true;
         LockSupport.unpark(taker);
     }
 
     /**
-     * Refuses what comes from now on, and returns when the thread has taken the rest and ended. Any thread but that.
+     * Refuses requests from now on, and returns when the taker has taken the rest and ended. Any thread but the taker
+     * may call it.
      */
     public void close(Thread taker) {
         beginClose(taker);
@@ -53,7 +58,7 @@ public final class Submissions<R> {
         refuseRest();
     }
 
-    /** Whether nothing more comes. */
+    /** Whether requests are refused from now on. */
     public boolean closing() {
         return closing;
     }
@@ -62,34 +67,39 @@ public final class Submissions<R> {
         return waiting.isEmpty();
     }
 
-    /** The oldest, which stays; null where there is none. The thread that takes, as all below. */
+    /**
+     * The oldest request, which stays in the queue; null if it is empty. Only the taker calls this and the methods
+     * below.
+     */
     public @Nullable R peek() {
         return waiting.peek();
     }
 
-    /** Takes the oldest; null where there is none. */
+    /** Takes the oldest request; null if the queue is empty. */
     public @Nullable R poll() {
         return waiting.poll();
     }
 
-    /** One of its own, or one that is not finished, comes last, also while nothing more is submitted. */
+    /**
+     * Adds a request of the taker's own, or one that is not finished, at the end, even after submissions are refused.
+     */
     public void again(R request) {
         waiting.add(request);
     }
 
-    /** Refuses what comes from now on. */
+    /** Refuses requests from now on. */
     public void refuseNew() {
         closing = true;
     }
 
-    /** Nothing is taken any more: refuses what is left. */
+    /** Ends taking, and refuses the requests that are left. */
     public void end() {
         closing = true;
         ended = true;
         refuseRest();
     }
 
-    /** One by one: others may add some meanwhile. */
+    /** Refuses one by one, since other threads may add requests meanwhile. */
     private void refuseRest() {
         for (R request = waiting.poll(); request != null; request = waiting.poll()) {
             refused.accept(request);

@@ -4,7 +4,7 @@ import io.farheap.posix.Posix;
 import io.farheap.posix.PosixException;
 import java.util.BitSet;
 
-/** Keeps threads on cores. */
+/** Pins threads to cores. */
 public final class ThreadAffinity {
 
     /** Not a core: the thread stays where the scheduler puts it. */
@@ -14,7 +14,7 @@ public final class ThreadAffinity {
 
     private ThreadAffinity() {}
 
-    /** Keeps the calling thread, a platform thread, on one core from now on. A machine that refuses only costs time. */
+    /** Pins the calling platform thread to one core. If the machine refuses, only speed is lost. */
     public static void pin(int core) {
         if (core == ANY) {
             return;

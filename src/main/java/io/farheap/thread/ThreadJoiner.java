@@ -1,13 +1,13 @@
 package io.farheap.thread;
 
-/** Waits for threads that have been told to end. Any thread. */
+/** Waits for threads that have been asked to end. Any thread may call. */
 public final class ThreadJoiner {
 
     private ThreadJoiner() {}
 
     /**
-     * Returns when a thread has ended, also where the caller is interrupted meanwhile; it is interrupted afterwards
-     * then.
+     * Returns when a thread has ended. If the caller is interrupted meanwhile, it keeps waiting, and its interrupt
+     * status is set again at the end.
      */
     public static void join(Thread thread) {
         boolean interrupted = false;

@@ -3,17 +3,17 @@ package io.farheap.thread;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** Does what an interrupt would end. The thread is interrupted again afterwards, for its caller. */
+/** Runs work that an interrupt would end, and restores the interrupt status afterwards for the caller. */
 public final class Uninterruptibles {
 
-    /** How long an interrupted thread sleeps at most: its permit to wake may have gone with the interrupt. */
+    /** How long an interrupted thread sleeps at most, since the interrupt may have consumed a permit to wake. */
     private static final long INTERRUPTED_NANOS = 1_000_000;
 
     private Uninterruptibles() {}
 
     /**
-     * @param work is done again if an interrupt that came meanwhile has ended it, so it must leave nothing behind when
-     *     it throws
+     * @param work repeated if an interrupt that arrived meanwhile has ended it, so it must leave nothing behind when it
+     *     throws
      */
     public static <T> T call(Supplier<T> work) {
         boolean interrupted = Thread.interrupted();
@@ -36,9 +36,9 @@ public final class Uninterruptibles {
     }
 
     /**
-     * Parks the calling thread as {@link LockSupport#parkNanos(Object, long)} does, which returns at once to a thread
-     * that is interrupted: so a thread that waits would use a whole core. A thread that is interrupted already parks
-     * for 1 ms at most; an interrupt meanwhile ends the park.
+     * Parks the calling thread. {@link LockSupport#parkNanos(Object, long)} returns at once in a thread whose interrupt
+     * status is set, so that a waiting loop would use a whole core. Here such a thread parks for 1 ms at most; an
+     * interrupt that arrives meanwhile ends the park.
      */
     public static void parkNanos(Object blocker, long nanos) {
         if (!Thread.interrupted()) {
@@ -46,7 +46,8 @@ public final class Uninterruptibles {
             return;
         }
         try {
-            // To interrupt a thread is to unpark it too, and each wait interrupts it again.
+            // An interrupt also unparks the thread, and so does each wait that restores its status: this consumes that
+            // permit.
             LockSupport.parkNanos(blocker, 1);
             LockSupport.parkNanos(blocker, Math.min(nanos, INTERRUPTED_NANOS));
         } finally {

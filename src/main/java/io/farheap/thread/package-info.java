@@ -1,6 +1,6 @@
 /**
- * Threads: duty cycles, the gate between a structure's owner and others, idling, pinning, joining. What the threads do
- * belongs elsewhere.
+ * Threads: duty cycles, the gate between an object's owner and other threads, idling, pinning, joining. The packages
+ * that use them define the work.
  */
 @NullMarked
 package io.farheap.thread;

@@ -3,10 +3,10 @@ package io.farheap.time;
 import java.time.Duration;
 
 /**
- * How long something is waited for at most, by which no verdict of a test may depend on how busy or slow its machine
- * is: in tests the property {@code farheap.slowness} says how many times longer all time limits are, without it they
- * are as they stand. It multiplies a time after which one gives up, never one that has to pass: waiting for that takes
- * as many times longer.
+ * The longest time to wait for something. No verdict of a test may depend on how busy or slow its machine is, so in
+ * tests the property {@code farheap.slowness} multiplies all time limits; without it they are as written. It applies to
+ * times after which a waiter gives up, never to times that must pass, such as an expiry: that would only make the wait
+ * longer.
  */
 public final class TimeLimit {
 
@@ -16,7 +16,7 @@ public final class TimeLimit {
     private TimeLimit() {}
 
     /**
-     * @param time on a quiet machine with a processor of its own, in any unit
+     * @param time the limit on a quiet machine with a processor of its own, in any unit
      * @return the limit here, in the same unit
      */
     public static long of(long time) {
@@ -28,7 +28,7 @@ public final class TimeLimit {
         return time.multipliedBy(SLOWNESS);
     }
 
-    /** For a JVM that this one starts: a flag with which its limits are as long as here. */
+    /** A flag that gives a JVM started by this one the same limits. */
     public static String flag() {
         return "-D" + PROPERTY + "=" + SLOWNESS;
     }

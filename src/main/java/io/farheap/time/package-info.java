@@ -1,4 +1,4 @@
-/** How long something is waited for at most. Clocks, deadlines and what becomes of who waited belong elsewhere. */
+/** The longest time to wait for something. Clocks, deadlines and the handling of a timeout belong elsewhere. */
 @NullMarked
 package io.farheap.time;
 

@@ -24,7 +24,7 @@ final class ChildCount {
         open.decrementAndGet();
     }
 
-    /** @return false where it was closed before */
+    /** @return false if it was closed before */
     boolean close() {
         int before = open.getAndUpdate(n -> n == 0 ? CLOSED : n);
         if (before > 0) {

@@ -3,7 +3,10 @@ package io.farheap.verbs;
 import io.farheap.verbs.binding.ibv_comp_channel;
 import io.farheap.verbs.binding.ibverbs;
 
-/** Where completion queues raise events. Any thread may call; one owner closes it, after its completion queues. */
+/**
+ * The channel on which completion queues raise events. Any thread may call; one owner closes it, after its completion
+ * queues.
+ */
 public final class CompletionChannel implements AutoCloseable {
 
     private final Context context;

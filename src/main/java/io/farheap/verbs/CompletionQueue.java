@@ -13,12 +13,12 @@ import org.bytedeco.javacpp.Loader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A completion queue with an array of completions beside it: {@link #poll} fills the array, the accessors read it. One
- * thread at a time. Nothing here allocates.
+ * A completion queue and an array of completions: {@link #poll} fills the array, the accessors read it. One thread at a
+ * time. Nothing here allocates.
  */
 public final class CompletionQueue implements AutoCloseable {
 
-    /** All memory: see {@link SendRequests}. */
+    /** All memory; see {@link SendRequests}. */
     private static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private static final long WC_BYTES = Loader.sizeof(ibv_wc.class);
@@ -33,18 +33,18 @@ public final class CompletionQueue implements AutoCloseable {
     private final ChildCount children;
     private final Arena arena;
     private final DataPathCalls calls;
-    /** 0 once closed: checked before native code sees it. */
+    /** 0 once closed: checked before native code uses it. */
     private long address;
 
     private final long completionsAddress;
     private final int batch;
-    /** How many completions the accessors may read: the batch, and 0 once closed. */
+    /** How many completions the accessors may read: the batch, or 0 once closed. */
     private int open;
 
     /**
-     * Throws nothing: the completion queue that it is given would be nobody's.
+     * Throws nothing, since no caller would own the handle then.
      *
-     * @param arena which it owns
+     * @param arena closed with it
      * @param completions room for a batch, from that arena
      */
     CompletionQueue(
@@ -66,7 +66,7 @@ public final class CompletionQueue implements AutoCloseable {
         this.open = batch;
     }
 
-    /** Where completions go: a batch of them. */
+    /** Allocates the array of completions of a batch. */
     static MemorySegment completions(Arena arena, int batch) {
         return arena.allocate(WC_BYTES * batch, 64);
     }
@@ -74,8 +74,8 @@ public final class CompletionQueue implements AutoCloseable {
     /**
      * Takes completions, without waiting.
      *
-     * @return how many the accessors now have, at most the batch that the queue was created with
-     * @throws VerbsException where the device reports the queue broken (it was overrun)
+     * @return how many the accessors can read, at most the batch that the queue was created with
+     * @throws VerbsException if the device reports that the queue is broken (it was overrun)
      */
     public int poll() {
         int polled = calls.pollCq(open(), batch, completionsAddress);
@@ -85,12 +85,12 @@ public final class CompletionQueue implements AutoCloseable {
         return polled;
     }
 
-    /** How many completions a poll takes at most. */
+    /** The most completions that one poll takes. */
     public int batch() {
         return batch;
     }
 
-    /** Where a poll of one completion goes. */
+    /** The address to which a poll of one completion writes it. */
     long completionsAddress() {
         return completionsAddress;
     }
@@ -120,7 +120,7 @@ public final class CompletionQueue implements AutoCloseable {
 
     /**
      * Asks for one event on the channel when the next completion arrives. Poll once more after the call: a completion
-     * that came before it raises no event.
+     * that arrived before it raises no event.
      */
     public void requestNotification() {
         int error = calls.requestNotification(open());

@@ -17,15 +17,16 @@ import java.util.Set;
 import org.bytedeco.javacpp.Loader;
 import org.jspecify.annotations.Nullable;
 
-/** An open device. Any thread may create objects from it; it closes after all of them are closed. */
+/** An open device. Any thread may create objects from it; it is closed after all of them. */
 public final class Context implements AutoCloseable {
 
-    /** An anonymous enumeration in verbs.h, which JavaCPP does not map. */
+    /** A value of an anonymous enumeration in verbs.h, which JavaCPP does not map. */
     private static final int LINK_LAYER_ETHERNET = 2;
-    /** A macro there: the port is a virtual one, or of a fabric with more LIDs than fit. */
+    /** A macro in verbs.h, set if the port is a virtual one, or of a fabric with more LIDs than fit. */
     private static final int GRH_REQUIRED = 1;
     /**
-     * NVIDIA (Mellanox), Broadcom, Intel, Amazon, Huawei. Not by name: udev renames devices, and anybody names an rxe.
+     * NVIDIA (Mellanox), Broadcom, Intel, Amazon, Huawei. Names would not do: udev renames devices, and any user may
+     * name an rxe device.
      */
     private static final Set<Integer> BOUNDED_VENDORS = Set.of(0x02C9, 0x14E4, 0x8086, 0x1D0F, 0x19E5);
 
@@ -76,7 +77,7 @@ public final class Context implements AutoCloseable {
     /**
      * The first active port as it was when the device was opened.
      *
-     * @throws VerbsException where there was none
+     * @throws VerbsException if there was none
      */
     public PortInfo requireActivePort() {
         if (activePort == null) {
@@ -99,7 +100,7 @@ public final class Context implements AutoCloseable {
         return ports;
     }
 
-    /** @return the 16 bytes of a GID, or null where the entry is empty */
+    /** @return the 16 bytes of a GID, or null if the entry is empty */
     public byte @Nullable [] gid(int port, int index) {
         children.checkOpen();
         try (Arena arena = Arena.ofConfined()) {
@@ -117,7 +118,7 @@ public final class Context implements AutoCloseable {
         }
     }
 
-    /** {@code enum ibv_gid_type} of a GID: 0 InfiniBand, 1 RoCEv1, 2 RoCEv2; -1 where the library cannot tell. */
+    /** {@code enum ibv_gid_type} of a GID: 0 InfiniBand, 1 RoCEv1, 2 RoCEv2; -1 if the library cannot report it. */
     int gidType(int port, int index) {
         return ibverbs.farheap_query_gid_type(handle, port, index);
     }
@@ -146,8 +147,8 @@ public final class Context implements AutoCloseable {
     /**
      * @param entries how many completions it must be able to hold; the work requests posted and not polled must never
      *     exceed it
-     * @param batch how many completions one {@link CompletionQueue#poll} returns at most
-     * @param channel where it raises events, or null
+     * @param batch the most completions that one {@link CompletionQueue#poll} returns
+     * @param channel the channel on which it raises events, or null
      */
     public CompletionQueue createCompletionQueue(int entries, int batch, @Nullable CompletionChannel channel) {
         if (entries < 1 || entries > limits.maxCompletionEntries()) {
@@ -201,7 +202,9 @@ public final class Context implements AutoCloseable {
         return calls.criticalBytes() >= 0;
     }
 
-    /** Whether posting is a bounded sequence of stores: providers that post by system call (rxe, siw) are not. */
+    /**
+     * Whether a post is a bounded sequence of stores; providers that post by a system call (rxe, siw) are not bounded.
+     */
     private boolean boundedPost() {
         return library == VerbsLibrary.SOFT || BOUNDED_VENDORS.contains(vendorId);
     }
@@ -229,7 +232,7 @@ public final class Context implements AutoCloseable {
         }
     }
 
-    /** The attribute is unsigned. */
+    /** The largest registration; the attribute is unsigned. */
     private static long maxMemoryRegionBytes(ibv_device_attr attr) {
         return attr.max_mr_size() < 0 ? Long.MAX_VALUE : attr.max_mr_size();
     }

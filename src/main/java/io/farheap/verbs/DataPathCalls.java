@@ -12,23 +12,23 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Post and poll, called through the function pointers of an open device ({@code ibv_context.ops}): the inlines of
- * verbs.h do nothing else.
+ * Post and poll, called through the function pointers of an open device ({@code ibv_context.ops}), as the inline
+ * functions of verbs.h do.
  *
- * <p>A critical call is the fastest there is, and delays safepoints for as long as it runs. It is used where the device
- * posts with a bounded number of stores and the payloads of the list have at most {@link #CRITICAL_BYTES} together; all
- * else is an ordinary call.
+ * <p>A critical call is the fastest kind, but delays safepoints for as long as it runs. It is used if the device posts
+ * with a bounded number of stores and the payloads of the list have at most {@link #CRITICAL_BYTES} together; every
+ * other post is an ordinary call.
  */
 final class DataPathCalls {
 
-    /** Above this an executing post (softverbs copies) could delay a safepoint noticeably. */
+    /** Above this size a device that executes in the post (softverbs copies) could delay a safepoint noticeably. */
     static final long CRITICAL_BYTES = 16 * 1024;
 
     private static final FunctionDescriptor POST = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     private static final FunctionDescriptor POLL = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG);
     private static final FunctionDescriptor NOTIFY = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT);
 
-    // Static and final: a handle that is not costs 6 ns a call.
+    // Static and final: with any other handle a call costs 6 ns more.
     private static final MethodHandle MH$post = bind(POST);
     private static final MethodHandle MH$post_critical = bind(POST, Linker.Option.critical(false));
     private static final MethodHandle MH$poll_critical = bind(POLL, Linker.Option.critical(false));
@@ -54,13 +54,16 @@ final class DataPathCalls {
         }
     }
 
-    /** The most that one critical call may post, in bytes: the payloads of a list, all together; -1 where none may. */
+    /**
+     * The most bytes that one critical call may post, summed over the payloads of a list; -1 if no post may be
+     * critical.
+     */
     long criticalBytes() {
         return boundedPost ? CRITICAL_BYTES : -1;
     }
 
     /**
-     * Posts a list whose payloads have {@link #criticalBytes} at most, all together.
+     * Posts a list whose payloads sum to at most {@link #criticalBytes}.
      *
      * @return 0 or errno
      */
@@ -73,8 +76,8 @@ final class DataPathCalls {
     }
 
     /**
-     * As {@link #postSendCritical} for larger lists, and for requests that may wait or call the system, such as the
-     * first to a peer's region.
+     * As {@link #postSendCritical}, for larger lists, and for requests that may wait or make a system call, such as the
+     * first one to a peer's region.
      */
     int postSend(long queuePair, long request, long badRequest) {
         try {

@@ -25,7 +25,8 @@ public record DeviceLimits(
         boolean atomics) {
 
     /**
-     * Every remote right that the device can give, of {@link Access}: some refuse what they cannot do, atomics for one.
+     * All remote rights of {@link Access} that the device can give: some devices refuse rights that they do not
+     * support, such as atomics.
      */
     public int remoteAccess() {
         return Access.REMOTE_READ | Access.REMOTE_WRITE | (atomics ? Access.REMOTE_ATOMIC : 0);

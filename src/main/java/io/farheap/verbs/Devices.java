@@ -38,10 +38,10 @@ public final class Devices {
     }
 
     /**
-     * Opens the first device that serves: it opens, is InfiniBand or RoCE, has an active port, and a reliable
-     * connection's queue pair can be made on it.
+     * Opens the first device that serves: one that opens, is InfiniBand or RoCE, has an active port, and supports
+     * reliable connections.
      *
-     * @throws VerbsException if there is none, with the reason of each device
+     * @throws VerbsException if there is none, with the reason for each device
      */
     public static Context open() {
         VerbsLibrary library = library();
@@ -54,10 +54,10 @@ public final class Devices {
     }
 
     /**
-     * Tries each until one serves.
+     * Tries each name until one serves.
      *
      * @param open opens a device, or throws a {@link VerbsException} that names it and says why it does not serve
-     * @throws VerbsException if none serves, with the reason of each
+     * @throws VerbsException if none serves, with the reason for each
      */
     static <T> T first(List<String> names, Function<String, T> open) {
         StringJoiner reasons = new StringJoiner("; ");
@@ -72,7 +72,7 @@ public final class Devices {
         throw new VerbsException("no RDMA device serves: " + reasons);
     }
 
-    /** Null if a device of the system's library serves. */
+    /** Null if a device of the system's library serves, else the reasons. */
     private static @Nullable String whyNotSystem() {
         KernelDevices machine = KernelDevices.MACHINE;
         try {
@@ -88,7 +88,7 @@ public final class Devices {
         }
     }
 
-    /** Of a library that is loaded. A software device serves always, and so is not tried. */
+    /** Opens a device of a loaded library, if it serves. A software device always serves, and so is not tried. */
     private static Context openServing(VerbsLibrary library, String name) {
         if (library == VerbsLibrary.SYSTEM) {
             KernelDevices.MACHINE.requireTransport(name);
@@ -108,7 +108,7 @@ public final class Devices {
         try (ProtectionDomain domain = context.allocateProtectionDomain();
                 CompletionQueue completions = context.createCompletionQueue(1, 1, null);
                 QueuePair _ = domain.createQueuePair(completions, 1, 0)) {
-            // The device makes one.
+            // It is enough that the device can make a queue pair.
         } catch (IllegalArgumentException e) {
             throw new VerbsException(String.valueOf(e.getMessage()));
         }
@@ -117,7 +117,7 @@ public final class Devices {
     /**
      * Opens a device by name; an empty name opens the {@linkplain #open() first that serves}.
      *
-     * @throws VerbsException where there is no such device or it cannot be opened
+     * @throws VerbsException if there is no such device or it cannot be opened
      */
     public static Context open(String name) {
         return name.isEmpty() ? open() : open(library(), name);

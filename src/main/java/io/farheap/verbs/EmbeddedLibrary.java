@@ -21,20 +21,21 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native libraries that travel beside the classes, as files. JavaCPP's own cache takes a file for the right one by its
- * size and time, shares it among all jars of a name, and falls back to a directory that anybody may have made first.
- * Here each library is in a directory that is named by its content, so that processes of different builds use different
- * files, and that {@linkplain PrivateDirectory nobody else can write to}, so that what is loaded is what was compared.
- * Each class loader of a process that has these classes, such as each deployment in a container, has a file of its own.
+ * Native libraries that travel beside the classes, extracted to files. JavaCPP's own cache recognises a file by its
+ * size and time, shares it among all jars of a name, and falls back to a directory that another user may have made
+ * first. Here each library is in a directory named by the hash of its content, so that processes of different builds
+ * use different files, and {@linkplain PrivateDirectory no other user can write to it}, so that the loaded file is the
+ * one that was compared. Each class loader of a process that has these classes, such as each deployment in a container,
+ * uses a file of its own.
  */
 final class EmbeddedLibrary {
 
-    /** Where JavaCPP keeps its files, and so where these are too. */
+    /** The property that sets JavaCPP's cache directory, which also holds these files. */
     static final String PROPERTY = "org.bytedeco.javacpp.cachedir";
 
     private static final String PREFIX = "farheap-";
     private static final int NAME_BYTES = 16;
-    /** Not what JavaCPP keeps of a jar whose name begins alike. */
+    /** Matches no directory of JavaCPP's for a jar whose name begins alike. */
     private static final Pattern NAME = Pattern.compile(PREFIX + "[0-9a-f]{" + 2 * NAME_BYTES + "}");
 
     private static final Duration KEPT = Duration.ofDays(30);
@@ -42,17 +43,18 @@ final class EmbeddedLibrary {
     private EmbeddedLibrary() {}
 
     /**
-     * The library as a file, written if it is not there.
+     * Returns the library as a file, and writes the file if it does not exist.
      *
-     * @param beside a class that was loaded from where it is
-     * @param resource its path in there, with no slash before it
-     * @param copy of several files with the same bytes: a JVM loads a file for one class loader alone
-     * @return null where there is none
-     * @throws IOException whose message says which directory is not fit
+     * @param beside a class that was loaded from the same place
+     * @param resource its path there, without a leading slash
+     * @param copy number of the copy: a JVM loads a file for one class loader alone, so several files may have the same
+     *     bytes
+     * @return null if there is no such resource
+     * @throws IOException with a message that names the directory that cannot be used
      */
     static @Nullable Path file(Class<?> beside, String resource, int copy) throws IOException {
         byte[] content;
-        // Of the loader: on the module path JavaCPP's native code is in a module of its own.
+        // Asked of the class loader: on the module path JavaCPP's native code is in a module of its own.
         try (InputStream stream = beside.getClassLoader().getResourceAsStream(resource)) {
             if (stream == null) {
                 return null;
@@ -72,7 +74,9 @@ final class EmbeddedLibrary {
         return file;
     }
 
-    /** Keeps it from being forgotten, if this user may; what is in an image, which is read-only, stays anyway. */
+    /**
+     * Marks a directory as used, so that it is not deleted, if this user may; a read-only one in an image stays anyway.
+     */
     private static void use(Path directory) {
         try {
             Files.setLastModifiedTime(directory, FileTime.from(Instant.now()));
@@ -82,8 +86,8 @@ final class EmbeddedLibrary {
     }
 
     /**
-     * Every build has directories of its own: those that nobody has used for long go. What is loaded stays loaded. What
-     * cannot be forgotten keeps nobody from what he needs.
+     * Deletes directories of other builds that have not been used for long. Loaded libraries stay loaded. A failure to
+     * delete is ignored.
      */
     private static void forgetOthers(Path current) {
         Instant longAgo = Instant.now().minus(KEPT);
@@ -106,7 +110,7 @@ final class EmbeddedLibrary {
                 delete(directory);
             }
         } catch (IOException | DirectoryIteratorException e) {
-            // Another process is at it, or somebody keeps something there.
+            // Another process is deleting it, or it contains other files.
         }
     }
 
@@ -119,7 +123,7 @@ final class EmbeddedLibrary {
         Files.deleteIfExists(directory);
     }
 
-    /** Where libraries are kept: JavaCPP's cache, without what it falls back to. */
+    /** The directory for libraries: JavaCPP's cache, without JavaCPP's fallback. */
     static Path cache() throws IOException {
         String chosen = System.getProperty(PROPERTY);
         try {
@@ -151,7 +155,9 @@ final class EmbeddedLibrary {
         }
     }
 
-    /** Under a name of its own first: another process may have the file mapped, or be about to load it. */
+    /**
+     * Writes to a temporary name first and renames: another process may have the file mapped, or be about to load it.
+     */
     private static void write(Path file, byte[] content) throws IOException {
         try {
             Path fresh = Files.createTempFile(

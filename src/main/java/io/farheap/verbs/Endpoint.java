@@ -3,17 +3,17 @@ package io.farheap.verbs;
 import java.util.HexFormat;
 
 /**
- * What one side of a reliable connection must know of the other's queue pair; the two exchange it over the control
- * plane.
+ * The data that one side of a reliable connection needs about the other side's queue pair; the two sides exchange it
+ * over the control plane.
  *
  * @param queuePairNumber 24 bits
  * @param packetSequenceNumber the first one that this side sends, 24 bits
  * @param lid InfiniBand's local identifier, 0 on Ethernet
- * @param gid 16 bytes; required on Ethernet (RoCE), and where the two are in different InfiniBand subnets
+ * @param gid 16 bytes; required on Ethernet (RoCE), and if the two are in different InfiniBand subnets
  * @param pathMtu {@code enum ibv_mtu} of the port: 1 (256 bytes) to 5 (4096); the smaller of the two is used
- * @param initiatorDepth READs and atomics that this side will have outstanding at most, 1 to 255
- * @param responderResources READs and atomics of the other side that this side's device serves at a time, 1 to 255
- * @param place of the process, on softverbs
+ * @param initiatorDepth the most READs and atomics that this side has outstanding, 1 to 255
+ * @param responderResources how many READs and atomics of the other side this side's device serves at a time, 1 to 255
+ * @param place the process's place, on softverbs
  */
 public record Endpoint(
         int queuePairNumber,
@@ -55,7 +55,7 @@ public record Endpoint(
         }
     }
 
-    /** Of a process whose place is unknown, or does not matter. */
+    /** An endpoint of a process whose place is unknown or does not matter. */
     public Endpoint(
             int queuePairNumber,
             int packetSequenceNumber,

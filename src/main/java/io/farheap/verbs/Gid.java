@@ -4,14 +4,16 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
-/** The GID by which a port is addressed, and its place in the port's table. */
+/** The GID by which a port is addressed, and its index in the port's table. */
 record Gid(int index, byte[] bytes) {
 
-    /** The entry to use, where the choice below is not right, such as on a port with several networks. */
+    /**
+     * Sets the index to use if {@link #choose} does not pick the right one, such as on a port with several networks.
+     */
     static final String PROPERTY = "farheap.gid";
 
     private static final int ROCE_V2 = 2;
-    /** An address vector has a byte for the index. */
+    /** An address vector has one byte for the index. */
     private static final int MAX_ENTRIES = 256;
 
     private static final int SUBNET_PREFIX_BYTES = 8;
@@ -19,8 +21,8 @@ record Gid(int index, byte[] bytes) {
     private static final byte[] IPV4_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (byte) 0xFF, (byte) 0xFF};
 
     /**
-     * On Ethernet a RoCEv2 entry with an IPv4-mapped address where there is one, since it routes; else any RoCEv2
-     * entry, else entry 0. On InfiniBand entry 0, which every port has.
+     * Chooses a GID. On Ethernet it is a RoCEv2 entry with an IPv4-mapped address if there is one, since that can be
+     * routed; else any RoCEv2 entry, else entry 0. On InfiniBand it is entry 0, which every port has.
      */
     static Gid choose(Context context, PortInfo port) {
         String wanted = System.getProperty(PROPERTY);
@@ -61,9 +63,10 @@ record Gid(int index, byte[] bytes) {
     }
 
     /**
-     * Says what a device would only call an invalid argument, or would send to nobody.
+     * Rejects, with a message that explains it, a peer for which a device would only report an invalid argument, or
+     * would send packets that never arrive.
      *
-     * @throws VerbsException where the peer cannot be reached from here
+     * @throws VerbsException if the peer cannot be reached from here
      */
     void checkReaches(Endpoint peer, PortInfo port) {
         if (port.ethernet() && isIpv4Mapped(peer.gid()) != isIpv4Mapped(bytes)) {
@@ -71,7 +74,7 @@ record Gid(int index, byte[] bytes) {
                     + ": one of them is an IPv4 address and the other is not; "
                     + "give both ports an IPv4 address, or choose GIDs with -D" + PROPERTY + "=INDEX");
         }
-        // A LID means something within its subnet only; those of routers come from path queries, which need a subnet
+        // A LID is valid only within its subnet; a router's LID comes from a path query, which needs a subnet
         // administrator.
         if (!port.ethernet() && !Arrays.equals(peer.gid(), 0, SUBNET_PREFIX_BYTES, bytes, 0, SUBNET_PREFIX_BYTES)) {
             throw new VerbsException("cannot reach " + peer + " from GID " + this

@@ -15,7 +15,7 @@ import java.util.List;
 
 /**
  * The kernel's RDMA devices, as its files show them before a verbs library is loaded. A container sees the devices of
- * its host in sysfs, and as a rule it has no node with which to use them. Any thread may call.
+ * its host in sysfs, but usually has no device node with which to use them. Any thread may call.
  */
 final class KernelDevices {
 
@@ -32,15 +32,15 @@ final class KernelDevices {
     private final Path nodes;
 
     /**
-     * @param classes where sysfs has {@code infiniband} and {@code infiniband_verbs}
-     * @param nodes where the nodes of devices are
+     * @param classes the directory of sysfs with {@code infiniband} and {@code infiniband_verbs}
+     * @param nodes the directory of the device nodes
      */
     KernelDevices(Path classes, Path nodes) {
         this.classes = classes;
         this.nodes = nodes;
     }
 
-    /** In the order of their names. */
+    /** The devices' names, sorted. */
     List<String> names() {
         return entries(classes.resolve("infiniband")).stream()
                 .map(device -> device.getFileName().toString())
@@ -48,9 +48,9 @@ final class KernelDevices {
     }
 
     /**
-     * Looks at all that files tell. A queue pair may be refused all the same.
+     * Checks everything that the files show. The device may still refuse a queue pair.
      *
-     * @throws VerbsException that says why this process cannot use the device
+     * @throws VerbsException with the reason why this process cannot use the device
      */
     void requireUsable(String name) {
         requireTransport(name);
@@ -59,7 +59,7 @@ final class KernelDevices {
     }
 
     /**
-     * Takes a device whose kind the kernel does not tell.
+     * Accepts a device whose kind the kernel does not report.
      *
      * @throws VerbsException for a device that is neither InfiniBand nor RoCE
      */
@@ -84,8 +84,8 @@ final class KernelDevices {
     }
 
     /**
-     * libibverbs looks elsewhere for a node that it may not open, and says ENOENT in the end: only the device's own
-     * node tells what is wrong.
+     * The exception for a device that cannot be opened. If libibverbs may not open a node it looks elsewhere, and
+     * returns ENOENT in the end: only the device's own node shows the cause.
      */
     VerbsException cannotOpen(String name, int errno) {
         try {
@@ -130,13 +130,14 @@ final class KernelDevices {
         try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory)) {
             stream.forEach(entries::add);
         } catch (IOException | DirectoryIteratorException e) {
-            // A device may go while it is looked at, and its kind may be in no kernel: then there is no more to see.
+            // A device may be removed meanwhile, and the kernel may have no devices of a kind: then there are no more
+            // entries.
         }
         Collections.sort(entries);
         return entries;
     }
 
-    /** Without the end of the line; empty if it cannot be read. */
+    /** The file's content without the line end; empty if it cannot be read. */
     private static String read(Path file) {
         try {
             return Files.readString(file).strip();

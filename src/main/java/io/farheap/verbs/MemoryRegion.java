@@ -5,7 +5,7 @@ import io.farheap.verbs.binding.ibv_mr;
 import io.farheap.verbs.binding.ibverbs;
 
 /**
- * Memory that a device may read and write. Closing it waits until the device has let go of it; the memory must live
+ * Memory that a device may read and write. Closing it waits until the device has released it; the memory must live
  * longer.
  */
 public final class MemoryRegion implements AutoCloseable {
@@ -40,16 +40,16 @@ public final class MemoryRegion implements AutoCloseable {
         return localKey;
     }
 
-    /** rkey. It is worth something only to queue pairs connected to one of the same protection domain. */
+    /** rkey. It is valid only for queue pairs whose peer is of the same protection domain as this region. */
     public int remoteKey() {
         return remoteKey;
     }
 
     /**
-     * Idempotent.
+     * Ends the registration. Idempotent.
      *
-     * @throws VerbsException with EBUSY where an operation is in the middle of the memory and does not get on, such as
-     *     one of a process that is stopped: no new one can begin, but the memory must stay; close again later
+     * @throws VerbsException with EBUSY if an operation on the memory is under way and does not progress, such as one
+     *     of a stopped process: no new one can begin, but the memory must stay; close again later
      */
     @Override
     public synchronized void close() {

@@ -5,19 +5,19 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.bytedeco.javacpp.Pointer;
 
-/** Glue between memory segments and JavaCPP's pointers. */
+/** Conversions between memory segments and JavaCPP's pointers. */
 final class NativePointers {
 
     /**
-     * What an address in user space has at most. And-ed with it, an address is known to the compiler to be within all
-     * memory, so that accesses near it are not checked against that.
+     * A mask of the bits of a user-space address. After masking, the compiler knows that the address is within
+     * {@code MEMORY}'s bounds, and needs no bounds check for accesses near it.
      */
     static final long ADDRESS_BITS = (1L << 56) - 1;
 
     private NativePointers() {}
 
     /**
-     * A zeroed structure in {@code arena}, as JavaCPP sees it. Structures are never allocated by JavaCPP: its allocator
+     * Allocates a zeroed structure in {@code arena}, as a JavaCPP pointer. JavaCPP's own allocator is never used: it
      * counts the process's resident memory, arenas included, against a limit derived from the Java heap.
      */
     static Pointer allocate(Arena arena, long bytes) {
@@ -32,7 +32,7 @@ final class NativePointers {
         return new Address(segment.address());
     }
 
-    /** errno of the last creator that returned null on this thread. */
+    /** errno of the last create function that returned null on this thread. */
     static int errno() {
         return ibverbs.farheap_errno();
     }

@@ -11,8 +11,8 @@ import java.lang.invoke.MethodHandle;
 import org.bytedeco.javacpp.Pointer;
 
 /**
- * One READ or WRITE at a time on a queue pair, from post to completion in one native call. It costs the path one call
- * instead of two, and no stores into a work request from Java. One thread at a time. Nothing here allocates.
+ * One READ or WRITE at a time on a queue pair, from post to completion in one native call: one call instead of two, and
+ * no stores from Java into a work request. One thread at a time. Nothing here allocates.
  */
 public final class OneOperation implements AutoCloseable {
 
@@ -23,17 +23,17 @@ public final class OneOperation implements AutoCloseable {
 
     private static final FunctionDescriptor RUN =
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    // Bound to the function's address, which the shim knows as soon as it is loaded: a call then needs no object.
+    // Bound to the function's address, which is known once the shim is loaded: a call then needs no object.
     private static final MethodHandle MH$run = bind();
     private static final MethodHandle MH$run_critical = bind(Linker.Option.critical(false));
 
     private final Pointer handle;
     private final long criticalBytes;
-    /** 0 once closed: checked before native code sees it. */
+    /** 0 once closed: checked before native code uses it. */
     private long address;
 
     /**
-     * @param id of the completion, where it comes later
+     * @param id the id of the completion, if that arrives later
      * @param inlineBytes WRITEs up to this size are posted inline; at most what the queue pair was granted
      * @param polls how often a call polls before it leaves the operation in flight; a poll takes 10 to 100 ns, and the
      *     call delays safepoints
@@ -53,10 +53,12 @@ public final class OneOperation implements AutoCloseable {
      * Runs an operation. Nothing else should be in flight on the completion queue, and neither it nor the queue pair
      * may be closed.
      *
-     * @param localAddress of memory registered under {@code localKey}; the caller has checked {@code bytes} against it
-     * @return {@link #COMPLETED}; {@link #IN_FLIGHT}: the completion comes by the completion queue, with this object's
-     *     id; {@link #OTHER_COMPLETION}: the same, and another's completion has been taken, which is the first that the
-     *     queue's accessors have; or {@link #FAILED}: the device refused it, or it ended with an error
+     * @param localAddress an address in memory registered under {@code localKey}; the caller has checked {@code bytes}
+     *     against it
+     * @return {@link #COMPLETED}; {@link #IN_FLIGHT}: the completion will arrive in the completion queue, with this
+     *     object's id; {@link #OTHER_COMPLETION}: the same, and the completion of another request was taken, which is
+     *     now the first that the queue's accessors read; or {@link #FAILED}: the device refused it, or it ended with an
+     *     error
      */
     public int run(boolean write, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
         if (address == 0) {

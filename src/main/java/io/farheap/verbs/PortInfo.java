@@ -9,7 +9,7 @@ package io.farheap.verbs;
  * @param maxMessageBytes the largest message of one work request
  * @param lid InfiniBand's local identifier, 0 on Ethernet
  * @param ethernet whether the link layer is Ethernet (RoCE)
- * @param needsGid whether peers must be addressed by GID too: on Ethernet, and where an InfiniBand port says so
+ * @param needsGid whether peers must be addressed by GID too: on Ethernet, and if an InfiniBand port requires it
  * @param gidEntries length of the port's GID table
  */
 public record PortInfo(

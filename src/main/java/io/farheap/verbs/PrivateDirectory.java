@@ -16,13 +16,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A directory whose files nobody but this user, and root, can have put there or can replace: neither may others write
- * to it, nor to any directory that it is in, unless that lets everybody remove only what is theirs (the sticky bit, as
- * the temporary directory has it).
+ * A directory into which only this user and root can have put files, and whose files only they can replace. No other
+ * user may write to it, nor to any directory above it, unless that one has the sticky bit (as the temporary directory
+ * does), with which a user can remove only files of its own.
  */
 final class PrivateDirectory {
 
-    /** Only this user writes; all may read, such as the user of a container whose image root built. */
+    /** Only this user writes; every user may read, such as the user of a container whose image root built. */
     static final FileAttribute<?> READABLE =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x"));
 
@@ -36,12 +36,13 @@ final class PrivateDirectory {
     private PrivateDirectory() {}
 
     /**
-     * Makes a directory where there is none, and what it is in, to which this user alone may write.
+     * Creates a directory, and its parents, if they do not exist, with write permission for this user alone, and checks
+     * them.
      *
-     * @param chosen whether the user has said where it is to be: what it is in is then the user's affair, and who else
-     *     can put another directory in its place is only said, once
-     * @return the same without symbolic links
-     * @throws IOException whose message says what is wrong with which directory
+     * @param chosen whether the user has chosen the place: then other users' access to its parents is the user's
+     *     responsibility, and is only logged, once
+     * @return the directory's path without symbolic links
+     * @throws IOException with a message that names the directory and its fault
      */
     static Path require(Path directory, boolean chosen) throws IOException {
         make(directory);
@@ -80,7 +81,7 @@ final class PrivateDirectory {
         }
     }
 
-    /** Why others can change what is in it, or null. */
+    /** Returns the reason why other users can change its content, or null. */
     private static @Nullable String fault(Path directory, int user, boolean sticky) throws IOException {
         Map<String, Object> found = Files.readAttributes(directory, "unix:mode,uid", LinkOption.NOFOLLOW_LINKS);
         int owner = (int) Objects.requireNonNull(found.get("uid"));
@@ -97,7 +98,9 @@ final class PrivateDirectory {
         return null;
     }
 
-    /** Many systems give each user a group of the same name, and let it write to what the user makes. */
+    /**
+     * Whether the group is the owner's own: many systems give each user a group of the same name with write permission.
+     */
     private static boolean isOwnGroup(Path directory) throws IOException {
         PosixFileAttributes attributes =
                 Files.readAttributes(directory, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);

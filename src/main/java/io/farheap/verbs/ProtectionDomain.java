@@ -29,7 +29,7 @@ public final class ProtectionDomain implements AutoCloseable {
      * segment must outlive the region.
      *
      * @param access rights of {@link Access}, or-ed
-     * @throws VerbsException with ENOMEM where the locked-memory limit is too low; with EMFILE if this process has no
+     * @throws VerbsException with ENOMEM if the locked-memory limit is too low; with EMFILE if this process has no file
      *     descriptor left, of which the software device needs one for each arena: nothing is registered then
      */
     public MemoryRegion register(MemorySegment memory, int access) {
@@ -62,12 +62,12 @@ public final class ProtectionDomain implements AutoCloseable {
     }
 
     /**
-     * A reliable-connection queue pair in state INIT; {@link QueuePair#connect} makes it usable.
+     * Creates a queue pair for a reliable connection in state INIT; {@link QueuePair#connect} makes it usable.
      *
-     * @param completions where its completions go
-     * @param depth work requests that may be posted and not completed
-     * @param inlineBytes the payload that should fit into a work request; {@link QueuePair#inlineBytes} tells what the
-     *     device grants
+     * @param completions the completion queue of its sends and receives
+     * @param depth how many work requests may be posted and not completed
+     * @param inlineBytes the payload that should fit into a work request; {@link QueuePair#inlineBytes} returns what
+     *     the device granted
      */
     public QueuePair createQueuePair(CompletionQueue completions, int depth, int inlineBytes) {
         if (depth < 1 || depth > context.limits().maxQueuePairRequests()) {

@@ -15,14 +15,14 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.bytedeco.javacpp.Loader;
 
 /**
- * One end of a reliable connection. One thread at a time posts; {@link #connect}, {@link #fail}, {@link #failed} and
- * {@link #close} belong to the owner.
+ * One end of a reliable connection. One thread at a time posts; only the owner calls {@link #connect}, {@link #fail},
+ * {@link #failed} and {@link #close}.
  */
 public final class QueuePair implements AutoCloseable {
 
     /**
-     * 4.096 us * 2^14 = 67 ms without an acknowledgement, then a retry; six of them end in RETRY_EXC_ERR after half a
-     * second. Not seven: the kernel's rxe takes that for "for ever", so that requests to a dead peer would never
+     * 4.096 us * 2^14 = 67 ms without an acknowledgement, then a retry; six retries end in RETRY_EXC_ERR after half a
+     * second. Not seven: the kernel's rxe takes that for unlimited, so that requests to a dead peer would never
      * complete.
      */
     private static final byte ACK_TIMEOUT = 14;
@@ -30,7 +30,7 @@ public final class QueuePair implements AutoCloseable {
     private static final byte RETRIES = 6;
     private static final byte RNR_RETRY_FOREVER = 7;
     private static final byte RNR_TIMER_MILLISECOND = 14;
-    /** READs and atomics in flight at most, each way, where both devices can. */
+    /** The most READs and atomics in flight, each way, if both devices support as many. */
     private static final int READS_IN_FLIGHT = 16;
 
     private static final byte HOP_LIMIT = 64;
@@ -41,7 +41,7 @@ public final class QueuePair implements AutoCloseable {
     private final DataPathCalls calls;
     private final long criticalBytes;
     private long ordinaryPosts;
-    /** 0 once closed: checked before native code sees it. */
+    /** 0 once closed: checked before native code uses it. */
     private long address;
 
     private final int inlineBytes;
@@ -54,7 +54,7 @@ public final class QueuePair implements AutoCloseable {
     private final long badRequestAddress;
     private boolean closed;
 
-    /** Throws nothing: the queue pair that it is given would be nobody's. */
+    /** Throws nothing, since no caller would own the handle then. */
     private QueuePair(
             ProtectionDomain domain,
             CompletionQueue completions,
@@ -105,7 +105,10 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Inline payloads only save time: a device that does not take that size is asked for half of it, down to none. */
+    /**
+     * Creates the queue pair. Inline payloads only save time, so if the device refuses a size, half of it is tried,
+     * down to 0.
+     */
     private static ibv_qp create(ProtectionDomain domain, ibv_qp_init_attr attr, int depth, int inlineBytes) {
         attr.cap()
                 .max_send_wr(depth)
@@ -127,7 +130,7 @@ public final class QueuePair implements AutoCloseable {
                 errno);
     }
 
-    /** What the peer needs to {@link #connect} to this queue pair. */
+    /** The endpoint that the peer needs to {@link #connect} to this queue pair. */
     public Endpoint endpoint() {
         return new Endpoint(
                 handle().qp_num(),
@@ -144,7 +147,7 @@ public final class QueuePair implements AutoCloseable {
         return Math.min(domain.context().limits().maxReadAtomicInitiator(), READS_IN_FLIGHT);
     }
 
-    /** Drivers round up to a power of two, beyond what the other side serves: so it is one. */
+    /** A power of two, since drivers round up to one, and the result must not exceed what the other side serves. */
     private static byte depth(int own, int peers) {
         return (byte) Integer.highestOneBit(Math.min(own, peers));
     }
@@ -162,15 +165,15 @@ public final class QueuePair implements AutoCloseable {
         return inlineBytes;
     }
 
-    /** Work requests that may be posted and not completed. */
+    /** How many work requests may be posted and not completed. */
     public int depth() {
         return depth;
     }
 
     /**
-     * Connects to a peer: through ready-to-receive to ready-to-send. The peer may do so earlier or later.
+     * Connects to a peer: moves through ready-to-receive to ready-to-send. The peer may do so earlier or later.
      *
-     * @throws VerbsException where the device refuses, such as for a peer that cannot be reached
+     * @throws VerbsException if the device refuses, such as for a peer that cannot be reached
      */
     public void connect(Endpoint peer) {
         SoftverbsPlace.own(domain.context().library()).checkReaches(peer.place(), peer.toString());
@@ -229,12 +232,12 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Whether the device has it in the error state. */
+    /** Whether the queue pair is in the error state, as the device reports it. */
     public boolean failed() {
         return state() == ibverbs.IBV_QPS_ERR;
     }
 
-    /** {@code enum ibv_qp_state}, as the device has it. */
+    /** {@code enum ibv_qp_state}, as the device reports it. */
     int state() {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);
@@ -251,11 +254,11 @@ public final class QueuePair implements AutoCloseable {
     /**
      * Posts a list of prepared work requests with one call.
      *
-     * @param requests where the first request is
-     * @param first its index; it is linked to what else is posted
-     * @param payloadBytes of all the list: a device that executes in the post copies so much before the call returns,
-     *     and a call that safepoints wait for must not be long
-     * @return 0, or errno where the device refused: the requests before the refused one are posted
+     * @param requests the object that has the first request
+     * @param first its index; it is linked to the others of the list
+     * @param payloadBytes sum of the list's payloads: a device that executes in the post copies them before the call
+     *     returns, and a call that delays safepoints must be short
+     * @return 0, or errno if the device refused: the requests before the refused one are posted
      */
     public int post(SendRequests requests, int first, long payloadBytes) {
         return payloadBytes <= criticalBytes
@@ -263,16 +266,19 @@ public final class QueuePair implements AutoCloseable {
                 : postUnbounded(requests, first);
     }
 
-    /** Operations one at a time; parameters are {@link OneOperation}'s. Close it before the queue pair. */
+    /**
+     * Creates an object for single operations; the parameters are {@link OneOperation}'s. Close it before the queue
+     * pair.
+     */
     public OneOperation oneOperation(long id, int inlineBytes, int polls) {
         return new OneOperation(this, completions, criticalBytes, id, Math.min(inlineBytes, this.inlineBytes), polls);
     }
 
     /**
-     * The first request that the device did not take, after a {@link #post} that returned an error.
+     * The index of the first request that the device refused, after a {@link #post} that returned an error.
      *
-     * @param first as it was posted: a provider that rings the kernel and is refused (rxe, whose device is gone) names
-     *     no request
+     * @param first the index that was posted, returned if the provider names no request: one that posts by a system
+     *     call which fails (rxe, whose device is gone) does not
      */
     public int refused(SendRequests requests, int first) {
         long named = badRequest.get(ValueLayout.JAVA_LONG, 0);
@@ -281,24 +287,24 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * As {@link #post}, for a request that may make the device call the system or wait, such as the first to a remote
-     * region.
+     * As {@link #post}, for a request with which the device may make a system call or wait, such as the first one to a
+     * remote region.
      */
     public int postUnbounded(SendRequests requests, int first) {
         ordinaryPosts++;
         return calls.postSend(open(), requests.address(first), badRequestAddress);
     }
 
-    /** How many posts were ordinary calls, which safepoints do not wait for; the others were critical ones. */
+    /** How many posts were ordinary calls, which do not delay safepoints; the others were critical calls. */
     public long ordinaryPosts() {
         return ordinaryPosts;
     }
 
     /**
-     * Posts a receive without memory, for one {@link SendRequests#WRITE_WITH_IMMEDIATE} of the peer's. There is room
-     * for one.
+     * Posts a receive without memory, for one {@link SendRequests#WRITE_WITH_IMMEDIATE} of the peer. There is room for
+     * one.
      *
-     * @param id that its completion carries
+     * @param id the id of its completion
      */
     public void postReceive(long id) {
         int error = ibverbs.farheap_post_empty_recv(handle(), id);
@@ -308,10 +314,10 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Idempotent.
+     * Destroys the queue pair. Idempotent.
      *
-     * @throws VerbsException with EBUSY where an operation of the peer's is under way and does not get on, such as that
-     *     of a process that is stopped: no new one can begin, and nothing can be posted; close again later
+     * @throws VerbsException with EBUSY if an operation of the peer is under way and does not progress, such as one of
+     *     a stopped process: no new one can begin, and nothing can be posted; close again later
      */
     @Override
     public synchronized void close() {
@@ -349,7 +355,7 @@ public final class QueuePair implements AutoCloseable {
         return error;
     }
 
-    /** RESET to INIT. */
+    /** Moves from RESET to INIT. */
     void initialize() {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);

@@ -13,14 +13,15 @@ import java.util.Objects;
 import org.bytedeco.javacpp.Loader;
 
 /**
- * Work requests built once, off-heap, and posted many times: a post changes a few words. Each has one scatter/gather
- * entry and, until it is prepared otherwise, its index as {@code wr_id}. One thread at a time. Nothing here allocates.
+ * Work requests that are built once, off-heap, and posted many times: a post changes a few words. Each has one
+ * scatter/gather entry, and its index as {@code wr_id} unless {@link #id} sets another. One thread at a time. Nothing
+ * here allocates after construction.
  */
 public final class SendRequests implements AutoCloseable {
 
     public static final int WRITE = ibverbs.IBV_WR_RDMA_WRITE;
     public static final int READ = ibverbs.IBV_WR_RDMA_READ;
-    /** A WRITE that also completes a receive of the peer's; the immediate is 0. */
+    /** A WRITE that also completes a receive of the peer; the immediate is 0. */
     public static final int WRITE_WITH_IMMEDIATE = ibverbs.IBV_WR_RDMA_WRITE_WITH_IMM;
 
     public static final int COMPARE_AND_SWAP = ibverbs.IBV_WR_ATOMIC_CMP_AND_SWP;
@@ -47,7 +48,7 @@ public final class SendRequests implements AutoCloseable {
     private static final long SGE_LENGTH = Loader.offsetof(ibv_sge.class, "length");
 
     static {
-        // One store of 8 bytes sets two fields.
+        // One 8-byte store sets two fields.
         if (Loader.offsetof(ibv_sge.class, "lkey") != SGE_LENGTH + Integer.BYTES
                 || SEND_FLAGS != OPCODE + Integer.BYTES
                 || ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
@@ -62,17 +63,17 @@ public final class SendRequests implements AutoCloseable {
     private static final long STRIDE = (SGE + Loader.sizeof(ibv_sge.class) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 
     /**
-     * All memory: a segment of our own would be checked to be open at every store. The index is checked instead,
-     * against {@link #count}.
+     * All memory: accesses through a segment of its own would check at every store that it is open. The index is
+     * checked instead, against {@link #count}.
      */
     private static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private final Arena arena = Arena.ofShared();
     private final long address;
-    /** 0 once closed, so that no index is good any more. */
+    /** 0 once closed, so that no index is valid any more. */
     private int count;
 
-    /** @param count how many requests */
+    /** @param count the number of requests */
     public SendRequests(int count) {
         this.count = count;
         this.address = arena.allocate(STRIDE * count, CACHE_LINE).address();
@@ -93,7 +94,7 @@ public final class SendRequests implements AutoCloseable {
     }
 
     /**
-     * Prepares a READ or WRITE; it is the last of its list.
+     * Prepares a READ or WRITE as the last request of its list.
      *
      * @param opcode {@link #READ}, {@link #WRITE} or {@link #WRITE_WITH_IMMEDIATE}
      * @param flags {@link #SIGNALED}, {@link #FENCE}, {@link #INLINE}, or-ed
@@ -112,11 +113,11 @@ public final class SendRequests implements AutoCloseable {
     }
 
     /**
-     * Prepares an atomic on 8 bytes; the old value lands at {@code localAddress}.
+     * Prepares an atomic on 8 bytes as the last request of its list; the old value is written to {@code localAddress}.
      *
      * @param opcode {@link #COMPARE_AND_SWAP} or {@link #FETCH_AND_ADD}
-     * @param compareOrAdd what is compared, or added
-     * @param swap what is stored where the comparison succeeds; unused by FETCH_AND_ADD
+     * @param compareOrAdd the value to compare with, or to add
+     * @param swap the value to store if the comparison succeeds; unused by FETCH_AND_ADD
      */
     public void prepareAtomic(
             int index,
@@ -132,7 +133,7 @@ public final class SendRequests implements AutoCloseable {
         aimAtomic(index, opcode, flags, localAddress, localKey, remoteAddress, remoteKey, compareOrAdd, swap);
     }
 
-    /** As {@link #prepareAtomic}; the request's place in a list stays as it is. */
+    /** As {@link #prepareAtomic}, without changing the request's link to the next one. */
     public void aimAtomic(
             int index,
             int opcode,
@@ -154,7 +155,7 @@ public final class SendRequests implements AutoCloseable {
         MEMORY.set(JAVA_LONG_UNALIGNED, at + SGE + SGE_LENGTH, lengthAndKey(Long.BYTES, localKey));
     }
 
-    /** As {@link #prepare}; the request's place in a list stays as it is. */
+    /** As {@link #prepare}, without changing the request's link to the next one. */
     public void aim(
             int index,
             int opcode,
@@ -165,7 +166,8 @@ public final class SendRequests implements AutoCloseable {
             long remoteAddress,
             int remoteKey) {
         long at = address(index);
-        // Stored here, and no call further down: in a session's request they are 15 calls deep, as deep as C2 inlines.
+        // The stores are not in a method of their own: on a session's path they are 15 calls deep, the most that C2
+        // inlines.
         MEMORY.set(JAVA_LONG_UNALIGNED, at + OPCODE, opcode | (long) flags << Integer.SIZE);
         MEMORY.set(JAVA_LONG_UNALIGNED, at + REMOTE_ADDRESS, remoteAddress);
         MEMORY.set(JAVA_INT_UNALIGNED, at + REMOTE_KEY, remoteKey);
@@ -185,12 +187,12 @@ public final class SendRequests implements AutoCloseable {
         MEMORY.set(JAVA_LONG_UNALIGNED, address(index) + NEXT, address(next));
     }
 
-    /** The request at an address within, which a post reported as the one that the device refused. */
+    /** The index of the request at an address, which a post reported as the one that the device refused. */
     int indexOf(long requestAddress) {
         return (int) ((requestAddress - address) / STRIDE);
     }
 
-    /** Sets what the completion of a request carries. */
+    /** Sets the id of a request's completion. */
     public void id(int index, long id) {
         MEMORY.set(JAVA_LONG_UNALIGNED, address(index) + WR_ID, id);
     }
@@ -212,7 +214,7 @@ public final class SendRequests implements AutoCloseable {
         return MEMORY.get(JAVA_LONG_UNALIGNED, at + (atomic(at) ? ATOMIC_REMOTE_ADDRESS : REMOTE_ADDRESS));
     }
 
-    /** How many bytes a request that has been prepared reads from remote memory: none of a WRITE, 8 of an atomic. */
+    /** How many bytes a prepared request reads from remote memory: 0 for a WRITE, 8 for an atomic. */
     public int bytesRead(int index) {
         long at = address(index);
         return MEMORY.get(JAVA_INT_UNALIGNED, at + OPCODE) == READ || atomic(at)
@@ -228,7 +230,7 @@ public final class SendRequests implements AutoCloseable {
         }
     }
 
-    /** How far requests are apart, in bytes. */
+    /** The distance between two requests, in bytes. */
     int stride() {
         return (int) STRIDE;
     }

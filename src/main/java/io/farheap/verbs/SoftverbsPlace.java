@@ -6,12 +6,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Where a process is, as far as softverbs minds: it reaches those of one user, on one host, in one pid and one network
- * namespace. The device itself cannot tell such a process from one that is gone.
+ * The place of a process, as far as softverbs depends on it: softverbs reaches processes of one user, on one host, in
+ * one pid namespace and one network namespace. The device itself cannot tell a process outside of these from one that
+ * has ended.
  *
- * @param user effective
- * @param host a number of the host since it has booted and of the two namespaces; 0 where that is not known, or the
- *     device is another one
+ * @param user the effective user id
+ * @param host a hash of the host's boot id and the two namespaces; 0 if it is not known, or the device is another one
  */
 public record SoftverbsPlace(int user, long host) {
 
@@ -21,15 +21,15 @@ public record SoftverbsPlace(int user, long host) {
         private static final SoftverbsPlace PLACE = look();
     }
 
-    /** This process's, on a device of this library. */
+    /** The place of this process, on a device of this library. */
     static SoftverbsPlace own(VerbsLibrary library) {
         return library == VerbsLibrary.SOFT ? CurrentProcess.PLACE : UNKNOWN;
     }
 
     /**
-     * @param other where the peer's process is
-     * @param peer for the message
-     * @throws VerbsException where a process there cannot be reached from here
+     * @param other the place of the peer's process
+     * @param peer the peer's name, for the message
+     * @throws VerbsException if a process there cannot be reached from here
      */
     void checkReaches(SoftverbsPlace other, String peer) {
         if (host == 0 || other.host == 0) {
@@ -57,7 +57,7 @@ public record SoftverbsPlace(int user, long host) {
                     + Files.readSymbolicLink(Path.of("/proc/self/ns/net"));
             long hash = 0;
             for (int i = 0; i < host.length(); i++) {
-                // Of splitmix64: near inodes are to be far numbers.
+                // splitmix64's mixing, so that neighbouring inode numbers give distant hashes.
                 hash = (hash ^ host.charAt(i)) * 0xBF58476D1CE4E5B9L;
                 hash ^= hash >>> 31;
             }

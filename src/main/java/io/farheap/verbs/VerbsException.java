@@ -13,20 +13,20 @@ public final class VerbsException extends RuntimeException {
     }
 
     /**
-     * @param what the call, its arguments and what to do about it
-     * @param errno as the call returned it
+     * @param what the call, its arguments and a remedy
+     * @param errno the value that the call returned
      */
     public VerbsException(String what, int errno) {
         super(what + ": " + Errno.describe(errno));
         this.errno = errno;
     }
 
-    /** Whether the device is in the middle of something that must end first: try again later. */
+    /** Whether the device is busy with an operation that must end first: try again later. */
     public boolean busy() {
         return errno == Errno.EBUSY;
     }
 
-    /** Linux's error number, 0 where the failure has none. */
+    /** Linux's error number, 0 if the failure has none. */
     public int errno() {
         return errno;
     }

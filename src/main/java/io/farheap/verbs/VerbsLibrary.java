@@ -16,7 +16,7 @@ import org.bytedeco.javacpp.Pointer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which libibverbs is under this process. It is chosen once, by the system property {@code farheap.verbs} or by
+ * The libibverbs that this process uses. It is chosen once, by the system property {@code farheap.verbs} or by
  * {@link #choose} before the first device is listed.
  */
 public enum VerbsLibrary {
@@ -27,18 +27,23 @@ public enum VerbsLibrary {
     SOFT,
     /**
      * {@link #SYSTEM} if this process can use a device of it: the device's node opens, it is InfiniBand or RoCE, has an
-     * active port, and a reliable connection's queue pair can be made. Else {@link #SOFT}, and {@link #whySoft} says
-     * why. The command line's default.
+     * active port, and supports reliable connections. Else {@link #SOFT}, and {@link #whySoft} returns the reason. The
+     * command line's default.
      */
     AUTO;
 
     public static final String PROPERTY = "farheap.verbs";
 
-    /** Of what is undeployed the files become free when it has been collected. */
+    /**
+     * The most copies of a file. An undeployed class loader's copy becomes free when that loader has been collected.
+     */
     private static final int MOST_LOADERS = 63;
 
     private static final String BINDING_PATH = "io/farheap/verbs/";
-    /** Not as JavaCPP would name it, which then finds it, and fails if it has no cache to write to. */
+    /**
+     * Not the name by which JavaCPP would find the library: it would then try to extract it, and fail without a
+     * writable cache.
+     */
     private static final String BINDING = "farheap_binding";
 
     private static final String SYSTEM_SONAME = "libibverbs.so.1";
@@ -48,9 +53,9 @@ public enum VerbsLibrary {
     private static @Nullable String whySoft;
 
     /**
-     * Chooses the library where the system property does not.
+     * Chooses the library, unless the system property does.
      *
-     * @throws IllegalStateException where another one is in use already
+     * @throws IllegalStateException if another one is in use already
      */
     public static synchronized void choose(VerbsLibrary library) {
         if (System.getProperty(PROPERTY) != null) {
@@ -66,8 +71,8 @@ public enum VerbsLibrary {
     /**
      * Loads the chosen library, once.
      *
-     * @param whyNotSystem tries the system's devices, for {@link #AUTO}: null if one serves; else why none does, and
-     *     nothing of that library is in use
+     * @param whyNotSystem tries the system's devices, for {@link #AUTO}: returns null if one serves, else the reason
+     *     why none does; nothing of that library is then in use
      * @return {@link #SYSTEM} or {@link #SOFT}
      */
     static synchronized VerbsLibrary load(Supplier<@Nullable String> whyNotSystem) {
@@ -89,17 +94,18 @@ public enum VerbsLibrary {
     }
 
     /**
-     * Why {@link #AUTO} took softverbs, with the reason of each device; null if it did not, or nothing is loaded yet.
+     * The reason why {@link #AUTO} chose softverbs, with the fault of each device; null if it did not, or nothing is
+     * loaded yet.
      */
     public static synchronized @Nullable String whySoft() {
         return whySoft;
     }
 
     /**
-     * Where the embedded softverbs library is on the file system: written on first use, beside JavaCPP's cache.
+     * The embedded softverbs library as a file, written on first use, beside JavaCPP's cache.
      *
-     * @throws VerbsException where the jar has none for this platform, or there is no directory for it that is closed
-     *     to other users
+     * @throws VerbsException if the jar has none for this platform, or there is no directory for it to which other
+     *     users cannot write
      */
     public static File softLibrary() {
         Path file = extract(VerbsLibrary.class, "io/farheap/verbs/", "libsoftverbs.so");
@@ -110,7 +116,7 @@ public enum VerbsLibrary {
         return file.toFile();
     }
 
-    /** Null where there is no such library beside the class. */
+    /** Null if there is no such library beside the class. */
     static @Nullable Path extract(Class<?> beside, String path, String library) {
         return extract(beside, path, library, 0);
     }
@@ -163,17 +169,17 @@ public enum VerbsLibrary {
     private static void loadBinding() {
         try {
             requireOneLoader();
-            // Before JavaCPP looks for them: what it has loaded it takes from nowhere else.
+            // Before JavaCPP looks for them: it does not search for a library that is loaded already.
             try {
                 load(Pointer.class, "org/bytedeco/javacpp/", "jnijavacpp", "jnijavacpp");
             } catch (UnsatisfiedLinkError e) {
-                // It needs a newer system than the binding, which has all of it that Farheap uses.
+                // JavaCPP's library needs a newer system than the binding, which contains all of it that Farheap uses.
                 load(Pointer.class, BINDING_PATH, BINDING, "jnijavacpp");
             }
             load(ibverbs.class, BINDING_PATH, BINDING, "jniibverbs");
             Loader.load(ibverbs.class);
         } catch (UnsatisfiedLinkError e) {
-            // JavaCPP's last way tells least: the one before is its cause.
+            // JavaCPP's last attempt explains least; its cause is the attempt before.
             Throwable cause = e.getCause();
             String why = String.valueOf((cause == null ? e : cause).getMessage());
             throw new VerbsException("cannot load Farheap's native binding for " + Loader.getPlatform() + " (" + why
@@ -190,9 +196,9 @@ public enum VerbsLibrary {
     }
 
     /**
-     * The file that no other class loader has.
+     * Loads the first copy of the file that no other class loader has loaded.
      *
-     * @param name by which JavaCPP is to know it
+     * @param name the name under which JavaCPP registers the library
      */
     private static void load(Class<?> beside, String path, String library, String name) {
         for (int copy = 0; ; copy++) {
@@ -218,7 +224,10 @@ public enum VerbsLibrary {
         }
     }
 
-    /** With its characters, of which it makes a file; a path's has the locale's bytes, taken for UTF-8 there. */
+    /**
+     * A URL of which JavaCPP makes the same file again; a URL of the Path itself would have the locale's bytes, which
+     * JavaCPP decodes as UTF-8.
+     */
     private static URL asJavaCppReads(Path file) throws MalformedURLException {
         return file.toFile().toURI().toURL();
     }
@@ -232,7 +241,7 @@ public enum VerbsLibrary {
         return false;
     }
 
-    /** What to do about what the loader said; empty if that is not known. */
+    /** A remedy for an error of the loader; empty if none is known. */
     private static String remedy(String error) {
         if (error.contains("failed to map segment from shared object")) {
             return "; is its file system mounted noexec? Set -D" + EmbeddedLibrary.PROPERTY
@@ -247,7 +256,10 @@ public enum VerbsLibrary {
                 : "";
     }
 
-    /** JavaCPP finds classes that its native code names by its own class loader. */
+    /**
+     * JavaCPP resolves the classes that its native code names with its own class loader, so both must have the same
+     * one.
+     */
     private static void requireOneLoader() {
         if (Pointer.class.getClassLoader() != ibverbs.class.getClassLoader()) {
             throw new VerbsException(
@@ -257,9 +269,9 @@ public enum VerbsLibrary {
     }
 
     /**
-     * @param name a path in the locale's bytes, which are UTF-8 if JavaCPP makes them of a string; or a file's that the
-     *     loader is to find; and a zero
-     * @return null, or why it cannot be loaded
+     * @param name a path in the locale's bytes (JavaCPP would encode a string in UTF-8), or a file name that the
+     *     dynamic loader searches for; terminated by a zero
+     * @return null, or the reason why it cannot be loaded
      */
     private static @Nullable String open(byte[] name) {
         try (BytePointer bytes = new BytePointer(name)) {

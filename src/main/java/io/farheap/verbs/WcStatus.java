@@ -18,7 +18,7 @@ public final class WcStatus {
 
     private WcStatus() {}
 
-    /** The library's words for a status. */
+    /** The library's description of a status. */
     public static String describe(int status) {
         VerbsLibrary _ = Devices.library();
         return ibverbs.farheap_wc_status_str(status).getString();

@@ -1,6 +1,9 @@
 package io.farheap.kv.policy;
 
-/** What a policy wants to know of an object (Ditto, table 1). A session writes only what one of its policies needs. */
+/**
+ * Information about an object that a policy may need (Ditto, table 1). A session writes only what one of its policies
+ * needs.
+ */
 public enum AccessInformation {
     SIZE,
     INSERT_TIME,
@@ -10,6 +13,9 @@ public enum AccessInformation {
     LATENCY,
     /** As {@link #LATENCY}. */
     COST,
-    /** Words in the object's block that the policy itself changes: a WRITE more an access, a READ more a candidate. */
+    /**
+     * Words in the object's block that the policy itself changes: they cost one more WRITE per access, and one more
+     * READ per candidate.
+     */
     EXTENSION
 }

@@ -1,19 +1,20 @@
 package io.farheap.kv.policy;
 
 /**
- * What GDS, GDSF and LFUDA share: an object's worth is added to the cache's age at its last access, and the age is the
- * priority of the latest that went, so that what was worth much once does not stay for ever.
+ * The common part of GDS, GDSF and LFUDA. An object's priority is its worth plus the cache's age at its last access,
+ * and the age is the priority of the latest evicted object, so that an object which was once worth much does not stay
+ * forever.
  *
- * <p>The originals have one age. Here each session has its own, and the one at an object's last access is kept with the
- * object; a session that accesses an object whose age is above its own goes on from that, so the ages of sessions with
- * objects in common stay together. Under sampling the one that goes is not the lowest of all, so the age runs ahead of
- * the exact one, and never back.
+ * <p>The original algorithms have one age. Here each session has its own, and the age at an object's last access is
+ * kept with the object; a session that accesses an object with a greater age than its own continues from that age, so
+ * the ages of sessions with common objects stay close. With sampling, the evicted object is not the lowest of all, so
+ * the age runs ahead of the exact one, and never decreases.
  */
 abstract class AgingPolicy implements EvictionPolicy {
 
     private double age;
 
-    /** What an object is worth without its age. */
+    /** The object's worth without its age. */
     abstract double worth(ObjectMetadata object);
 
     @Override

@@ -3,16 +3,16 @@ package io.farheap.kv.policy;
 import java.util.Set;
 
 /**
- * A caching algorithm as a function from what is known of an object to how much it is worth keeping (Ditto, section
- * 4.2). Of several objects the one of the lowest priority goes. An instance belongs to one session and one thread; what
- * it shares with other sessions is in the objects alone.
+ * A caching algorithm as a function from the information about an object to the worth of keeping it (Ditto, section
+ * 4.2). Of several objects the one with the lowest priority is evicted. An instance belongs to one session and one
+ * thread; all state that it shares with other sessions is in the objects.
  */
 public interface EvictionPolicy {
 
-    /** The lower, the sooner the object goes. Changes nothing. */
+    /** The object's priority: the lower, the sooner it is evicted. Changes nothing. */
     double priority(ObjectMetadata object);
 
-    /** What {@link #priority} and {@link #update} read. */
+    /** The information that {@link #priority} and {@link #update} read. */
     Set<AccessInformation> needs();
 
     /** How many words of {@link ObjectMetadata#extension} the policy keeps with each object. */
@@ -21,15 +21,15 @@ public interface EvictionPolicy {
     }
 
     /**
-     * An access to an object, its insertion first: changes its extension. All but {@link ObjectMetadata#now} is of
-     * before the access; at an insertion the frequency and the extension are 0.
+     * Updates the object's extension at an access, or at its insertion. All information except
+     * {@link ObjectMetadata#now} is that before the access; at an insertion the frequency and the extension are 0.
      */
     default void update(ObjectMetadata object) {}
 
     /**
-     * An object that this policy named goes. Policies that age objects learn from it how far they are.
+     * Called when an object is evicted that this policy named. Policies that age objects advance their age by it.
      *
-     * @param priority it had
+     * @param priority the priority that the object had
      */
     default void evicted(double priority) {}
 }

@@ -2,7 +2,7 @@ package io.farheap.kv.policy;
 
 import java.util.Set;
 
-/** The first that came goes. */
+/** Evicts the object that was inserted first. */
 final class Fifo implements EvictionPolicy {
 
     @Override

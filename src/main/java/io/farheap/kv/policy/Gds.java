@@ -2,7 +2,10 @@ package io.farheap.kv.policy;
 
 import java.util.Set;
 
-/** GreedyDual-Size (Cao and Irani, USITS '97): the cheapest a unit goes, aged ({@link AgingPolicy}). */
+/**
+ * GreedyDual-Size (Cao and Irani, USITS '97): evicts the object with the lowest cost per unit of size, aged
+ * ({@link AgingPolicy}).
+ */
 final class Gds extends AgingPolicy {
 
     @Override

@@ -2,7 +2,10 @@ package io.farheap.kv.policy;
 
 import java.util.Set;
 
-/** The fewest accesses per tick in the cache and per unit of size go (Blankstein, ATC '17), which samples too. */
+/**
+ * Evicts the object with the fewest accesses per tick in the cache and per unit of size (Blankstein, ATC '17); the
+ * paper's cache samples, too.
+ */
 final class Hyperbolic implements EvictionPolicy {
 
     @Override

@@ -3,8 +3,8 @@ package io.farheap.kv.policy;
 import java.util.Set;
 
 /**
- * The least frequently used goes. An object is forgotten when it goes (in-cache LFU). What a client has not yet sent of
- * its counts is missing in what others see.
+ * Evicts the least frequently used object. The count is dropped at eviction (in-cache LFU). Accesses that a client has
+ * counted and not yet sent are missing in the counts that other clients see.
  */
 final class Lfu implements EvictionPolicy {
 

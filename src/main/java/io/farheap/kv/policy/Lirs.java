@@ -3,16 +3,16 @@ package io.farheap.kv.policy;
 import java.util.Set;
 
 /**
- * The longest reuse distance goes (LIRS, SIGMETRICS '02): that between the last two accesses, or that since the last
- * where it is longer already. An object that was accessed once has no reuse distance yet and goes before all others,
- * the least recently used first.
+ * Evicts the object with the longest reuse distance (LIRS, SIGMETRICS '02): the distance between its last two accesses,
+ * or that since the last one if it is already longer. An object that was accessed once has no reuse distance yet and is
+ * evicted before all others, the least recently used first.
  *
- * <p>The original counts distances in other objects accessed; here they are ticks. It remembers distances of objects
- * that are out of the cache, and holds new ones in a queue of 1% of it; this one does neither.
+ * <p>The original measures distances in other objects accessed; here they are ticks. It also remembers distances of
+ * evicted objects, and keeps new objects in a queue of 1% of the cache; this policy does neither.
  */
 final class Lirs implements EvictionPolicy {
 
-    /** Above any distance, and still so small that ticks added to it count. */
+    /** Greater than any distance, and small enough that ticks added to it are not lost by rounding. */
     private static final double NEVER = 1L << 52;
 
     @Override

@@ -3,11 +3,11 @@ package io.farheap.kv.policy;
 import java.util.Set;
 
 /**
- * Least recently or frequently used (Lee, IEEE ToC '01): the lowest sum over all accesses of {@code 0.5^(age/h)} goes.
- * With h towards 0 this is LRU, with h towards infinity LFU.
+ * Least recently or frequently used (Lee, IEEE ToC '01): evicts the object with the lowest sum over all accesses of
+ * {@code 0.5^(age/h)}. With h towards 0 this is LRU, with h towards infinity LFU.
  *
- * <p>As all sums shrink alike, what is kept is when a single access would have had the same sum, in half lives; so it
- * needs no time of the last access. It is exact but for the rounding of a double.
+ * <p>All sums decay at the same rate. So the policy keeps, in half lives, the time at which a single access would have
+ * given the same sum now, and needs no time of the last access. It is exact except for the rounding of a double.
  */
 final class Lrfu implements EvictionPolicy {
 

@@ -2,7 +2,7 @@ package io.farheap.kv.policy;
 
 import java.util.Set;
 
-/** The least recently used goes. Exact but for what sampling misses. */
+/** Evicts the least recently used object. Exact except for what sampling misses. */
 final class Lru implements EvictionPolicy {
 
     @Override

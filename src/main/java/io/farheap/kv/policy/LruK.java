@@ -3,11 +3,11 @@ package io.farheap.kv.policy;
 import java.util.Set;
 
 /**
- * LRU-K (O'Neil, SIGMOD '93) as Ditto's listing 1 has it: the one whose K-th last access is the longest ago goes; one
- * with fewer accesses counts by its insertion, as in a queue of first in, first out.
+ * LRU-K (O'Neil, SIGMOD '93) as in Ditto's listing 1: evicts the object whose K-th last access is the longest ago; an
+ * object with fewer accesses counts by its insertion time, as in FIFO.
  *
- * <p>The original lets those with fewer accesses go before all others and remembers objects that are out of the cache.
- * The listing packs K times into one word with a counter; here they are words, the latest first.
+ * <p>The original evicts objects with fewer accesses before all others and remembers evicted objects. The listing packs
+ * K times into one word with a counter; here each has a word, the latest first.
  */
 final class LruK implements EvictionPolicy {
 

@@ -2,7 +2,7 @@ package io.farheap.kv.policy;
 
 import java.util.Set;
 
-/** The most recently used goes: for loops longer than the cache. */
+/** Evicts the most recently used object: for loops that are longer than the cache. */
 final class Mru implements EvictionPolicy {
 
     @Override

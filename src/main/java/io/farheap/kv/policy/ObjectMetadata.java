@@ -1,9 +1,10 @@
 package io.farheap.kv.policy;
 
 /**
- * What is known of one object: filled in from a slot that was read, then given to policies, then used for the next. One
- * thread. Times are ticks of the map's clock, at least 1. As others write the slot meanwhile, its parts may be of
- * different moments and of different objects: every value is possible, and a policy takes them all.
+ * The information about one object: a session fills it from a slot that it has read, passes it to policies, and reuses
+ * it for the next object. One thread. Times are ticks of the map's clock, at least 1. Other clients write the slot
+ * meanwhile, so its parts may be of different moments and of different objects: every value is possible, and a policy
+ * must accept them all.
  */
 public final class ObjectMetadata {
 
@@ -23,7 +24,7 @@ public final class ObjectMetadata {
 
     public ObjectMetadata() {}
 
-    /** When the object came into the cache. */
+    /** The time at which the object was inserted. */
     public long insertTime() {
         return insertTime;
     }
@@ -33,7 +34,7 @@ public final class ObjectMetadata {
         return this;
     }
 
-    /** When it was last accessed; at its insertion, that time. */
+    /** The time of the last access; at its insertion, that time. */
     public long lastAccess() {
         return lastAccess;
     }
@@ -43,7 +44,7 @@ public final class ObjectMetadata {
         return this;
     }
 
-    /** How often it was accessed, its insertion included, as far as clients have said so. */
+    /** The number of accesses, its insertion included, as far as clients have sent their counts. */
     public long frequency() {
         return frequency;
     }
@@ -64,7 +65,7 @@ public final class ObjectMetadata {
         return this;
     }
 
-    /** When it is no longer to be found; 0 never. */
+    /** The time from which the object is no longer found; 0 for never. */
     public long expiry() {
         return expiry;
     }
@@ -74,12 +75,12 @@ public final class ObjectMetadata {
         return this;
     }
 
-    /** Whether its time is over. */
+    /** Whether the object has expired. */
     public boolean expired() {
         return expiry != 0 && expiry <= now;
     }
 
-    /** How long this client thinks that an access takes, in a unit that the client chooses. */
+    /** This client's estimate of the latency of an access, in a unit that the client chooses. */
     public double latency() {
         return latency;
     }
@@ -89,7 +90,7 @@ public final class ObjectMetadata {
         return this;
     }
 
-    /** How dear this client thinks that fetching the object again is, in a unit that the client chooses. */
+    /** This client's estimate of the cost of fetching the object again, in a unit that the client chooses. */
     public double cost() {
         return cost;
     }
@@ -99,7 +100,7 @@ public final class ObjectMetadata {
         return this;
     }
 
-    /** The time of what is being done: of the access, or of the choice of a victim. */
+    /** The current time: of the access, or of the choice of a victim. */
     public long now() {
         return now;
     }
@@ -109,12 +110,12 @@ public final class ObjectMetadata {
         return this;
     }
 
-    /** Where the words of the policy that is asked next begin: policies of one map have words of their own. */
+    /** Sets the first word of the policy that is asked next: each policy of a map has words of its own. */
     public void firstWord(int word) {
         firstWord = word;
     }
 
-    /** A word of what the policy keeps with the object; all are 0 in a new object. */
+    /** A word that the policy keeps with the object; all are 0 in a new object. */
     public long extension(int word) {
         return extension[firstWord + word];
     }
@@ -124,7 +125,9 @@ public final class ObjectMetadata {
         return this;
     }
 
-    /** A word as a number; that of a new object is 0. What is no number, as memory may say, counts as 0. */
+    /**
+     * A word as a double; that of a new object is 0. A value that is not finite, which memory may contain, counts as 0.
+     */
     public double extensionNumber(int word) {
         double number = Double.longBitsToDouble(extension(word));
         return Double.isFinite(number) ? number : 0;

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongFunction;
 
-/** Policies by name. */
+/** The policies by name. */
 public final class Policies {
 
     private static final long NO_NUMBER = 0;
@@ -26,7 +26,7 @@ public final class Policies {
             Map.entry("lfuda", number -> new Lfuda()),
             Map.entry("lrfu", Policies::lrfu),
             Map.entry("lru-k", Policies::lruK)));
-    /** Those that take a number. */
+    /** The policies that take a number. */
     private static final List<String> NUMBERED = List.of("lrfu", "lru-k");
 
     private Policies() {}
@@ -37,11 +37,11 @@ public final class Policies {
     }
 
     /**
-     * A new policy, for one session.
+     * Makes a policy, for one session.
      *
-     * @param name one of {@link #names}, in any case; behind {@code lrfu:} its half life in ticks, behind
-     *     {@code lru-k:} its K
-     * @throws IllegalArgumentException where there is none of that name, or its number is out of range
+     * @param name one of {@link #names}, in any case; {@code lrfu:} may be followed by its half life in ticks,
+     *     {@code lru-k:} by its K
+     * @throws IllegalArgumentException if there is none of that name, or its number is out of range
      */
     public static EvictionPolicy named(String name) {
         String[] parts = name.toLowerCase(Locale.ROOT).split(":", 2);

@@ -2,7 +2,7 @@ package io.farheap.kv.policy;
 
 import java.util.Set;
 
-/** The largest goes, in units of 64 bytes: smaller differences are not seen. */
+/** Evicts the largest object, in units of 64 bytes: smaller differences do not count. */
 final class Size implements EvictionPolicy {
 
     @Override

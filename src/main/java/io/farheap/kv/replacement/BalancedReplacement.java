@@ -6,20 +6,21 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * The adaptive replacement that maps use unless told otherwise: ARC's idea (FAST '03) with Ditto's means. Objects are
- * of two kinds: seen once, or again. One expert evicts objects seen once, the least recently used first; the other
- * those seen again, that of the greatest age over the root of its repeats first. Instead of a probability, what is
- * learned is a share of the objects: where those seen once are more than their share, one of them goes, else one of the
- * others. A regret moves the share away from the expert that evicted what is missed now, by more the rarer its entries
- * are in the history.
+ * The adaptive replacement that maps use by default: ARC's idea (FAST '03) with Ditto's means. Objects are of two
+ * kinds: seen once, or seen again. One expert evicts objects seen once, the least recently used first; the other evicts
+ * objects seen again, in the order of their age divided by the root of their repeats, the greatest first. The session
+ * learns not a probability but a share of the objects: if more than this share of them were seen once, the next victim
+ * is one seen once, else one seen again. A regret moves the share away from the expert that evicted the object which is
+ * missed now; the step is greater, the rarer that expert's entries are in the history.
  *
  * <ul>
  *   <li>An object that returns while its history entry lives has been seen again, and keeps its count.
- *   <li>How large a share of objects, and of history entries, was seen once, is estimated from the samples.
- *   <li>The age at eviction is the scale of time; of a session that has evicted nothing, the greatest age in a bucket,
- *       which is a little less where others evict, and that of the map where nobody does. A repeat within 0.07 of it
- *       after the insertion belongs to the same use and makes no object seen again; an access within 0.3 of it (of that
- *       of the object's kind) after the last writes nothing, as it would not change who goes.
+ *   <li>The parts of the objects, and of the history entries, that were seen once are estimated from the samples.
+ *   <li>The age at eviction is the scale of time. A session that has evicted nothing takes the greatest age in a
+ *       bucket, which is a little less than the age at eviction if other sessions evict, and about the age of the map
+ *       if none does. A repeat within 0.07 of that scale after the insertion belongs to the same use, and does not
+ *       count as seen again; an access within 0.3 of it (of that of the object's kind) after the last one writes
+ *       nothing, as it would not change the choice of victims.
  *   <li>Counts end at {@link #MOST_COUNTED}, so that the hottest objects cost no fetch-and-add.
  *   <li>A sample gives one victim for every {@link #OBJECTS_A_VICTIM} objects in it, rounded.
  * </ul>
@@ -34,34 +35,34 @@ final class BalancedReplacement implements Replacement {
     static final long MOST_COUNTED = 8;
 
     static final int OBJECTS_A_VICTIM = 64;
-    /** Objects of one sample that are looked at. */
+    /** The most objects of one sample that are considered. */
     static final int MOST_OBJECTS = 512;
 
-    /** Parts of the age at eviction. */
+    /** Fractions of the age at eviction. */
     private static final double ONE_USE = 0.07;
 
     private static final double FRESH = 0.3;
 
-    /** Objects by which the share moves at a regret, where both experts have the same number of entries. */
+    /** By how many objects a regret moves the share, if both experts have the same number of entries. */
     private static final double STEP = 0.3;
-    /** Where a batch of the usual size would move the share too far, batches have a regret for so many objects. */
+    /** A batch has one regret for so many objects, if the usual size would move the share of a small map too far. */
     private static final long OBJECTS_A_REGRET = 16;
     /** After so many evictions any regret is sent, so that many sessions learn together and not each for itself. */
     private static final long EVICTIONS_AN_EXCHANGE = 32;
-    /** A rarer expert's regret counts by so much more at most. */
+    /** The least part of the entries that is assumed for an expert, which bounds the step of its regret. */
     private static final double LEAST_PART = 0.01;
-    /** Objects over which an estimated part is averaged, about. */
+    /** The approximate number of objects over which an estimated part is averaged. */
     private static final double PART_OBJECTS = 640;
-    /** Evictions over which the age is averaged, about. */
+    /** The approximate number of evictions over which the age is averaged. */
     private static final long AGE_EVICTIONS = 500;
-    /** Buckets over which the greatest age in one is averaged, about. */
+    /** The approximate number of buckets over which their greatest age is averaged. */
     private static final long SEEN_BUCKETS = 100;
 
     private static final double UNKNOWN = -1;
-    /** The score of an object that was chosen; others have 0 or more. */
+    /** The score of an object that was already chosen; others have 0 or more. */
     private static final double GONE = -1;
 
-    /** Of numbers of repeats. */
+    /** Roots of the numbers of repeats. */
     private static final double[] ROOTS =
             IntStream.range(0, (int) MOST_COUNTED).mapToDouble(Math::sqrt).toArray();
 
@@ -69,7 +70,7 @@ final class BalancedReplacement implements Replacement {
     private final RegretExchange exchange;
     private double share;
 
-    /** Of objects, and of history entries, the part that was seen once. */
+    /** The part of the objects, and of the history entries, that was seen once. */
     private double onceObjects = UNKNOWN;
 
     private double onceEntries = UNKNOWN;
@@ -81,12 +82,12 @@ final class BalancedReplacement implements Replacement {
     private final long[] kindEvictions = new long[EXPERTS];
     private long evictionsAtExchange;
 
-    // The sample: objects of each kind in the order in which they were offered, and those whose time is over.
+    // The sample: the objects of each kind in the order in which they were offered, and the expired objects.
     private final int[][] slots = new int[EXPERTS][MOST_OBJECTS];
     private final double[][] ages = new double[EXPERTS][MOST_OBJECTS];
     private final double[][] scores = new double[EXPERTS][MOST_OBJECTS];
     private final int[] offeredOf = new int[EXPERTS];
-    /** Those that have not gone. */
+    /** By kind: objects of the sample that were not chosen yet. */
     private final int[] leftOf = new int[EXPERTS];
 
     private final int[] dead = new int[MOST_OBJECTS];
@@ -100,7 +101,7 @@ final class BalancedReplacement implements Replacement {
     private boolean counted;
     private long chosenBy;
 
-    /** @param objects that the map is to hold, which is also the length of its history */
+    /** @param objects the number of objects that the map should hold, which is also the length of its history */
     BalancedReplacement(long objects) {
         if (objects < 1 || objects > HistoryIds.LONGEST) {
             throw new IllegalArgumentException("a map of " + objects + " objects; take 1 to " + HistoryIds.LONGEST);
@@ -124,7 +125,7 @@ final class BalancedReplacement implements Replacement {
         return object.frequency() <= 1 ? ONCE : AGAIN;
     }
 
-    /** The age at eviction of a kind's objects, or of any as long as none of the kind has gone. */
+    /** The age at eviction of a kind's objects, or of all objects until one of that kind has been evicted. */
     private double kindAge(int kind) {
         return kindEvictions[kind] == 0 ? age() : kindAges[kind];
     }
@@ -228,7 +229,7 @@ final class BalancedReplacement implements Replacement {
         return slot;
     }
 
-    /** The first of the greatest. */
+    /** The index of the first greatest value. */
     private static int greatest(double[] of, int count) {
         int greatest = 0;
         double most = of[0];
@@ -248,7 +249,7 @@ final class BalancedReplacement implements Replacement {
         kindAges[kind] += (age - kindAges[kind]) / (double) Math.min(AGE_EVICTIONS, kindEvictions[kind]);
     }
 
-    /** Takes the sample into the estimates. */
+    /** Updates the estimates with the sample. */
     private void count() {
         counted = true;
         onceObjects = average(onceObjects, offeredOnce, offered);
@@ -289,7 +290,7 @@ final class BalancedReplacement implements Replacement {
         share = Math.clamp(share + (expert == 1L << ONCE ? step : -step), 0.0, 1.0);
     }
 
-    /** A share after the steps that were regretted with each expert. */
+    /** The share after the given sums of steps away from each expert. */
     static double moved(double share, double[] steps) {
         return Math.clamp(share + steps[ONCE] - steps[AGAIN], 0.0, 1.0);
     }

@@ -1,6 +1,6 @@
 package io.farheap.kv.replacement;
 
-/** {@link BalancedReplacement}'s share, as all sessions learn it together. Any thread may call. */
+/** The share of {@link BalancedReplacement} that all sessions of a map learn together. Any thread may call. */
 final class ControllerShare implements SharedWeights {
 
     private final RegretBatch received = new RegretBatch(BalancedReplacement.EXPERTS);

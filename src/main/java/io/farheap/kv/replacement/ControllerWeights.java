@@ -2,7 +2,7 @@ package io.farheap.kv.replacement;
 
 /**
  * The weights that all clients of a map learn together, at a server (Ditto, section 4.3.2). A client sends a
- * {@link RegretBatch} and gets the weights that come of it, a double for each expert. Any thread may call.
+ * {@link RegretBatch} and receives the resulting weights, a double for each expert. Any thread may call.
  */
 public final class ControllerWeights implements SharedWeights {
 
@@ -19,7 +19,7 @@ public final class ControllerWeights implements SharedWeights {
         return RegretBatch.words(weights.experts());
     }
 
-    /** Applies a batch, and answers with the weights; one without regrets asks only. */
+    /** Applies a batch, and answers with the weights; a batch without regrets only asks for them. */
     @Override
     public synchronized void answer(long[] words) {
         received.decode(words);

@@ -9,8 +9,8 @@ import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 
 /**
- * Replacement as in Ditto's section 4.3: any policies as experts, one victim a sample, chosen by the weights that are
- * learned from regrets. With one expert it is that policy alone. An object that returns is as new.
+ * Replacement as in Ditto's section 4.3: any policies as experts, and one victim per sample, chosen by weights that are
+ * learned from regrets. With one expert it is that policy alone. An object that returns counts as new.
  */
 final class ExpertReplacement implements Replacement {
 
@@ -21,7 +21,7 @@ final class ExpertReplacement implements Replacement {
     private final int writes;
     private boolean chosen;
 
-    /** @param objects that the map is to hold, which is also the length of its history */
+    /** @param objects the number of objects that the map should hold, which is also the length of its history */
     ExpertReplacement(List<EvictionPolicy> policies, long objects, long seed) {
         sample = new VictimChoice(policies);
         weights = new LearnedWeights(policies.size(), objects);

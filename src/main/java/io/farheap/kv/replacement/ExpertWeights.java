@@ -4,18 +4,18 @@ import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
 /**
- * How much each expert is trusted: weights that sum to 1, none below {@link #FLOOR}, so that each can come back (Ditto,
- * section 4.3.2). Sets of experts are bitmaps, bit i for expert i. One thread.
+ * The trust in each expert: weights that sum to 1, none below {@link #FLOOR}, so that each can recover (Ditto, section
+ * 4.3.2). Sets of experts are bitmaps, bit i for expert i. One thread.
  */
 public final class ExpertWeights {
 
-    /** Experts at most: the bitmap of a history entry has a byte for them. */
+    /** The most experts: the bitmap of a history entry has one byte for them. */
     public static final int MOST_EXPERTS = 8;
 
     public static final double FLOOR = 0.01;
     public static final double LEARNING_RATE = 0.1;
 
-    /** What is left of a penalty for an entry at the far end of the history. */
+    /** The remaining penalty of an entry at the far end of the history. */
     private static final double LEAST_PENALTY = 0.005;
 
     private final double[] weights;
@@ -41,7 +41,7 @@ public final class ExpertWeights {
         return weights[expert];
     }
 
-    /** The weights of a set of experts, summed: the probability that their candidate goes. */
+    /** The sum of the weights of a set of experts: the probability that their candidate is evicted. */
     public double weight(long experts) {
         double sum = 0;
         for (int expert = 0; expert < weights.length; expert++) {
@@ -58,15 +58,17 @@ public final class ExpertWeights {
     }
 
     /**
-     * How bad it was to evict what is missed now: {@code d^t}, 1 for the newest entry and falling with its age.
+     * The penalty for evicting the object that is missed now: {@code d^t}, 1 for the newest entry and less for older
+     * ones.
      *
-     * @param age of the history entry ({@link HistoryIds#age}); an entry newer than what is known counts as the newest
+     * @param age the age of the history entry ({@link HistoryIds#age}); an entry newer than the known counter counts as
+     *     the newest
      */
     public static double penalty(double discount, long age) {
         return Math.pow(discount, (double) Math.max(0, age));
     }
 
-    /** Takes trust from experts that named what is missed now. */
+    /** Reduces the weights of the experts that named the object which is missed now. */
     public void regret(long experts, double penalty) {
         double factor = Math.exp(-LEARNING_RATE * penalty);
         for (int expert = 0; expert < weights.length; expert++) {
@@ -77,7 +79,7 @@ public final class ExpertWeights {
         normalise();
     }
 
-    /** Takes trust from each expert by the sum of its penalties. */
+    /** Reduces each expert's weight by the sum of its penalties. */
     void regret(double[] penalties) {
         for (int expert = 0; expert < weights.length; expert++) {
             weights[expert] *= Math.exp(-LEARNING_RATE * penalties[expert]);
@@ -86,16 +88,19 @@ public final class ExpertWeights {
     }
 
     /**
-     * Takes over weights that another has said.
+     * Takes weights from the controller.
      *
-     * @param said as many as there are experts
+     * @param said one for each expert
      */
     void set(double[] said) {
         System.arraycopy(said, 0, weights, 0, weights.length);
         normalise();
     }
 
-    /** Sums to 1 again; those that would fall below the floor stand on it, and the others share the rest. */
+    /**
+     * Scales the weights to sum to 1; those that would fall below the floor are set to it, and the others share the
+     * rest.
+     */
     private void normalise() {
         long onFloor = 0;
         long before;
@@ -124,7 +129,7 @@ public final class ExpertWeights {
         } while (onFloor != before);
     }
 
-    /** One expert by chance, each with the probability of its weight. */
+    /** Draws one expert at random, each with the probability of its weight. */
     public int draw(RandomGenerator random) {
         double left = random.nextDouble();
         for (int expert = 0; expert < weights.length - 1; expert++) {

@@ -3,8 +3,8 @@ package io.farheap.kv.replacement;
 import java.util.Arrays;
 
 /**
- * Counts accesses by object until many are worth one fetch-and-add (Ditto, section 4.2.2). An object's count goes out
- * when it passes a threshold, when it has waited too long, or when there is no room and it has waited longest. One
+ * Counts accesses by object until one fetch-and-add sends many of them (Ditto, section 4.2.2). An object's count is
+ * sent when it passes a threshold, when it has waited too long, or when there is no room and it has waited longest. One
  * thread; fixed memory.
  */
 public final class FrequencyCounterCache {
@@ -17,18 +17,18 @@ public final class FrequencyCounterCache {
 
     private static final int MOST_ENTRIES = 1 << 28;
     private static final int NONE = -1;
-    /** Entries that are too old go out so many at an addition, so that they become fewer. */
+    /** How many entries that are too old are sent at each addition, so that they become fewer. */
     private static final int OLD_AT_ONCE = 2;
 
-    /** Where counts go. */
+    /** Receives the counts that are sent. */
     @FunctionalInterface
     public interface Sink {
 
         /**
-         * Adds to a slot's frequency. Does not call the cache.
+         * Adds to a slot's frequency. Must not call the cache.
          *
          * @param key of the object that was accessed
-         * @param slot its address, as {@link #add} was told
+         * @param slot its address, as passed to {@link #add}
          * @param accesses 1 or more
          */
         void add(long key, long slot, int accesses);
@@ -41,11 +41,11 @@ public final class FrequencyCounterCache {
     private final long[] slots;
     private final long[] since;
     private final int[] counts;
-    /** A list by age in both directions; of free entries in one. */
+    /** A doubly linked list by age; free entries are linked by {@code newer} alone. */
     private final int[] older;
 
     private final int[] newer;
-    /** Entries by hash, linear probing. */
+    /** Entries by hash, with linear probing. */
     private final int[] index;
 
     private final int mask;
@@ -56,8 +56,8 @@ public final class FrequencyCounterCache {
 
     /**
      * @param bytes of memory that the entries may take
-     * @param threshold accesses that are too many to hold back; 0 sends each at once
-     * @param mostTicks for how long a count may be held back
+     * @param threshold the most accesses that are held back for an object; 0 sends each at once
+     * @param mostTicks how long a count may be held back
      */
     public FrequencyCounterCache(long bytes, int threshold, long mostTicks, Sink sink) {
         if (bytes < ENTRY_BYTES || threshold < 0 || mostTicks < 0) {
@@ -82,21 +82,21 @@ public final class FrequencyCounterCache {
         }
     }
 
-    /** Objects with a count that is held back. */
+    /** How many objects have a count that is held back. */
     public int size() {
         return size;
     }
 
-    /** How many it has room for. */
+    /** How many objects it has room for. */
     public int capacity() {
         return keys.length;
     }
 
     /**
-     * Counts an access. A key that is elsewhere than before is another object: the former's count goes out.
+     * Counts an access. If a key's slot has changed it is another object, and the former object's count is sent.
      *
      * @param key of the object, well mixed
-     * @param slot where its frequency is
+     * @param slot the address of the slot with its frequency
      * @param now in ticks
      */
     public void add(long key, long slot, long now) {
@@ -117,13 +117,13 @@ public final class FrequencyCounterCache {
         }
     }
 
-    /** What is held back of an object's count, which its slot does not say yet. */
+    /** The count of an object that is held back, and that its slot does not include yet. */
     public int pending(long key, long slot) {
         int entry = index[find(key)];
         return entry != NONE && slots[entry] == slot ? counts[entry] : 0;
     }
 
-    /** Forgets the count of an object that is gone. */
+    /** Drops the count of an object that no longer exists. */
     public void forget(long key) {
         int at = find(key);
         if (index[at] != NONE) {
@@ -132,10 +132,10 @@ public final class FrequencyCounterCache {
     }
 
     /**
-     * Sends what has waited too long, the oldest first. For a session that is idle.
+     * Sends the counts that have waited too long, the oldest first. For a session that is idle.
      *
      * @param most how many at most
-     * @return how many
+     * @return how many were sent
      */
     public int sendOld(long now, int most) {
         int sent = 0;
@@ -146,7 +146,7 @@ public final class FrequencyCounterCache {
         return sent;
     }
 
-    /** Sends the oldest so many. */
+    /** Sends the oldest counts, at most so many. */
     public int sendOldest(int most) {
         int sent = 0;
         while (sent < most && oldest != NONE) {
@@ -203,7 +203,7 @@ public final class FrequencyCounterCache {
         close(at);
     }
 
-    /** Where a key's entry is in the index, or where it would be. */
+    /** The index position of a key's entry, or the one where it would be inserted. */
     private int find(long key) {
         int at = home(key);
         while (index[at] != NONE && keys[index[at]] != key) {
@@ -216,7 +216,7 @@ public final class FrequencyCounterCache {
         return (int) (key ^ key >>> 32) & mask;
     }
 
-    /** Empties a place of the index, and moves those behind it up that could not be found otherwise. */
+    /** Empties an index position, and moves up the entries behind it that a probe could not find otherwise. */
     private void close(int at) {
         int hole = at;
         int next = at + 1 & mask;

@@ -1,8 +1,8 @@
 package io.farheap.kv.replacement;
 
 /**
- * A client's weights: each regret counts at once, and now and then a batch of them is exchanged for the weights that
- * all clients have learned (Ditto, lazy weight update). One thread.
+ * A client's weights: each regret counts at once, and from time to time a batch of them is exchanged for the weights
+ * that all clients have learned (Ditto, lazy weight update). One thread.
  */
 public final class LearnedWeights {
 
@@ -12,7 +12,7 @@ public final class LearnedWeights {
     private final double[] answered;
     private final RegretExchange exchange;
 
-    /** @param historyLength entries, as many as the map is to hold objects */
+    /** @param historyLength the number of entries, which is that of the objects that the map should hold */
     public LearnedWeights(int experts, long historyLength) {
         if (historyLength < 1 || historyLength > HistoryIds.LONGEST) {
             throw new IllegalArgumentException(
@@ -25,18 +25,18 @@ public final class LearnedWeights {
         exchange = new RegretExchange(experts, RegretBatch.FULL);
     }
 
-    /** What victims are chosen by. */
+    /** The weights by which victims are chosen. */
     public ExpertWeights weights() {
         return weights;
     }
 
     /**
-     * A miss of an object that has a history entry.
+     * Notes a miss of an object that has a history entry.
      *
-     * @param counter the history's, as far as it is known
+     * @param counter the history's counter, as last known
      * @param entry the entry's number
-     * @param experts those that named the object
-     * @return false where the entry has expired, which is no regret
+     * @param experts the experts that named the object
+     * @return false if the entry has expired, which is no regret
      */
     public boolean missed(long counter, long entry, long experts) {
         if (HistoryIds.expired(counter, entry, historyLength)) {
@@ -48,23 +48,23 @@ public final class LearnedWeights {
         return true;
     }
 
-    /** Whether a batch is to be sent: it is full, and none is on its way. */
+    /** Whether a batch should be sent: it is full, and none is awaiting its answer. */
     public boolean due() {
         return exchange.due();
     }
 
     /**
-     * Writes what was gathered into words that are sent to {@link ControllerWeights#answer}. Before the answer or
-     * {@link #lost} there is no other.
+     * Writes the gathered regrets into words for {@link ControllerWeights#answer}. No other batch may be sent before
+     * the answer or {@link #lost}.
      */
     public void send(long[] words) {
         exchange.send(words);
     }
 
     /**
-     * The answer is there: the weights are everybody's, with what was regretted here since.
+     * Takes an answer: the weights become those of all clients, reduced by the regrets since the batch was sent.
      *
-     * @throws IllegalArgumentException where it has what is no weight; the client's own then stay
+     * @throws IllegalArgumentException if it contains a value that is no weight; the client's own weights then stay
      */
     public void answered(long[] words) {
         exchange.ended();
@@ -79,7 +79,7 @@ public final class LearnedWeights {
         weights.regret(exchange.since());
     }
 
-    /** There will be no answer. What was sent may have been applied or not, and is not sent again. */
+    /** Notes that no answer will arrive. The batch may have been applied or not, and is not sent again. */
     public void lost() {
         exchange.ended();
     }

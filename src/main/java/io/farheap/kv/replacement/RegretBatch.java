@@ -3,17 +3,17 @@ package io.farheap.kv.replacement;
 import java.util.Arrays;
 
 /**
- * Penalties that a client has applied to its own weights and not yet told the controller: their sums by expert, which
- * say as much as the list, as {@code e^-a e^-b} is {@code e^-(a+b)} (Ditto, section 4.3.2). One thread.
+ * Penalties that a client has applied to its own weights and not yet sent to the controller: their sums by expert,
+ * which are as good as the list, since {@code e^-a e^-b} is {@code e^-(a+b)} (Ditto, section 4.3.2). One thread.
  *
- * <p>As words of 8 bytes: the number of regrets, then a double for each expert.
+ * <p>Encoded as words of 8 bytes: the number of regrets, then a double for each expert.
  */
 public final class RegretBatch {
 
-    /** Regrets after which a batch is sent, unless something else is said. */
+    /** The default number of regrets after which a batch is sent. */
     public static final int FULL = 100;
 
-    /** A client that cannot send for long has more than {@link #FULL}. */
+    /** A bound for decoding: a client that cannot send for long has more than {@link #FULL}. */
     private static final long MOST = 1_000_000;
 
     private final double[] sums;
@@ -23,12 +23,12 @@ public final class RegretBatch {
         sums = new double[experts];
     }
 
-    /** Words of an encoded batch. */
+    /** The number of words of an encoded batch. */
     public static int words(int experts) {
         return 1 + experts;
     }
 
-    /** Adds a regret, as {@link ExpertWeights#regret} has it. */
+    /** Adds a regret, with the parameters of {@link ExpertWeights#regret}. */
     public void add(long experts, double penalty) {
         for (int expert = 0; expert < sums.length; expert++) {
             if ((experts >>> expert & 1) != 0) {
@@ -42,7 +42,7 @@ public final class RegretBatch {
         return regrets;
     }
 
-    /** The sums, which the caller leaves as they are. */
+    /** The sums; the caller must not change the array. */
     double[] sums() {
         return sums;
     }
@@ -61,9 +61,9 @@ public final class RegretBatch {
     }
 
     /**
-     * Takes over an encoded batch, which a stranger may have written.
+     * Decodes a batch, which any client may have written.
      *
-     * @throws IllegalArgumentException where it cannot be one; the batch is then as before
+     * @throws IllegalArgumentException if it cannot be a batch; this one then stays as it was
      */
     public void decode(long[] words) {
         if (words.length < words(sums.length)) {

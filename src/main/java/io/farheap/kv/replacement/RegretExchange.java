@@ -1,6 +1,6 @@
 package io.farheap.kv.replacement;
 
-/** A session's regrets on their way to the controller: one batch is gathered while another waits for its answer. */
+/** A session's regrets on their way to the controller: one batch is gathered while another awaits its answer. */
 final class RegretExchange {
 
     private RegretBatch gathered;
@@ -8,7 +8,7 @@ final class RegretExchange {
     private final long full;
     private boolean asked;
 
-    /** @param full regrets after which a batch is to be sent */
+    /** @param full the number of regrets after which a batch should be sent */
     RegretExchange(int experts, long full) {
         this.full = full;
         gathered = new RegretBatch(experts);
@@ -40,12 +40,12 @@ final class RegretExchange {
         asked = true;
     }
 
-    /** The answer is there, or will not come. What was sent is not sent again. */
+    /** Notes that the answer has arrived, or will not. The batch is not sent again. */
     void ended() {
         asked = false;
     }
 
-    /** The sums of what was regretted since the last batch was sent; the caller leaves them as they are. */
+    /** The sums of the regrets since the last batch was sent; the caller must not change the array. */
     double[] since() {
         return gathered.sums();
     }

@@ -5,46 +5,47 @@ import io.farheap.kv.policy.ObjectMetadata;
 import java.util.Set;
 
 /**
- * What a session asks about who stays in its map. The session reads and writes slots; this says what of an access is to
- * be written, who goes, and learns from misses of what went. One thread; nothing allocates.
+ * A session's replacement: which of an access's effects to write, which objects to evict, and what to learn from misses
+ * of evicted objects. The session itself reads and writes the slots. One thread; nothing allocates.
  */
 public interface Replacement {
 
-    /** No slot. */
+    /** Returned by {@link #choose} if there is no further victim. */
     int NONE = -1;
 
-    /** Of {@link #accessed}: the time of the last access is to be written. */
+    /** A bit of {@link #accessed}: write the time of the last access. */
     int WRITE_TIME = 1;
-    /** The access is to be counted, which may wait ({@link FrequencyCounterCache}). */
+    /** Count the access, which may be delayed ({@link FrequencyCounterCache}). */
     int COUNT = 2;
-    /** The access is to be counted at once. */
+    /** Count the access at once. */
     int COUNT_NOW = 4;
-    /** The extension has changed and is to be written. */
+    /** Write the extension, which has changed. */
     int WRITE_EXTENSION = 8;
 
-    /** What has to be read of a slot or its object before {@link #accessed} and {@link #offer}. */
+    /** The information that must be read of a slot or its object before {@link #accessed} and {@link #offer}. */
     Set<AccessInformation> needs();
 
-    /** Words of {@link ObjectMetadata#extension} that are kept with each object. */
+    /** The number of words of {@link ObjectMetadata#extension} that are kept with each object. */
     int extensionWords();
 
     /**
-     * An access to a live object, as its slot was before it.
+     * Handles an access to a live object.
      *
-     * @return what is to be written, of the bits above
+     * @param object the object's slot as it was before the access
+     * @return what to write, as bits of the constants above
      */
     int accessed(ObjectMetadata object);
 
     /**
-     * A new object: sets its times, its frequency and its extension.
+     * Sets the times, the frequency and the extension of a new object.
      *
-     * @param object with {@link ObjectMetadata#now}; where it returns, with the frequency that its history entry has
-     * @param returned whether a history entry was found that has not expired
+     * @param object with {@link ObjectMetadata#now}; if it returns, with the frequency that its history entry has
+     * @param returned whether an unexpired history entry was found
      */
     void inserted(ObjectMetadata object, boolean returned);
 
     /**
-     * The greatest age of the objects of a bucket that was read on the way. A session that evicts nothing learns from
+     * Notes the greatest age of the objects in a bucket that was read anyway. A session that evicts nothing learns from
      * it how old objects become.
      */
     default void seen(long age) {}
@@ -55,62 +56,64 @@ public interface Replacement {
     /**
      * Adds a live object to the sample.
      *
-     * @param slot what {@link #choose} is to call it, 0 or more
+     * @param slot a number of 0 or more, which {@link #choose} returns for it
      * @param object not kept
      */
     void offer(int slot, ObjectMetadata object);
 
     /**
-     * Adds a history entry to the sample. An expired one counts for nothing.
+     * Adds a history entry to the sample. An expired one is ignored.
      *
-     * @param counter the history's, as far as it is known
-     * @param entry its number
-     * @param experts what was written into it
+     * @param counter the history's counter, as last known
+     * @param entry the entry's number
+     * @param experts the experts that the entry names
      */
     void offerHistory(long counter, long entry, long experts);
 
     /**
-     * The next object of the sample that is to go.
+     * Chooses the next object of the sample to evict.
      *
-     * @return its slot; {@link #NONE} where the sample is to give no more
+     * @return its slot; {@link #NONE} if the sample gives no further victim
      */
     int choose();
 
-    /** What is to be written into the history entry of the one that was chosen last: the experts that named it. */
+    /** The experts that named the object chosen last, which are written into its history entry. */
     long experts();
 
     /**
-     * A miss of an object that has a history entry.
+     * Notes a miss of an object that has a history entry.
      *
      * @return whether the entry has not expired
      */
     boolean missed(long counter, long entry, long experts);
 
-    /** Words of 8 bytes of a message to the {@link SharedWeights}, and of its answer. */
+    /** The number of 8-byte words of a message to the {@link SharedWeights}, and of its answer. */
     int words();
 
     /**
-     * Whether what was learned is to be sent. A new session sends once at the beginning, and so hears of the others.
+     * Whether a message with what was learned should be sent. A new session sends one at the beginning, and so receives
+     * what other sessions have learned.
      */
     boolean due();
 
     /**
-     * Writes what was learned since into a message. Until its answer or {@link #lost} there is no other.
+     * Writes what was learned since the last message into a new one. No other may be sent before its answer or
+     * {@link #lost}.
      *
      * @param words at least {@link #words} of them
      */
     void send(long[] words);
 
     /**
-     * The controller has answered.
+     * Takes the controller's answer.
      *
-     * @throws IllegalArgumentException where it says nonsense; what the session has learned itself then stays
+     * @throws IllegalArgumentException if it is not valid; what the session itself has learned then stays
      */
     void answered(long[] words);
 
-    /** How much this session trusts an expert, 0 to 1. */
+    /** This session's trust in an expert, 0 to 1. */
     double weight(int expert);
 
-    /** There will be no answer. What was sent may count or not, and is not sent again. */
+    /** Notes that no answer will arrive. The message may have been applied or not, and is not sent again. */
     void lost();
 }

@@ -5,13 +5,13 @@ import io.farheap.kv.policy.Policies;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Ways to choose who stays, by name: of a map, so that all its sessions and its controller agree. */
+/** Replacements by name. The name belongs to the map, so that all its sessions and its controller agree. */
 public final class Replacements {
 
-    /** What maps use unless told otherwise: {@link BalancedReplacement}. */
+    /** The default of maps: {@link BalancedReplacement}. */
     public static final String ADAPTIVE = "adaptive";
 
-    /** The paper's: experts LRU and LFU. */
+    /** The paper's replacement, with LRU and LFU as experts. */
     public static final String PAPER = "paper";
 
     private static final String PAPER_EXPERTS = "lru,lfu";
@@ -19,12 +19,12 @@ public final class Replacements {
     private Replacements() {}
 
     /**
-     * For one session of a map.
+     * Makes a replacement for one session of a map.
      *
      * @param name {@link #ADAPTIVE}, {@link #PAPER}, or {@link Policies} separated by commas, which are the experts
-     * @param objects that the map is to hold
-     * @param seed of what is left to chance; each session's own
-     * @throws IllegalArgumentException where a policy is unknown, or they are too many
+     * @param objects the number of objects that the map should hold
+     * @param seed of random choices; each session has its own
+     * @throws IllegalArgumentException if a policy is unknown, or there are too many
      */
     public static Replacement named(String name, long objects, long seed) {
         return name.equals(ADAPTIVE)
@@ -32,14 +32,14 @@ public final class Replacements {
                 : new ExpertReplacement(experts(name), objects, seed);
     }
 
-    /** For the server that keeps what the sessions of a map have learned; otherwise as {@link #named}. */
+    /** Makes the state for the server that combines what the sessions of a map learn; otherwise as {@link #named}. */
     public static SharedWeights controller(String name) {
         return name.equals(ADAPTIVE)
                 ? new ControllerShare()
                 : new ControllerWeights(experts(name).size());
     }
 
-    /** What weights are called, in their order. */
+    /** The names of the weights, in their order. */
     public static List<String> expertNames(String name) {
         return name.equals(ADAPTIVE)
                 ? List.of("once", "again")

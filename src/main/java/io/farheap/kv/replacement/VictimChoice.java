@@ -6,9 +6,10 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * The choice of one object of those that were read together (Ditto, section 4.3): each expert names the one of lowest
- * priority, of equal ones that of the oldest last access; one of the named goes with the probability of the summed
- * weights of the experts that named it. Objects whose time is over go before all others. One thread.
+ * The choice of one victim among objects that were read together (Ditto, section 4.3): each expert names the object
+ * with the lowest priority, of equal ones that with the oldest last access; each named object is evicted with a
+ * probability that is the sum of the weights of the experts that named it. Expired objects are chosen before all
+ * others. One thread.
  */
 public final class VictimChoice {
 
@@ -25,9 +26,9 @@ public final class VictimChoice {
     private long chosenBy;
 
     /**
-     * A sample for these experts.
+     * Makes a sample for these experts.
      *
-     * @throws IllegalArgumentException where they keep more with an object than there is room for
+     * @throws IllegalArgumentException if they keep more words with an object than there is room for
      */
     public VictimChoice(List<EvictionPolicy> experts) {
         this.experts = experts.toArray(EvictionPolicy[]::new);
@@ -49,16 +50,16 @@ public final class VictimChoice {
         begin();
     }
 
-    /** Forgets what was offered. */
+    /** Begins a new sample. */
     public void begin() {
         objects = 0;
         dead = NONE;
     }
 
     /**
-     * Adds an object.
+     * Adds an object to the sample.
      *
-     * @param slot what {@link #choose} is to call it, 0 or more
+     * @param slot a number of 0 or more, which {@link #choose} returns for it
      * @param object not kept
      */
     public void offer(int slot, ObjectMetadata object) {
@@ -80,12 +81,12 @@ public final class VictimChoice {
         objects++;
     }
 
-    /** Words of the extension that the experts keep together, the first's first. */
+    /** The number of extension words that the experts keep together; the first expert's come first. */
     public int extensionWords() {
         return words;
     }
 
-    /** An access: the experts change their words. */
+    /** Updates the experts' words at an access. */
     public void update(ObjectMetadata object) {
         for (int expert = 0; expert < experts.length; expert++) {
             object.firstWord(firstWords[expert]);
@@ -94,12 +95,12 @@ public final class VictimChoice {
         object.firstWord(0);
     }
 
-    /** How many were offered since {@link #begin}. */
+    /** How many objects were offered since {@link #begin}. */
     public int objects() {
         return objects;
     }
 
-    /** The slot of the one that goes; {@link #NONE} where none was offered. */
+    /** The slot of the victim; {@link #NONE} if no object was offered. */
     public int choose(ExpertWeights weights, RandomGenerator random) {
         chosenBy = 0;
         if (objects == 0 || dead != NONE) {
@@ -114,12 +115,12 @@ public final class VictimChoice {
         return slot;
     }
 
-    /** The experts that named the one that was chosen last, a bit each; none where its time was over. */
+    /** The experts that named the victim chosen last, as a bitmap; 0 if it had expired. */
     public long experts() {
         return chosenBy;
     }
 
-    /** The one that was chosen last goes: the experts that named it hear of it. */
+    /** Tells the experts that named the victim chosen last that it is evicted. */
     public void evicted() {
         for (int expert = 0; expert < experts.length; expert++) {
             if ((chosenBy >>> expert & 1) != 0) {

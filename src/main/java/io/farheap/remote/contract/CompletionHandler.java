@@ -1,14 +1,15 @@
 package io.farheap.remote.contract;
 
-/** Takes the operations that have ended, on the thread that polls. */
+/** Receives the operations that have ended, on the thread that polls. */
 @FunctionalInterface
 public interface CompletionHandler {
 
     /**
-     * May post operations to the queue that is polled, and may not poll, close, disconnect or reconnect it, or wait. An
-     * exception comes out of the poll; what else has ended comes with the next.
+     * Handles an operation that has ended. It may post operations to the queue that is polled, and may not poll, close,
+     * disconnect or reconnect it, or wait. The poll throws an exception that this throws; the next poll hands over the
+     * remaining operations.
      *
-     * @param tag as it was posted with
+     * @param tag the tag that the operation was posted with
      * @param outcome one of {@link Outcome}
      */
     void completed(long tag, int outcome);

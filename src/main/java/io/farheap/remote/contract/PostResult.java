@@ -1,11 +1,14 @@
 package io.farheap.remote.contract;
 
-/** What a {@code RemoteQueue} says to an operation. Only {@link #OK} and {@link #DONE} have done anything. */
+/**
+ * The result of posting an operation to a {@code RemoteQueue} or {@code RpcQueue}. Nothing is posted unless it is
+ * {@link #OK} or {@link #DONE}.
+ */
 public final class PostResult {
 
-    /** It is posted, or in the list: its tag comes back from a poll. */
+    /** The operation is posted, or in the list: a poll will return its tag. */
     public static final int OK = 0;
-    /** Of {@code RemoteQueue.execute} alone: it is done, and its tag does not come back. */
+    /** Of {@code RemoteQueue.execute} alone: the operation has completed, and no poll returns its tag. */
     public static final int DONE = -1;
     /** There is no room: poll, and try again. */
     public static final int FULL = 1;
@@ -16,7 +19,7 @@ public final class PostResult {
 
     private PostResult() {}
 
-    /** In words, for messages. */
+    /** Describes a result in words, for messages. */
     public static String describe(int posting) {
         return switch (posting) {
             case OK -> "posted";

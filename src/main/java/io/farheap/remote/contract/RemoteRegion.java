@@ -2,25 +2,27 @@ package io.farheap.remote.contract;
 
 import io.farheap.control.RegionGrant;
 
-/** A physical region of a memory server, which was granted under our lease. Any thread. */
+/** A physical region of a memory server, granted under this client's lease. Any thread may call. */
 public final class RemoteRegion {
 
-    /** In the place of an allocation's number, which counts from 1: it goes with its space. */
+    /**
+     * In place of an allocation's number, which counts from 1: the region belongs to a shared space, and ends with it.
+     */
     private static final long OF_SPACE = -1;
 
     private final RemoteServer server;
     private final int serverIndex;
     private final RegionGrant grant;
-    // A step nearer than in the grant: every operation reads them.
+    // Copied from the grant, which saves a load for every operation.
     private final int regionId;
     private final long address;
     private final int remoteKey;
-    /** By which the server granted it. */
+    /** The number of the allocation by which the server granted it. */
     private final long allocationId;
 
     private volatile long usableBytes;
 
-    /** @param serverIndex the server's place among its client's */
+    /** @param serverIndex the server's index among its client's servers */
     public RemoteRegion(RemoteServer server, int serverIndex, RegionGrant grant, long allocationId) {
         this.server = server;
         this.serverIndex = serverIndex;
@@ -32,12 +34,12 @@ public final class RemoteRegion {
         this.allocationId = allocationId;
     }
 
-    /** A region of a shared space, which is not given back by itself. */
+    /** Makes a region of a shared space, which cannot be given back by itself. */
     public static RemoteRegion ofSpace(RemoteServer server, int serverIndex, RegionGrant grant) {
         return new RemoteRegion(server, serverIndex, grant, OF_SPACE);
     }
 
-    /** Whether it is a part of a shared space, with which it goes. */
+    /** Whether it belongs to a shared space, with which it ends. */
     public boolean isOfSpace() {
         return allocationId == OF_SPACE;
     }
@@ -46,7 +48,7 @@ public final class RemoteRegion {
         return server;
     }
 
-    /** The server's place among its client's servers, by which queues find their connection. */
+    /** The server's index among its client's servers, by which queues find their connection. */
     public int serverIndex() {
         return serverIndex;
     }
@@ -66,17 +68,17 @@ public final class RemoteRegion {
         return remoteKey;
     }
 
-    /** How many bytes may be used: all, or none once it is given back. */
+    /** How many bytes may be used: all of them, or 0 once it is given back. */
     public long usableBytes() {
         return usableBytes;
     }
 
-    /** What is about to be given back is not used any more, by those who look at {@link #usableBytes}. */
+    /** Makes it usable or unusable, as seen by the threads that load {@link #usableBytes}. */
     public void usable(boolean value) {
         usableBytes = value ? grant.length() : 0;
     }
 
-    /** Names it on its server together with {@link #regionId}, which may be granted again. */
+    /** Identifies the grant on its server together with {@link #regionId}, since a region may be granted again. */
     public long allocationId() {
         return allocationId;
     }

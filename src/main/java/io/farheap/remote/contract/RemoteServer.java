@@ -8,34 +8,35 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One memory server as its client sees it: a lease that is kept alive, and the regions granted under it. Any thread may
- * call; its owner closes it after its connections, which gives everything back. All that a process has to one server
- * share one control channel and one thread that renews their leases, and nothing else: where one loses its lease, its
- * own calls end.
+ * call. Its owner closes it after its connections, which gives everything back. All leases of a process on one server
+ * share one control channel and the thread that renews them, and nothing else: if one lease is lost, only its own calls
+ * end.
  *
- * <p>A lease that is lost is lost for good, also where the server goes on: it has given its memory to others by then,
- * or will. No call is made any more, and calls under way end. The listener fails what sessions have of the server, and
- * nothing is copied from it, so what was posted to it and not completed needs no fence: whatever becomes of it, nobody
- * looks. A fence that fails for that reason still says so, for nothing may take it for one that succeeded.
+ * <p>A lost lease is lost for good, even if the server continues: the server has given its memory to other clients by
+ * then, or will. No call is made under it any more, and calls under way end. The listener fails the sessions'
+ * connections to the server, and nothing is copied from it. So operations that were posted and not completed need no
+ * fence: their effect cannot be observed. A fence that fails for that reason still throws, so that no caller takes it
+ * for one that succeeded.
  */
 public interface RemoteServer extends AutoCloseable {
 
     /** HOST:PORT of its control plane. */
     String address();
 
-    /** Its place among its client's servers. */
+    /** Its index among its client's servers. */
     int index();
 
-    /** As it introduced itself, before the lease was opened. */
+    /** Its description, as received before the lease was opened. */
     ServerDescription description();
 
-    /** Whether both are leases on one server process, by whatever addresses that was reached. */
+    /** Whether both are leases on the same server process, even if it was reached by different addresses. */
     default boolean isSameProcess(RemoteServer other) {
         return description().serverId() == other.description().serverId();
     }
 
     /**
-     * What fails with it: servers of one failure domain may be lost at the same time. What the server was told
-     * ({@code farheap server --domain}), or where it was told nothing, its address: nothing but itself.
+     * The failure domain: servers of one domain may be lost at the same time. It is the value given to {@code farheap
+     * server --domain}, or without one the server's address, which no other server shares.
      */
     default String domain() {
         return description().domain().isEmpty() ? address() : description().domain();
@@ -45,22 +46,22 @@ public interface RemoteServer extends AutoCloseable {
     @Nullable
     ControlException lost();
 
-    /** Renews the lease now, as the server may be gone: if it is, the lease is lost. Does not wait. */
+    /** Renews the lease now, since the server may be gone: if it is, the lease is lost. Does not wait. */
     void doubt();
 
     /** Throws if the lease is lost. */
     void requireHeld();
 
-    /** Shows what its manager has granted the lease's cache since. */
+    /** Presents a newer grant of the cache's manager to the server. */
     void showGrant(SignedGrant grant);
 
-    /** Grants regions, all or nothing, and maps them so that a first operation costs what any other does. */
+    /** Grants regions, all or none, and maps them, so that a first operation costs no more than a later one. */
     List<RemoteRegion> allocate(int regions);
 
-    /** Gives a region back: now, or as soon as its server answers again. With a lost lease it is gone already. */
+    /** Gives a region back: now, or as soon as the server answers again. If the lease is lost, it is gone already. */
     void releaseQuietly(RemoteRegion region);
 
-    /** Fences the connections that ended without it. */
+    /** Fences the connections that were closed while the server did not answer. */
     void fenceForgotten();
 
     /** Gives everything back. */

@@ -1,16 +1,17 @@
 package io.farheap.remote.contract;
 
-/** Takes the calls that have ended, on the thread that polls. */
+/** Receives the calls that have ended, on the thread that polls. */
 @FunctionalInterface
 public interface ReplyHandler {
 
     /**
-     * May call on the queue that is polled, and may not poll, close, disconnect or reconnect it, or wait. An exception
-     * comes out of the poll; what else has ended comes with the next.
+     * Handles a call that has ended. It may call on the queue that is polled, and may not poll, close, disconnect or
+     * reconnect it, or wait. The poll throws an exception that this throws; the next poll hands over the remaining
+     * calls.
      *
-     * @param tag as it was called with
+     * @param tag the tag that the call was made with
      * @param outcome one of {@link Outcome}
-     * @param replyBytes how long the reply is, which is in the buffer where it was to go; 0 unless the outcome is
+     * @param replyBytes the length of the reply, which is in the buffer given to the call; 0 unless the outcome is
      *     {@link Outcome#DONE}
      */
     void completed(long tag, int outcome, int replyBytes);

@@ -1,7 +1,7 @@
 package io.farheap.remote.contract;
 
 /**
- * Operations that a queue has posted since it was opened: figures that no machine's noise touches.
+ * Counts of the operations that a queue has posted since it was opened: figures without measurement noise.
  *
  * @param reads READs
  * @param writes WRITEs
@@ -14,7 +14,7 @@ package io.farheap.remote.contract;
 public record VerbCounts(
         long reads, long writes, long swaps, long adds, long bytesRead, long bytesWritten, long doorbells) {
 
-    /** What was posted after an earlier look. */
+    /** The difference to an earlier count. */
     public VerbCounts since(VerbCounts earlier) {
         return new VerbCounts(
                 reads - earlier.reads,

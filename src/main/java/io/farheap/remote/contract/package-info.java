@@ -1,6 +1,6 @@
 /**
- * What the seam and all that stands on it share: a memory server and its regions as their client sees them, what
- * becomes of operations and calls, and the callbacks that say so. Begin with
+ * Types that the seam shares with the packages above it: a memory server and its regions as their client sees them, the
+ * outcomes of operations and calls, and the callbacks that receive them. Begin with
  * {@link io.farheap.remote.contract.RemoteServer} and {@link io.farheap.remote.contract.Outcome}.
  */
 @NullMarked

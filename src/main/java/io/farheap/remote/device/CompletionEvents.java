@@ -20,7 +20,7 @@ public final class CompletionEvents implements AutoCloseable {
     private static final long STOP = 0;
     private static final int BATCH = 16;
 
-    /** A channel that is watched. What is done with it is done with its lock held. */
+    /** A channel that is watched. Its monitor guards every use of it. */
     private static final class Source {
 
         final long token;
@@ -36,7 +36,7 @@ public final class CompletionEvents implements AutoCloseable {
     }
 
     private final String name;
-    /** All, in the order of their tokens. Replaced with this object's lock held. */
+    /** All sources, in the order of their tokens. Replaced with this object's monitor held. */
     private volatile Source[] sources = {};
 
     private long lastToken = STOP;
@@ -60,7 +60,7 @@ public final class CompletionEvents implements AutoCloseable {
         return source.token;
     }
 
-    /** When it returns, the channel is not touched any more. */
+    /** Stops watching: when it returns, this object does not touch the channel any more. */
     public synchronized void remove(long token) {
         Source source = find(token);
         if (source == null) {
@@ -72,7 +72,7 @@ public final class CompletionEvents implements AutoCloseable {
         }
     }
 
-    // With sources there is an epoll.
+    // A source exists only once there is an epoll.
     @SuppressWarnings("NullAway")
     private void end(Source source) {
         if (!source.removed) {
@@ -143,11 +143,14 @@ public final class CompletionEvents implements AutoCloseable {
         try {
             source.wake.run();
         } catch (Throwable e) {
-            // The others are woken all the same.
+            // The other threads are woken all the same.
         }
     }
 
-    /** Whether nobody is woken any more. Who is about to sleep asks after it has made known that it sleeps. */
+    /**
+     * Whether its thread has died, so that it wakes no thread any more. A thread that is about to sleep asks this after
+     * it has published that it sleeps.
+     */
     public boolean dead() {
         return dead;
     }
@@ -175,7 +178,8 @@ public final class CompletionEvents implements AutoCloseable {
             try {
                 source.channel.takeEvent();
             } catch (VerbsException e) {
-                // A broken channel must not stop the others; whoever sleeps on it polls, and sees what is wrong.
+                // A broken channel must not stop the others; a thread that sleeps on it is woken, polls, and sees the
+                // failure.
                 end(source);
             }
             source.wake.run();

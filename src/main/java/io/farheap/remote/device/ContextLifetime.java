@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Closes a device's context when everything that was made of it is closed: also what a stopped server does not let go
- * of yet. Any thread.
+ * Closes a device's context once everything made of it is closed, including memory to which a stopped server may still
+ * write. Any thread may call.
  */
 public final class ContextLifetime implements AutoCloseable {
 
@@ -24,7 +24,7 @@ public final class ContextLifetime implements AutoCloseable {
         this.context = context;
     }
 
-    /** @param closed completes when something is closed that the context must outlive */
+    /** @param closed completes when an object is closed that the context must outlive */
     public void closesLater(CompletableFuture<Void> closed) {
         if (!closed.isDone()) {
             late.add(closed);
@@ -33,8 +33,8 @@ public final class ContextLifetime implements AutoCloseable {
     }
 
     /**
-     * Where a server that is stopped does not let go of something, the last thread that waits for that closes the
-     * context.
+     * Closes the context. If memory that a stopped server may write to is not closed within {@value #LATE_MILLIS} ms,
+     * the thread that closes the last of it closes the context.
      */
     @Override
     public void close() {

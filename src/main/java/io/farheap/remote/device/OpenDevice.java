@@ -9,10 +9,10 @@ import io.farheap.verbs.Devices;
 import io.farheap.verbs.ProtectionDomain;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An RDMA device that is open, and what all that its user makes on it has in common. Any thread. */
+/** An open RDMA device, and the objects that everything made on it shares. Any thread may call. */
 public final class OpenDevice implements AutoCloseable {
 
-    /** Larger requests are cut: some devices take no more in one message, and softverbs copies within the post. */
+    /** Larger requests are split: some devices take no more in one message, and softverbs copies within the post. */
     private static final long MAX_MESSAGE_BYTES = 1 << 20;
 
     private final Context context;
@@ -20,13 +20,13 @@ public final class OpenDevice implements AutoCloseable {
     private final ProtectionDomain domain;
     private final RegisteredMemory scratch;
     private final CompletionEvents events;
-    /** How many are still to close it. */
+    /** How many holders have still to close it. */
     private final AtomicInteger holders = new AtomicInteger(1);
 
     /**
-     * @param device of the machine; empty for the first that serves
-     * @param name for names of threads
-     * @throws io.farheap.verbs.VerbsException where there is no such device or it cannot be opened
+     * @param device its name; empty for the first device that serves
+     * @param name prefix of thread names
+     * @throws io.farheap.verbs.VerbsException if there is no such device or it cannot be opened
      */
     public OpenDevice(String device, String name) {
         try (CloseStack stack = new CloseStack()) {
@@ -43,7 +43,7 @@ public final class OpenDevice implements AutoCloseable {
         return context;
     }
 
-    /** The context is closed when all that was told here is. */
+    /** Closes the context once all objects that were reported to it are closed. */
     public ContextLifetime lifetime() {
         return lifetime;
     }
@@ -52,12 +52,12 @@ public final class OpenDevice implements AutoCloseable {
         return domain;
     }
 
-    /** Where drains put what they read. */
+    /** The 8 bytes into which drains read. */
     public RegisteredMemory scratch() {
         return scratch;
     }
 
-    /** Wakes whoever sleeps for completions. */
+    /** Wakes the threads that sleep until a completion arrives. */
     public CompletionEvents events() {
         return events;
     }
@@ -68,17 +68,17 @@ public final class OpenDevice implements AutoCloseable {
     }
 
     /**
-     * Keeps it open until one {@link #close} more: for who makes or frees something of it meanwhile.
+     * Keeps it open until one more {@link #close}: for a thread that makes or frees an object of it meanwhile.
      *
-     * @return false where it is closed
+     * @return false if it is closed
      */
     public boolean hold() {
         return holders.getAndUpdate(n -> n == 0 ? 0 : n + 1) > 0;
     }
 
     /**
-     * Once everything else that was made of it is closed, or will be later. Where it is {@linkplain #hold held}, the
-     * last one closes it.
+     * Closes it, once all other objects made of it are closed, or will be later. If it is {@linkplain #hold held}, the
+     * last holder's close does so.
      */
     @Override
     public void close() {

@@ -1,6 +1,6 @@
 /**
- * An RDMA device that is open, and what all that is made on it shares: completion events, and when its context can be
- * closed. It stands on no other room; begin with {@link io.farheap.remote.device.OpenDevice}.
+ * An open RDMA device, and the objects that everything made on it shares: completion events, and the lifetime of its
+ * context. It uses no other package of {@code remote}; begin with {@link io.farheap.remote.device.OpenDevice}.
  */
 @NullMarked
 package io.farheap.remote.device;

@@ -4,8 +4,8 @@ import io.farheap.connection.Connection;
 import io.farheap.verbs.WcStatus;
 
 /**
- * Completions that others than the owner have taken, in order, until the owner polls. A ring: as many as the completion
- * queue holds.
+ * Completions that another thread than the owner has taken, in order, until the owner polls. A ring with as many places
+ * as the completion queue.
  */
 final class CompletionStash {
 
@@ -14,7 +14,7 @@ final class CompletionStash {
     private int first;
     private int count;
 
-    /** @param capacity completions that may be out at once */
+    /** @param capacity the most completions that may be outstanding at once */
     CompletionStash(int capacity) {
         ids = new long[capacity];
         statuses = new int[capacity];
@@ -35,7 +35,7 @@ final class CompletionStash {
         return indexOf(id) >= 0;
     }
 
-    /** Whether one is there that says that the operation with an id is done. */
+    /** Whether it contains the successful completion of the operation with an id. */
     boolean containsDone(long id) {
         int at = indexOf(id);
         return at >= 0 && statuses[at] == WcStatus.SUCCESS;
@@ -51,7 +51,7 @@ final class CompletionStash {
         return -1;
     }
 
-    /** Whether there is one of a connection. */
+    /** Whether it contains a completion of a connection. */
     boolean anyOf(int connection) {
         for (int i = 0; i < count; i++) {
             if (Connection.connectionOf(ids[(first + i) % ids.length]) == connection) {

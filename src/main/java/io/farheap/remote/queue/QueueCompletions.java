@@ -8,20 +8,23 @@ import io.farheap.verbs.WcStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations in flight on a queue's connections, which share a completion queue, and what has ended of them: what a
- * {@code RemoteQueue} and a cache's session have in common. Used inside the queue's gate, or with it claimed: who
- * claims it stashes the completions that it takes, and the owner has them first. Nothing here allocates after
+ * The operations in flight on a queue's connections, which share a completion queue, and the operations that have
+ * ended. A {@code RemoteQueue} and a cache's session both use it, inside the queue's gate or with the gate claimed: a
+ * claiming thread stashes the completions that it takes, and the owner gets these first. Nothing here allocates after
  * construction.
  *
- * <p>The owner takes, in this order: what is {@linkplain #left noted} already, what {@link #noteStashed} notes, for
- * each completion that {@link #poll} finds what {@link #takeNext} says or notes, and what {@link #noteRefused} notes;
- * the first two and the last where {@link #hasMore} says so. It takes an operation before it does anything that may
- * throw; the others then wait for it to go on. Nothing here calls the owner on that way: each owner's handler is known
- * to its own loop.
+ * <p>The owner takes operations in this order: those already {@linkplain #left noted}; those that {@link #noteStashed}
+ * notes; for each completion found by {@link #poll} those that {@link #takeNext} returns or notes; and those that
+ * {@link #noteRefused} notes. The first two steps and the last are needed only if {@link #hasMore} returns true. The
+ * owner takes an operation before it calls code that may throw; the remaining operations then wait for its next poll.
+ * This class calls no handler on that path: each owner calls its handler in its own loop.
  */
 public final class QueueCompletions implements AutoCloseable {
 
-    /** From {@link #status}, beside those of {@link WcStatus}: the connection had failed before it could be posted. */
+    /**
+     * A {@link #status} beside those of {@link WcStatus}: the connection had failed before the operation could be
+     * posted.
+     */
     public static final int NOT_POSTED = -1;
 
     private static final int NO_ID = -1;
@@ -34,21 +37,21 @@ public final class QueueCompletions implements AutoCloseable {
     private final Runnable changed;
 
     private int inFlight;
-    /** Of the completions in the completion queue's array, those before it have been taken. */
+    /** The index in the completion queue's array of the next completion to take. */
     private int at;
 
     private int polled;
-    /** The connection of the operations that are noted: they have ended, and are to be taken. */
+    /** The connection of the noted operations, which have ended and wait to be taken. */
     private @Nullable Connection ending;
 
     private long endingId;
-    /** Of the last of them. */
+    /** The status of the last of the noted operations. */
     private int endingStatus;
 
     private int endingLeft;
-    /** A connection has operations that no completion will come for. */
+    /** A connection may have operations for which no completion will arrive. */
     private boolean refused;
-    /** Something is stashed or refused, or the queue has ended: one load for what is rare. */
+    /** Something is stashed or refused, or the queue is shut: one load for all rare cases. */
     private boolean more;
     /** A connection is being drained. */
     private boolean draining;
@@ -56,12 +59,12 @@ public final class QueueCompletions implements AutoCloseable {
     private boolean shut;
 
     /**
-     * Owns the completion queue from now on.
+     * Takes ownership of the completion queue.
      *
-     * @param limit operations in flight at most
-     * @param stashed the completion queue's entries
-     * @param changed is run when a connection has failed, or is used or left: what was found out about them may be
-     *     wrong now
+     * @param limit the most operations in flight
+     * @param stashed the number of the completion queue's entries
+     * @param changed runs when a connection fails, or its use begins or ends: what a caller has cached about
+     *     connections may then be out of date
      */
     public QueueCompletions(
             CompletionQueue completions, int limit, int stashed, QueueConnections connections, Runnable changed) {
@@ -73,12 +76,12 @@ public final class QueueCompletions implements AutoCloseable {
         this.changed = changed;
     }
 
-    /** Operations that are begun and have not been taken. */
+    /** Operations that have begun and have not been taken. */
     public int inFlight() {
         return inFlight;
     }
 
-    /** How many more may be begun. */
+    /** How many more operations may begin. */
     public int room() {
         return limit - inFlight;
     }
@@ -87,39 +90,39 @@ public final class QueueCompletions implements AutoCloseable {
         return inFlight + count <= limit;
     }
 
-    /** Whether no completion is to come, and none waits to be taken, be it a late one. */
+    /** Whether no completion is outstanding, and none waits to be taken, not even a late one. */
     public boolean isIdle() {
         return inFlight == 0 && !draining && stash.count() == 0 && at == polled;
     }
 
-    /** Whether a drain is under way: then completions come that are no operation's. */
+    /** Whether a drain is under way, so that completions arrive that belong to no operation. */
     public boolean draining() {
         return draining;
     }
 
-    /** So many more operations are in flight. */
+    /** Counts so many more operations as in flight. */
     void begin(int count) {
         inFlight += count;
     }
 
-    /** A connection has a flush on its way. */
+    /** Notes that a connection has a flush in flight. */
     void beginDrain() {
         draining = true;
     }
 
-    /** A connection is used, or not used any more. */
+    /** Notes that the use of a connection begins or ends. */
     void change() {
         changed.run();
     }
 
-    /** A connection has failed: its operations may have no completion. */
+    /** Notes that a connection has failed: some of its operations may get no completion. */
     void refuse() {
         refused = true;
         more = true;
         changed.run();
     }
 
-    /** Stashes the completion of another, which an operation in one native call took. */
+    /** Stashes the completion of another operation, which a single-call operation has taken. */
     void stashOther() {
         stash(completions.id(0), completions.status(0));
     }
@@ -129,31 +132,31 @@ public final class QueueCompletions implements AutoCloseable {
         more = true;
     }
 
-    /** Ends the latest operation of a connection, which no completion will come for. */
+    /** Ends the latest operation of a connection, for which no completion will arrive. */
     void failLast(Connection connection) {
         stash(connection.lastId(), WcStatus.WR_FLUSH_ERR);
     }
 
-    /** Whether there may be something to take beside what {@link #poll} finds. */
+    /** Whether there may be operations to take beside those that {@link #poll} finds. */
     public boolean hasMore() {
         return more || endingLeft > 0;
     }
 
-    /** Operations that have ended, are noted, and are to be taken. */
+    /** How many operations have ended, are noted, and wait to be taken. */
     public int left() {
         return endingLeft;
     }
 
-    /** The next one's: one of {@link WcStatus}, or {@link #NOT_POSTED}. There must be one. */
+    /** The status of the next noted operation: one of {@link WcStatus}, or {@link #NOT_POSTED}. There must be one. */
     public int status() {
         return endingLeft == 1 || endingStatus == NOT_POSTED ? endingStatus : WcStatus.SUCCESS;
     }
 
     /**
-     * What became of an operation, as one of {@link Outcome}. A local error of the queue pair is trouble that passes,
-     * such as a shortage of memory or of descriptors.
+     * The outcome of an operation, one of {@link Outcome}. A local error of the queue pair counts as trouble that
+     * passes, such as a shortage of memory or of descriptors.
      *
-     * @param status as {@link #status} says it
+     * @param status a {@link #status}
      */
     public static int outcome(int status) {
         if (status == WcStatus.SUCCESS) {
@@ -169,15 +172,15 @@ public final class QueueCompletions implements AutoCloseable {
         return refused ? Outcome.REFUSED : Outcome.UNKNOWN;
     }
 
-    /** The next one's. There must be one. */
-    // While some are left, there is a connection that they are of.
+    /** The tag of the next noted operation. There must be one. */
+    // While operations are left, their connection is not null.
     @SuppressWarnings("NullAway")
     public long tag() {
         return ending.firstTag(endingId);
     }
 
     /**
-     * Takes the next one; there must be one.
+     * Takes the next noted operation; there must be one.
      *
      * @return its tag
      */
@@ -190,10 +193,10 @@ public final class QueueCompletions implements AutoCloseable {
     }
 
     /**
-     * Takes the next one, and those behind it as far as they have the same tag and status.
+     * Takes the next noted operation, and those behind it as long as they have the same tag and status.
      *
-     * @param tag the next one's
-     * @return how many
+     * @param tag the tag of the next operation
+     * @return how many were taken
      */
     // As above.
     @SuppressWarnings("NullAway")
@@ -207,10 +210,10 @@ public final class QueueCompletions implements AutoCloseable {
     }
 
     /**
-     * Takes the next completion that others have stashed, and notes what it ends: nothing, if it is late. Nothing may
-     * be left.
+     * Takes the next stashed completion, and notes the operations that it ends: none if it is late. No noted operations
+     * may be left.
      *
-     * @return false where there is none
+     * @return false if no completion is stashed
      */
     public boolean noteStashed() {
         checkOpen();
@@ -232,9 +235,9 @@ public final class QueueCompletions implements AutoCloseable {
     }
 
     /**
-     * Takes completions from the device, unless some that came before are to be taken yet.
+     * Polls the device, unless completions of an earlier poll are still to be taken.
      *
-     * @return the number behind the last of them; those from {@link #first} on are to be taken by {@link #takeNext}
+     * @return the index behind the last completion; those from {@link #first} on are to be taken by {@link #takeNext}
      */
     public int poll() {
         if (at == polled) {
@@ -244,22 +247,23 @@ public final class QueueCompletions implements AutoCloseable {
         return polled;
     }
 
-    /** The number of the first completion that is to be taken. */
+    /** The index of the first completion to take. */
     public int first() {
         return at;
     }
 
-    /** How many completions the device gives at most: where it has given as many, it may have more. */
+    /** The most completions that one poll of the device returns: after that many there may be more. */
     public int batch() {
         return batch;
     }
 
     /**
-     * Takes the next completion, which {@link #poll} has found. Nothing may be left.
+     * Takes the next completion that {@link #poll} has found. No noted operations may be left.
      *
-     * @param next its number: {@link #first}, and one more with each
-     * @return where it ends one operation, well, the ring that this is the first of, to be taken from there: of most;
-     *     null where it ends others, or none, which are noted
+     * @param next its index: {@link #first}, and one more with each call
+     * @return the common case: if it successfully ends exactly the first operation of a connection, that connection's
+     *     ring, from which the caller takes it; null in every other case, in which the ended operations, if any, are
+     *     noted
      */
     public @Nullable OperationRing takeNext(int next) {
         at = next + 1;
@@ -303,10 +307,10 @@ public final class QueueCompletions implements AutoCloseable {
     }
 
     /**
-     * Notes operations of a failed connection that no completion will come for. Nothing may be left.
+     * Notes operations of a failed connection for which no completion will arrive. No noted operations may be left.
      *
-     * @param listing whether the owner is making lists, which are given up otherwise
-     * @return false where there are none
+     * @param listing whether the owner is making lists; if not, the lists of failed connections are given up
+     * @return false if there are none
      */
     public boolean noteRefused(boolean listing) {
         return refused && findRefused(listing);
@@ -333,22 +337,22 @@ public final class QueueCompletions implements AutoCloseable {
         return false;
     }
 
-    /** Makes later completions raise an event. Those that came before raise none: {@link #hasSome} sees them. */
+    /** Makes later completions raise an event. Earlier ones raise none: {@link #hasSome} finds them. */
     public void requestNotification() {
         completions.requestNotification();
     }
 
-    /** Whether there is something to take, or may be. */
+    /** Whether there are, or may be, operations to take. */
     public boolean hasSome() {
         checkOpen();
         return hasMore() || poll() > at;
     }
 
     /**
-     * Forgets a connection whose queue pair has been destroyed, which may have completed into this process before.
-     * Another may then have its number.
+     * Forgets a connection whose queue pair has been destroyed; earlier completions of it may still be in this process.
+     * Afterwards another connection may have its number.
      *
-     * @return false where something of it is to be taken yet, and it stays
+     * @return false if something of it is still to be taken, so that it stays
      */
     public boolean forget(int number) {
         Connection connection = connections.find(number);
@@ -368,7 +372,7 @@ public final class QueueCompletions implements AutoCloseable {
         return !awaited;
     }
 
-    /** Takes all completions; those of flushes end here, the others wait for the owner. */
+    /** Takes all completions: those of flushes are handled here, the others are stashed for the owner. */
     private void stashAll() {
         checkOpen();
         while (poll() > at) {
@@ -388,7 +392,7 @@ public final class QueueCompletions implements AutoCloseable {
         }
     }
 
-    /** Whether no flush of a connection is on its way. What else has come waits for the owner. */
+    /** Whether a connection has no flush in flight. Other completions are stashed for the owner. */
     boolean drained(Connection connection) {
         if (connection.flushing()) {
             stashAll();
@@ -397,8 +401,9 @@ public final class QueueCompletions implements AutoCloseable {
     }
 
     /**
-     * Whether an operation of a server that uses memory under a key has not ended, or is not known to be done. What has
-     * come is taken in the owner's place, who may not poll for long: it finds that in the stash.
+     * Whether an operation on a server that uses memory under a key has not ended, or is not known to be done. Takes
+     * the completions that have arrived on behalf of the owner, which may not poll for long and finds them in the
+     * stash.
      */
     public boolean usesRemote(int server, int remoteKey) {
         if (!connections.usesRemote(server, remoteKey, this::isDone)) {
@@ -413,8 +418,8 @@ public final class QueueCompletions implements AutoCloseable {
     }
 
     /**
-     * Stashes the completions of all that a failed connection has in flight, also of what the device refused, and
-     * awaits no flush of it: destroying its queue pair would drop them.
+     * Stashes a completion for everything that a failed connection has in flight, also for requests that the device
+     * refused, and stops waiting for its flush: destroying the queue pair would drop the completions.
      */
     void stashFailed(Connection connection, long timeoutNanos) {
         refuse();
@@ -434,7 +439,7 @@ public final class QueueCompletions implements AutoCloseable {
                 || endingLeft > 0 && ending == connection && endingId == last;
     }
 
-    /** Nothing is taken any more. */
+    /** Ends taking: later calls throw. */
     public void shut() {
         shut = true;
         more = true;

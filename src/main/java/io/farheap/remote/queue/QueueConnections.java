@@ -5,25 +5,27 @@ import java.util.Arrays;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
-/** A queue's connections. Used inside the queue's gate, or with it claimed; allocates only where one is added. */
+/**
+ * A queue's connections. Used inside the queue's gate, or with it claimed; allocates only when a connection is added.
+ */
 public final class QueueConnections {
 
     /**
-     * By their number, also those that were replaced, until they are {@linkplain #forget(int) forgotten}: a completion
-     * of theirs may still come.
+     * By number, including replaced connections until they are {@linkplain #forget(int) forgotten}: a completion of
+     * theirs may still arrive.
      */
     private @Nullable Connection[] byNumber = new Connection[0];
-    /** The index of each one's server. */
+    /** By number: the index of the connection's server. */
     private int[] serverOf = new int[0];
-    /** Of each one whether its server's end is destroyed: nothing of it takes effect any more. */
+    /** By number: whether the server's end is destroyed, so that nothing of the connection takes effect any more. */
     private boolean[] fenced = new boolean[0];
-    /** The one to use for each server. */
+    /** The connection to use for each server. */
     private @Nullable Connection[] byServer = new Connection[0];
 
-    /** With none. */
+    /** Makes an empty set of connections. */
     public QueueConnections() {}
 
-    /** Uses a connection for a server from now on; its number must be new, or that of one that is forgotten. */
+    /** Uses a connection for a server from now on; its number must be new, or that of a forgotten connection. */
     void add(int server, Connection connection) {
         if (connection.number() >= byNumber.length) {
             byNumber = Arrays.copyOf(byNumber, connection.number() + 1);
@@ -39,25 +41,25 @@ public final class QueueConnections {
         byServer[server] = connection;
     }
 
-    /** Posts no more to a server. Completions of its connection may still come. */
+    /** Ends posting to a server. Completions of its connection may still arrive. */
     void leave(int server) {
         byServer[server] = null;
     }
 
-    /** Those to a server but the one in use are. */
+    /** Marks all connections to a server as fenced, except the one in use. */
     public void fenced(int server) {
         for (int number = 0; number < byNumber.length; number++) {
             fenced[number] |= serverOf[number] == server && byNumber[number] != to(server);
         }
     }
 
-    /** The one with a number; null where there is none, or it is forgotten. */
+    /** The connection with a number; null if there is none, or it is forgotten. */
     @Nullable
     Connection find(int number) {
         return number < byNumber.length ? byNumber[number] : null;
     }
 
-    /** Nothing of the one with a number is to be taken any more: another may have the number. */
+    /** Forgets a connection of which nothing is to be taken any more: another may get its number. */
     void forget(int number) {
         byNumber[number] = null;
     }
@@ -66,34 +68,37 @@ public final class QueueConnections {
         Arrays.fill(byServer, null);
     }
 
-    /** The one to use for a server, or null. The owner also outside the gate, where it may be out of date. */
+    /**
+     * The connection to use for a server, or null. The owner may also call it outside the gate, and the answer may then
+     * be out of date.
+     */
     public @Nullable Connection to(int server) {
-        // Once: another thread may replace it.
+        // Loaded once, since another thread may replace it.
         @Nullable Connection[] now = byServer;
         return server < now.length ? now[server] : null;
     }
 
-    /** The one to use for a server, where there is one. */
-    // That there is has been checked.
+    /** The connection to use for a server. There must be one. */
+    // The caller has checked that there is one.
     @SuppressWarnings("NullAway")
     public Connection present(int server) {
         return byServer[server];
     }
 
-    /** The one of a completion. */
-    // What completes was posted by one of them.
+    /** The connection that a completion belongs to. */
+    // Each completion belongs to an operation that one of the connections posted.
     @SuppressWarnings("NullAway")
     Connection of(long id) {
         return byNumber[Connection.connectionOf(id)];
     }
 
-    /** Those in use, by their server; not to be changed. */
+    /** The connections in use, by server index; the caller must not change the array. */
     @Nullable
     Connection[] inUse() {
         return byServer;
     }
 
-    /** All that there have been, by their number; not to be changed. */
+    /** All connections that are not forgotten, by number; the caller must not change the array. */
     @Nullable
     Connection[] all() {
         return byNumber;
@@ -109,7 +114,7 @@ public final class QueueConnections {
     }
 
     /**
-     * Two servers may give the same key.
+     * Whether an operation on a server uses memory under a key; two servers may use the same key.
      *
      * @param done accepts the ids of operations that are known to be done and have not been taken
      */

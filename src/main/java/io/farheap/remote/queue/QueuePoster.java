@@ -5,15 +5,15 @@ import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.verbs.OneOperation;
 
 /**
- * Posts operations on a queue's connections, drains these and fails them; what has ended is for the queue's
- * {@link QueueCompletions}. What a {@code RemoteQueue} and a cache's session have in common. Used inside the queue's
- * gate, or with it claimed. Nothing on the path of an operation allocates.
+ * Posts operations on a queue's connections, drains the connections and fails them; {@link QueueCompletions} handles
+ * the operations that have ended. A {@code RemoteQueue} and a cache's session both use it, inside the queue's gate or
+ * with the gate claimed. Nothing on the path of an operation allocates.
  */
 public final class QueuePoster {
 
     private final QueueConnections connections;
     private final QueueCompletions completions;
-    /** A connection may have a list that is not posted. */
+    /** A connection may have a list that is not posted yet. */
     private boolean listed;
 
     public QueuePoster(QueueConnections connections, QueueCompletions completions) {
@@ -21,26 +21,27 @@ public final class QueuePoster {
         this.completions = completions;
     }
 
-    /** Uses a connection for a server from now on; its number must be new, or that of one that is forgotten. */
+    /** Uses a connection for a server from now on; its number must be new, or that of a forgotten connection. */
     public void add(int server, Connection connection) {
         connections.add(server, connection);
         completions.change();
     }
 
     /**
-     * Forgets a connection that is not used any more and whose queue pair has been destroyed.
+     * Forgets a connection that is no longer used and whose queue pair has been destroyed.
      *
-     * @return false where something of it is to be taken yet, and it stays
+     * @return false if something of it is still to be taken, so that it stays
      */
     public boolean forget(int number) {
         return completions.forget(number);
     }
 
     /**
-     * Ends the use of a server's connection, if there is one: what is in flight on it fails, and its completions are
-     * stashed, since destroying a queue pair would drop them, and free what says which memory they used.
+     * Ends the use of a server's connection, if there is one: its operations in flight fail. Their completions are
+     * stashed, since destroying the queue pair would drop them, and so are the keys of the memory that they use.
      *
-     * @param timeoutNanos how long completions of what has failed may take; without them it has failed all the same
+     * @param timeoutNanos how long to wait for the completions of failed operations; those without one have failed all
+     *     the same
      */
     public void detach(int server, long timeoutNanos) {
         Connection connection = connections.to(server);
@@ -55,7 +56,9 @@ public final class QueuePoster {
         connection.used().keep();
     }
 
-    /** Fails the connection to a server, if there is one: what is on its way, and what comes later, is lost. */
+    /**
+     * Fails the connection to a server, if there is one: its operations in flight are lost, and later ones refused.
+     */
     public void fail(int server) {
         Connection connection = connections.to(server);
         if (connection != null) {
@@ -67,22 +70,22 @@ public final class QueuePoster {
         try {
             connection.fail();
         } finally {
-            // It has failed also where the device does not take that.
+            // It counts as failed even if the device refuses the state change.
             completions.refuse();
         }
     }
 
-    /** Whether a connection could take another operation. */
+    /** Whether another operation may be posted on a connection. */
     public boolean hasRoom(Connection connection) {
         return connection.hasRoom() && completions.hasRoomFor(1);
     }
 
-    /** Whether the completion queue has room for so many more. */
+    /** Whether the queue has room for so many more operations. */
     public boolean hasRoomFor(int count) {
         return completions.hasRoomFor(count);
     }
 
-    /** Operations to a server that are in flight. */
+    /** How many operations to a server are in flight. */
     public int inFlight(int server) {
         Connection connection = connections.to(server);
         return connection == null ? 0 : connection.inFlight();
@@ -109,7 +112,7 @@ public final class QueuePoster {
         }
     }
 
-    /** As {@link #post}, of a compare-and-swap or a fetch-and-add, with all that waits in the connection's list. */
+    /** As {@link #post}, for a compare-and-swap or a fetch-and-add; posts the connection's list with it. */
     public void postAtomic(
             Connection connection,
             boolean swap,
@@ -134,8 +137,8 @@ public final class QueuePoster {
     }
 
     /**
-     * So many operations are about to be put into connections' {@linkplain Connection#list lists}; {@link #postLists}
-     * posts them.
+     * Counts so many operations as in flight that the caller is about to add to connections'
+     * {@linkplain Connection#list lists}; {@link #postLists} posts them.
      */
     public void beginLists(int count) {
         completions.begin(count);
@@ -147,7 +150,7 @@ public final class QueuePoster {
         return listed;
     }
 
-    /** @return how many lists there were: a doorbell for each */
+    /** @return how many lists were posted, each with one doorbell */
     public int postLists() {
         if (!listed) {
             return 0;
@@ -172,9 +175,10 @@ public final class QueuePoster {
     }
 
     /**
-     * Makes what a connection's {@link Connection#now} has begun and not ended well an operation like others.
+     * Makes an ordinary operation of one that a connection's {@link Connection#now} has begun and that has not
+     * completed successfully.
      *
-     * @param result of {@link OneOperation#run}, but {@link OneOperation#COMPLETED}
+     * @param result the result of {@link OneOperation#run}, other than {@link OneOperation#COMPLETED}
      */
     public void adopt(
             Connection connection,
@@ -197,11 +201,11 @@ public final class QueuePoster {
     }
 
     /**
-     * Begins to await what has been posted on a connection. It may be done at once; {@link Connection#flushing} says
-     * whether it is under way. One drain of a connection at a time.
+     * Begins to wait for the operations posted on a connection. They may have ended when it returns;
+     * {@link Connection#flushing} says whether the drain is still under way. One drain of a connection at a time.
      *
-     * @param scratch where 8 bytes of the region may land
-     * @return false where the connection has failed, so that nothing is known of what it posted
+     * @param scratch address to which 8 bytes of the region may be read
+     * @return false if the connection has failed, so that the outcome of its operations is unknown
      */
     public boolean drain(Connection connection, RemoteRegion region, long scratch, int scratchKey) {
         if (connection.failed()) {
@@ -216,12 +220,14 @@ public final class QueuePoster {
         return !connection.failed();
     }
 
-    /** Whether the drain of a connection is done, or failed. Other completions are stashed for the owner. */
+    /**
+     * Whether the drain of a connection has ended, with success or not. Other completions are stashed for the owner.
+     */
     public boolean drained(Connection connection) {
         return completions.drained(connection);
     }
 
-    /** The operations that are in flight; for messages. */
+    /** Describes the operations in flight, for messages. */
     public String describe() {
         StringBuilder text = new StringBuilder();
         for (Connection connection : connections.inUse()) {

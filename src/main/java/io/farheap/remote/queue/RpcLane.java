@@ -10,9 +10,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue's calls to one server: a pair of message rings, and by entry what the queue knows of a call. Calls are handed
- * over as they end, so a batch whose calls have not all ended keeps its place until they have. Used inside the queue's
- * gate, or with it claimed; nothing here allocates after construction.
+ * A queue's calls to one server: a pair of message rings, and the queue's state of each call, by entry. Calls are
+ * handed over as they end, so a batch keeps its place until all of its calls have ended. Used inside the queue's gate,
+ * or with it claimed; nothing here allocates after construction.
  */
 public final class RpcLane {
 
@@ -29,16 +29,16 @@ public final class RpcLane {
     public final BatchConnection connection;
     private final AwaitedReplies replies;
     private final long[] tags;
-    /** What the caller's memory belongs to; null for a call that has been handed over. */
+    /** The object that the caller's memory belongs to; null for a call that has been handed over. */
     private final @Nullable Object[] users;
     /**
-     * The batch whose calls are handed over next, and the first of its entries that is not; -1 before it is looked at.
+     * The batch whose calls are handed over next, and its first entry not handed over; -1 before the batch is begun.
      */
     private long sequence = 1;
 
     private int entry = -1;
     private int underWay;
-    /** The connection is another's to end: its memory is not looked at any more. */
+    /** The thread that closes the connection now owns it: its memory is not read here any more. */
     private boolean detached;
 
     public RpcLane(RemoteServer server, BatchConnection connection) {
@@ -49,17 +49,17 @@ public final class RpcLane {
         this.users = new Object[connection.entries()];
     }
 
-    /** Whether there is room for a call, which may send a batch that is full. */
+    /** Whether there is room for a call; sends a full batch to make room. */
     public boolean hasRoom() {
         return connection.hasRoom() || connection.isFull() && connection.send() && connection.hasRoom();
     }
 
     /**
-     * Calls, where there is room.
+     * Makes a call, for which there must be room.
      *
-     * @param arguments where they are in this process; they are copied
-     * @param reply where it is to go, which is the call's until it is handed over
-     * @param user what that belongs to, for {@link #uses}
+     * @param user the object that the memory belongs to, for {@link #uses}
+     * @param arguments their address in this process; they are copied
+     * @param reply the address at which the reply goes, whose memory belongs to the call until it is handed over
      */
     public void call(int operation, Object user, long arguments, int bytes, long reply, int replyBytes, long tag) {
         int added = connection.addCall(operation, arguments, bytes, reply, replyBytes);
@@ -71,18 +71,18 @@ public final class RpcLane {
         }
     }
 
-    /** Calls that have not been handed over. */
+    /** How many calls have not been handed over. */
     public int underWay() {
         return underWay;
     }
 
     /**
-     * Takes answers, sends what waits where nothing is on its way, and hands over.
+     * Takes answers, sends the open batch if no batch is in flight or it is full, and hands calls over.
      *
      * @return how many calls were handed over
      */
     public int poll(ReplyHandler handler) {
-        // After an exception of the handler's, a batch may have nothing to hand over and its place to give back.
+        // After an exception of the handler no call may be left to hand over while a batch has still to be finished.
         if (underWay == 0 && entry < 0) {
             return 0;
         }
@@ -106,7 +106,7 @@ public final class RpcLane {
         return handed;
     }
 
-    /** Whether a poll would find something. */
+    /** Whether a poll would find an answer. */
     public boolean ready() {
         if (!detached) {
             connection.receive();
@@ -123,8 +123,7 @@ public final class RpcLane {
             }
             while (entry < end) {
                 int next = entry++;
-                // One that is answered later has been lost, or has come, or is still to come: it is among those that
-                // arrive.
+                // A call with a late answer is handed over when that arrives or is lost, by takeArrived.
                 if (!replies.later(next)) {
                     handed++;
                     hand(next, handler);
@@ -136,7 +135,7 @@ public final class RpcLane {
         return handed;
     }
 
-    /** Its place is free for a call of the handler's only once the batch is finished. */
+    /** Hands a call over. Its entry becomes free for another call only when its batch is finished. */
     private void hand(int ended, ReplyHandler handler) {
         users[ended] = null;
         underWay--;
@@ -148,7 +147,7 @@ public final class RpcLane {
                 status == BatchFormat.DONE ? replies.bytes(ended) : 0);
     }
 
-    /** Gives the places of batches back whose calls have all been handed over. */
+    /** Finishes the batches whose calls have all been handed over, which frees their places. */
     private void finish() {
         for (int ready = connection.ready();
                 ready > 0 && connection.firstUnfinished() < sequence;
@@ -163,7 +162,7 @@ public final class RpcLane {
         }
     }
 
-    /** From now on nobody but who closes the connection uses its memory. What has not been answered is lost. */
+    /** Leaves the connection to the thread that closes it. Calls that are not answered are lost. */
     public void detach() {
         detached = true;
         connection.fail();
@@ -173,7 +172,7 @@ public final class RpcLane {
         return detached;
     }
 
-    /** @return false where no event is certain */
+    /** @return false if no event is certain */
     public boolean requestWakeUp() {
         return detached || connection.requestWakeUpByAny();
     }

@@ -4,16 +4,16 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 
 /**
- * Whether a server has let a call pass its deadline just now. Many connections to it may have to be ended one after the
- * other: the first call waits as long as calls do, the others learn from that one, until the server answers something
- * or as much time has gone by again. Thread-safe.
+ * Whether a call to a server has recently passed its deadline. Many connections to a server may have to be ended one
+ * after the other: the first call waits for its full deadline, and later ones fail at once, until the server answers
+ * any call or {@link #LASTS_NANOS} have passed. Thread-safe.
  */
 final class CircuitBreaker {
 
     private static final long LASTS_NANOS = 5_000_000_000L;
     private static final long NONE = 0;
 
-    /** {@code nanoTime} of the call that was not answered last, or {@link #NONE}. */
+    /** {@code nanoTime} of the last call that was not answered, or {@link #NONE}. */
     private volatile long since;
 
     void begin() {
@@ -26,7 +26,7 @@ final class CircuitBreaker {
         }
     }
 
-    /** Throws where it lasts. */
+    /** Throws if a recent call was not answered. */
     void check(String address) {
         long began = since;
         if (began != NONE && System.nanoTime() - began < LASTS_NANOS) {

@@ -8,9 +8,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes what a silent server may be in the middle of writing to. A device lets go of that when the server's process
- * goes on or dies, and not before, so a daemon thread waits for it, which lives as long as there is something to close.
- * Thread-safe.
+ * Closes resources that a silent server may be in the middle of writing to. A device releases such memory only when the
+ * server's process continues or dies, so a daemon thread retries until then; it lives as long as there is something to
+ * close. Thread-safe.
  */
 final class DeferredCloser {
 
@@ -22,7 +22,7 @@ final class DeferredCloser {
     private final Queue<UnclosedResource> waiting = new ArrayDeque<>();
     private boolean running;
 
-    /** @return completes, on the thread, when it is closed, also where closing it failed */
+    /** @return completes, on that thread, when the resource is closed, or closing it has failed */
     synchronized CompletableFuture<Void> close(AutoCloseable resource) {
         UnclosedResource remains = new UnclosedResource(resource, new CompletableFuture<>());
         waiting.add(remains);

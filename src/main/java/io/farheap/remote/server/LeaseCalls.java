@@ -7,8 +7,8 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Control calls under a lease on a memory server. Once the lease is lost none is made any more, and those under way
- * end. Any thread.
+ * Control calls under a lease on a memory server. Once the lease is lost no call is made any more, and calls under way
+ * end. Any thread may call.
  */
 final class LeaseCalls {
 
@@ -17,7 +17,7 @@ final class LeaseCalls {
     private final CircuitBreaker silence = new CircuitBreaker();
     private volatile @Nullable ControlException lost;
 
-    /** @param address the server's, for messages */
+    /** @param address the server's address, for messages */
     LeaseCalls(String address, Lease lease) {
         this.address = address;
         this.lease = lease;
@@ -33,7 +33,7 @@ final class LeaseCalls {
         lost = cause;
     }
 
-    /** Throws where the lease is lost. */
+    /** Throws if the lease is lost. */
     void requireHeld() {
         ControlException cause = lost;
         if (cause != null) {
@@ -44,12 +44,15 @@ final class LeaseCalls {
         }
     }
 
-    /** Throws where the server has just not answered another call: all that wait for it wait once. */
+    /**
+     * Throws if the server has recently not answered another call, so that several callers wait for one deadline
+     * together.
+     */
     void requireAnswering() {
         silence.check(address);
     }
 
-    /** @param call gets the lease's id; the loss of the lease ends it */
+    /** @param call receives the lease's id; the loss of the lease ends it */
     <T> T call(LongFunction<T> call) {
         requireHeld();
         try {
@@ -67,7 +70,7 @@ final class LeaseCalls {
         }
     }
 
-    /** As {@link #call}, of one that answers nothing. */
+    /** As {@link #call}, for a call without a result. */
     void run(LongConsumer call) {
         call(id -> {
             call.accept(id);

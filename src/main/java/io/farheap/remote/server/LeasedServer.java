@@ -44,11 +44,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A server's lease and control channel, and what is made under that lease: regions, connections, message rings, and
- * copies between servers. Every {@link RemoteServer} is one.
+ * copies between servers. It is the only implementation of {@link RemoteServer}.
  */
 public final class LeasedServer implements RemoteServer {
 
-    /** So much longer than a lease a batch may stay unanswered while the lease is renewed. */
+    /** How much longer than a lease's duration a batch may stay unanswered while the lease is renewed. */
     private static final long STUCK_NANOS = TimeLimit.of(3_000_000_000L);
 
     private final String address;
@@ -60,7 +60,7 @@ public final class LeasedServer implements RemoteServer {
     private final ServerFences ends;
     private final LeaseKeeper keeper;
     private final RegionWarmer warmer;
-    /** Regions and allocations that the server has not taken back yet. */
+    /** Regions and allocations whose release the server has not confirmed yet. */
     private final PendingReleases debts;
 
     private final AtomicLong allocations = new AtomicLong(ControlPlane.ANY_ALLOCATION);
@@ -106,14 +106,14 @@ public final class LeasedServer implements RemoteServer {
      * Opens a lease on a server.
      *
      * @param address HOST:PORT of its control plane
-     * @param index its place among the client's servers
-     * @param clientName for the server's log
-     * @param cacheId of the manager's cache that it is for, or {@link ControlPlane#NO_CACHE}
+     * @param index its index among the client's servers
+     * @param clientName the client's name, for the server's log
+     * @param cacheId of the manager's cache that the lease is for, or {@link ControlPlane#NO_CACHE}
      * @param grant of that manager for this server, or {@link SignedGrant#NONE}
-     * @param onLost told once, on a thread that is there for that alone, when the lease is lost
-     * @param closesLater told what completes when something is closed that the server would not let go of, which is
-     *     made of the domain's device
-     * @throws ControlException where the server cannot be reached or refuses
+     * @param onLost called once when the lease is lost, on a thread of its own
+     * @param closesLater receives a future for each resource of the domain's device that cannot be closed yet, since
+     *     the server may be writing to it; the future completes when it is closed
+     * @throws ControlException if the server cannot be reached or refuses
      */
     public static LeasedServer attach(
             String address,
@@ -126,7 +126,7 @@ public final class LeasedServer implements RemoteServer {
             Consumer<CompletableFuture<Void>> closesLater) {
         ControlClient control = ControlClient.share(address);
         try {
-            // Not asked for anew: it is what the control client checks grants against.
+            // Not requested again: the control client checks grants against this description.
             ServerDescription description = control.server();
             Lease lease = control.openLease(clientName, cacheId, grant);
             try {
@@ -141,7 +141,7 @@ public final class LeasedServer implements RemoteServer {
         }
     }
 
-    /** Itself, with what connects to it and copies on it. */
+    /** The same server, as the type that connects to it and copies on it. */
     public static LeasedServer of(RemoteServer server) {
         return (LeasedServer) server;
     }
@@ -176,34 +176,37 @@ public final class LeasedServer implements RemoteServer {
         calls.requireHeld();
     }
 
-    /** On a thread of its own: sessions may be long in a callback, and the listener is the application's. */
+    /**
+     * Handles the loss of the lease. On a thread of its own, since sessions may be long in a callback, and the listener
+     * is the application's.
+     */
     private void lose(ControlException cause, BiConsumer<RemoteServer, ControlException> onLost) {
         if (closing) {
             return;
         }
         calls.lose(cause);
         debts.close();
-        // First: threads that wait for an answer may hold up what follows.
+        // First, since threads that wait for an answer may hold up the listener.
         control.abandon();
         onLost.accept(this, cause);
     }
 
-    /** The server has not taken something back: it is offered again once it is known to answer. */
+    /** Asks for a call at the next renewal, when the server is known to answer, to offer a pending release again. */
     private void owing() {
         keeper.tellNextRenewal();
     }
 
-    /** Its shared spaces; calls go through {@link #callWithLease}. */
+    /** The server's shared spaces; their calls go through {@link #callWithLease}. */
     public SpacePlane spaces() {
         return control.spaces();
     }
 
-    /** @param call gets the lease's id; the loss of the lease ends it */
+    /** @param call receives the lease's id; the loss of the lease ends it */
     public <T> T callWithLease(LongFunction<T> call) {
         return calls.call(call);
     }
 
-    /** @throws ControlException UNAVAILABLE where the region cannot be reached */
+    /** @throws ControlException UNAVAILABLE if the region cannot be reached */
     public void warm(RemoteRegion region) {
         try {
             warmer.warm(region.toString(), region.address(), region.remoteKey());
@@ -240,7 +243,7 @@ public final class LeasedServer implements RemoteServer {
         try {
             return calls.call(id -> control.allocate(id, regions, allocation));
         } catch (Throwable e) {
-            // Whatever failed, the server may have granted them, or be about to.
+            // Whatever failed, the server may have granted the regions, or may be about to.
             if (calls.lost() == null) {
                 debts.abandon(allocation);
             }
@@ -256,7 +259,7 @@ public final class LeasedServer implements RemoteServer {
     }
 
     /**
-     * Connects a session to the server.
+     * Connects a session or a queue to the server.
      *
      * @param number identifies the connection among those of the completion queue
      */
@@ -289,8 +292,8 @@ public final class LeasedServer implements RemoteServer {
     /**
      * Connects a pair of message rings.
      *
-     * @param channel on which the client's end raises events
-     * @param threads over how many of its threads the server is to spread this client's rings
+     * @param channel the channel on which the client's end raises events
+     * @param threads over how many of its threads the server spreads this client's rings
      */
     public ServerRing connectRing(
             Context context, CompletionChannel channel, RingShape shape, int threads, int inlineBytes) {
@@ -320,7 +323,7 @@ public final class LeasedServer implements RemoteServer {
         }
     }
 
-    /** How the ends of its connections are destroyed. */
+    /** The fences that destroy the server's ends of connections. */
     public ServerFences ends() {
         return ends;
     }
@@ -331,40 +334,41 @@ public final class LeasedServer implements RemoteServer {
     }
 
     /**
-     * Closes what it may be in the middle of writing to, without waiting for that.
+     * Closes a resource that the server may be in the middle of writing to, without waiting for that.
      *
-     * @return completes when that is closed
+     * @return completes when the resource is closed
      */
     public CompletableFuture<Void> closeLate(AutoCloseable resource) {
         return ends.closeLate(resource);
     }
 
     /**
-     * Tells it how much regions are used that could be given back.
+     * Reports to the server how much the regions are used that could be given back.
      *
-     * @return what it wants back, and when it is to be told again
+     * @return the regions that it wants back, and when to report again
      */
     public WantedRegions reportUse(List<RegionUse> uses) {
         return calls.call(id -> control.reportUse(id, uses));
     }
 
-    /** Lets another server read a region for a while. */
+    /** Allows another server to read a region for a while. */
     public Ticket export(RemoteRegion region) {
         return calls.call(id -> control.export(id, region.regionId()));
     }
 
-    /** Takes as long as this server waits for the source. */
+    /** Prepares a pull. Takes as long as this server waits for the source. */
     public WatermarkEndpoint preparePull(RemoteRegion into, RemoteServer source, Ticket ticket, PullPace pace) {
         return control.preparePull(lease.id(), into.regionId(), source.address(), ticket.token(), pace);
     }
 
-    /** Takes as long as this server waits for the sources. */
+    /** Prepares a rebuild. Takes as long as this server waits for the sources. */
     public WatermarkEndpoint prepareRebuild(RemoteRegion into, RebuildPlan plan, PullPace pace) {
         return control.prepareRebuild(lease.id(), into.regionId(), plan, pace);
     }
 
     /**
-     * Fills what was prepared, or copies a region from another server into one of this one's; returns when it is there.
+     * Fills a region as prepared, or copies a region from another server into one of this server's; returns when the
+     * copy is complete.
      */
     public PullResult pull(RemoteRegion into, RemoteServer source, Ticket ticket) {
         return control.pull(lease.id(), into.regionId(), source.address(), ticket.token());
@@ -372,8 +376,8 @@ public final class LeasedServer implements RemoteServer {
 
     @Override
     public void close() {
-        // The keeper goes on meanwhile: the loss of the lease ends what waits for an answer. It waits a while for what
-        // the loss has brought about: for the application's listener, which may be what closes this.
+        // The keeper runs meanwhile, so that the loss of the lease ends calls that wait for an answer. Its close waits
+        // a while for the work that the loss has started: the application's listener, which may be what closes this.
         Closeables.all(warmer, this::closeLease, keeper, debts, control);
     }
 
@@ -383,7 +387,7 @@ public final class LeasedServer implements RemoteServer {
             calls.requireAnswering();
             calls.run(control::closeLease);
         } catch (ControlException e) {
-            // A server that does not answer takes everything back when the lease ends.
+            // A server that does not answer takes everything back when the lease expires.
         }
     }
 

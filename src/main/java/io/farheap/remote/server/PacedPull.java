@@ -29,31 +29,34 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pull that goes at this process's pace: the client's end of a {@link PullPace}. One thread at a time, which closes
- * it. Everything throws {@link ControlException} once the pull has failed.
+ * A pull at this process's pace: the client's end of a {@link PullPace}. The server copies a region in pieces, up to
+ * the offset that this process has cleared, and writes back how far it is. One thread at a time, which also closes it.
+ * Every method throws {@link ControlException} once the pull has failed.
  */
 public final class PacedPull implements AutoCloseable {
 
     private static final long NOT_BEGUN = -1;
     private static final long BEGIN_TIMEOUT_NANOS = TimeLimit.of(10_000_000_000L);
     private static final long STOP_TIMEOUT_NANOS = 100_000_000L;
-    /** Between looks at a mark, which wakes nobody. */
+    /** Pause between two looks at a mark, whose arrival wakes no thread. */
     private static final long LOOK_NANOS = 100_000;
-    /** Between looks at leases and the connection while an answer is awaited, which ends the wait itself. */
+    /**
+     * Pause between two looks at leases and the connection while waiting for an answer, whose arrival ends the wait.
+     */
     private static final long ANSWER_LOOK_NANOS = 2_000_000;
 
     private final RemoteRegion into;
     private final LeasedServer server;
     private final List<RemoteServer> sources;
-    /** Run at each look while something is awaited. May throw, which ends the wait. */
+    /** Runs at each look while this waits. If it throws, the wait ends. */
     private final Runnable meanwhile;
 
     private final WatermarkExchange exchange;
     private final long offset;
     private final long end;
-    /** For the first source, by which the server knows what it has prepared. Null until it has. */
+    /** The ticket for the first source, by which the server finds what it has prepared. Null until it has. */
     private @Nullable Ticket ticket;
-    /** Null until it has begun. */
+    /** Null until the pull has begun. */
     private @Nullable CompletableFuture<PullResult> result;
 
     private long cleared;
@@ -62,7 +65,7 @@ public final class PacedPull implements AutoCloseable {
 
     private record PreparedSource(Ticket ticket, WatermarkEndpoint mark) {}
 
-    /** Calls that have everything ready, on another thread. */
+    /** The calls that prepare a pull; they run on another thread. */
     private interface Preparation {
         PreparedSource run(PacedPull pull, PullPace pace);
     }
@@ -86,11 +89,11 @@ public final class PacedPull implements AutoCloseable {
     }
 
     /**
-     * Has everything ready but the copy, and returns when the server waits for {@link #clear}.
+     * Prepares a pull and starts it; returns when the server waits for {@link #clear}.
      *
-     * @param into fills this region, from {@code offset} on to {@code end}
-     * @param source with this one's bytes, at the same offsets
-     * @param meanwhile is run at each look while something is awaited, and ends the wait where it throws
+     * @param into the region to fill, from {@code offset} to {@code end}
+     * @param source the region with the bytes, at the same offsets
+     * @param meanwhile runs at each look while this waits, and ends the wait if it throws
      */
     public static PacedPull begin(
             Context context,
@@ -121,12 +124,12 @@ public final class PacedPull implements AutoCloseable {
     }
 
     /**
-     * Has everything ready for a rebuild: {@link #start} is next. Where this throws, the region is as it was.
+     * Prepares a rebuild; call {@link #start} next. If this throws, the region is unchanged.
      *
-     * @param into is made from {@code offset} on to {@code end}
-     * @param code of how many splits it is, and which is to be made; the sources are those of {@code splits}
-     * @param splits good ones, by number, at the same offsets
-     * @param meanwhile is run at each look while something is awaited, and ends the wait where it throws
+     * @param into the region to fill, from {@code offset} to {@code end}
+     * @param code the code's numbers of splits, and the split to make; its sources are replaced by {@code splits}
+     * @param splits valid splits, by number, at the same offsets
+     * @param meanwhile runs at each look while this waits, and ends the wait if it throws
      */
     public static PacedPull prepareRebuild(
             Context context,
@@ -151,7 +154,7 @@ public final class PacedPull implements AutoCloseable {
                 sources.add(
                         new RebuildPlan.Source(numbers.get(i), servers.get(i).address(), tickets[i].token()));
             }
-            // Whoever has given up waiting for the tickets may have another one prepared by now.
+            // A caller that has given up waiting for the tickets may have prepared another pull by now.
             pull.requireOpen();
             RebuildPlan plan = new RebuildPlan(code.dataSplits(), code.paritySplits(), code.split(), sources);
             return new PreparedSource(tickets[0], pull.server.prepareRebuild(into, plan, pace));
@@ -177,8 +180,8 @@ public final class PacedPull implements AutoCloseable {
             pull.ticket = prepared.ticket();
             WatermarkEndpoint peer = prepared.mark();
             exchange.connect(peer.endpoint(), peer.remoteAddress(), peer.rkey());
-            // Clears nothing, but a device that maps a peer's memory on first use does so now, while nobody waits for
-            // it.
+            // This clears nothing, but a device that maps a peer's memory on first use does so now, while no thread
+            // waits.
             exchange.tell(offset);
             return pull;
         } catch (VerbsException e) {
@@ -191,7 +194,8 @@ public final class PacedPull implements AutoCloseable {
     }
 
     /**
-     * What a call returns that the server answers when the source has answered it: the loss of either ends the wait.
+     * Waits for a call that the server answers only after the source has answered it: the loss of either lease ends the
+     * wait.
      */
     private <T> T await(Supplier<T> call) {
         CompletableFuture<T> answer = begin(call);
@@ -202,7 +206,7 @@ public final class PacedPull implements AutoCloseable {
         return join(answer);
     }
 
-    /** Waits for it, so long at most. An interrupt is kept for later: with it no wait would last. */
+    /** Waits for an answer, at most so long. An interrupt is restored afterwards, since with it no wait would last. */
     private static boolean ended(CompletableFuture<?> answer, long nanos) {
         boolean interrupted = Thread.interrupted();
         try {
@@ -210,7 +214,7 @@ public final class PacedPull implements AutoCloseable {
         } catch (TimeoutException e) {
             return false;
         } catch (ExecutionException e) {
-            // Whoever wants the answer is told.
+            // The caller that takes the answer gets the exception.
         } catch (InterruptedException e) {
             interrupted = true;
         } finally {
@@ -239,13 +243,13 @@ public final class PacedPull implements AutoCloseable {
         return answer;
     }
 
-    /** Nothing is copied from a server, or to one, whose lease is lost. */
+    /** Throws if the lease of the server or of a source is lost: nothing may be copied from or to such a server. */
     private void requireHeld() {
         server.requireHeld();
         sources.forEach(RemoteServer::requireHeld);
     }
 
-    /** Begins what was prepared, and returns when the server waits for {@link #clear}. */
+    /** Starts what was prepared, and returns when the server waits for {@link #clear}. */
     public void start() {
         Ticket prepared = Objects.requireNonNull(ticket);
         result = begin(() -> server.pull(into, sources.getFirst(), prepared));
@@ -263,11 +267,14 @@ public final class PacedPull implements AutoCloseable {
         }
     }
 
-    /** Lets the server copy up to an offset: nothing that is posted changes what lies before it. */
+    /**
+     * Allows the server to copy up to an offset. The caller promises that no posted operation changes the bytes before
+     * it.
+     */
     public void clear(long upTo) {
         try {
             requireHeld();
-            // Before it is told: where that fails, the server may know of it all the same.
+            // Before the WRITE: even if that fails, the mark may have reached the server.
             cleared = upTo;
             exchange.tell(upTo);
         } catch (VerbsException e) {
@@ -275,7 +282,7 @@ public final class PacedPull implements AutoCloseable {
         }
     }
 
-    /** Up to where all has arrived. */
+    /** The offset up to which all bytes have arrived. */
     public long copied() {
         long mark = exchange.theirs();
         if (mark != copied) {
@@ -290,7 +297,7 @@ public final class PacedPull implements AutoCloseable {
         return mark;
     }
 
-    /** Throws where the pull has failed. */
+    /** Throws if the pull has failed. */
     public void check() {
         requireHeld();
         try {
@@ -305,7 +312,7 @@ public final class PacedPull implements AutoCloseable {
         }
     }
 
-    /** What the server took, once all has arrived. */
+    /** The server's result, once all bytes have arrived. */
     public PullResult result() {
         return join(begun());
     }
@@ -328,14 +335,14 @@ public final class PacedPull implements AutoCloseable {
     }
 
     /**
-     * Whether the server may go on filling the region, once this is closed: some was cleared that it has not said to be
-     * there, and it has not said either that it has ended.
+     * Whether the server may still fill the region after this is closed: it has not reported all of what was cleared as
+     * copied, nor that it has ended.
      */
     public boolean mayStillFill() {
         return result != null && copied != cleared && !over();
     }
 
-    /** Whether the server has said that it has ended. */
+    /** Whether the server has answered that the pull has ended. */
     private boolean over() {
         CompletableFuture<PullResult> answer = begun();
         if (!answer.isDone() || !answer.isCompletedExceptionally()) {
@@ -345,8 +352,8 @@ public final class PacedPull implements AutoCloseable {
     }
 
     /**
-     * Ends the pull, where it has not ended: the server is told, or learns it otherwise. Where it has made all that was
-     * cleared, nobody waits for it to say so.
+     * Ends the pull, if it has not ended, by a STOP mark; if that cannot be written the server notices otherwise. If
+     * the server has copied all that was cleared, this does not wait for its answer.
      */
     @Override
     public void close() {
@@ -359,7 +366,7 @@ public final class PacedPull implements AutoCloseable {
             if (result != null && result.isDone() && !result.isCompletedExceptionally()) {
                 exchange.close();
             } else {
-                // The server may be in the middle of telling how far it is.
+                // The server may be in the middle of writing its mark.
                 server.closeLate(exchange);
             }
         }
@@ -367,12 +374,12 @@ public final class PacedPull implements AutoCloseable {
 
     private void stop() {
         CompletableFuture<PullResult> answer = begun();
-        // Where all has arrived it needs not be told.
+        // If all bytes have arrived, the server need not be stopped.
         boolean reachable = copied == end || tell(PullPace.STOP);
         long deadline = System.nanoTime() + STOP_TIMEOUT_NANOS;
         boolean ended = false;
-        // Where the two cannot tell each other anything any more, the server ends its pull for that: until then it
-        // refuses another.
+        // If neither end can write to the other any more, the server ends its pull for that reason; until then it
+        // refuses another pull.
         while (!ended && System.nanoTime() - deadline < 0) {
             reachable = reachable && reachable();
             boolean told = copied == cleared && (!reachable || exchange.flushed());
@@ -389,7 +396,7 @@ public final class PacedPull implements AutoCloseable {
         }
     }
 
-    /** Polls for completions, without which nothing is told. */
+    /** Polls for completions, without which no mark is written. */
     private boolean reachable() {
         try {
             exchange.check();

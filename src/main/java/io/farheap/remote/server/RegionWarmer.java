@@ -11,8 +11,8 @@ import io.farheap.verbs.WcStatus;
 import java.util.function.Function;
 
 /**
- * Reads a little of each new region before sessions use it. A device that maps a peer's memory on first use (softverbs
- * does) then does so here, in a call that may take long, and not under a session's critical call.
+ * Reads 8 bytes of each new region before sessions use it. A device that maps a peer's memory on first use (softverbs
+ * does) then maps it here, in a call that may take long, and not in a session's critical call.
  */
 final class RegionWarmer implements AutoCloseable {
 
@@ -25,7 +25,7 @@ final class RegionWarmer implements AutoCloseable {
     private ServerConnection connection;
     private boolean closed;
 
-    /** @param connect to the regions' server */
+    /** @param connect connects to the regions' server */
     RegionWarmer(ProtectionDomain domain, Function<Connection, ServerConnection> connect) {
         this.domain = domain;
         this.connect = connect;

@@ -4,7 +4,7 @@ import io.farheap.control.ControlException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A connection, or a pair of message rings, together with its end on the server. Any thread. */
+/** A connection, or a pair of message rings, together with its end on the server. Any thread may call. */
 public abstract sealed class ServerAttachment implements AutoCloseable permits ServerConnection, ServerRing {
 
     private final ServerFences ends;
@@ -16,7 +16,7 @@ public abstract sealed class ServerAttachment implements AutoCloseable permits S
         this.connectionId = connectionId;
     }
 
-    /** Its server's. */
+    /** The fences of its server. */
     public final ServerFences ends() {
         return ends;
     }
@@ -24,7 +24,7 @@ public abstract sealed class ServerAttachment implements AutoCloseable permits S
     /**
      * Destroys the server's end: when it returns, nothing that was sent by it takes effect any more.
      *
-     * @throws ControlException where the server does not answer, so that nothing is known
+     * @throws ControlException if the server does not answer, so that nothing is known
      */
     public final void fence() {
         if (!fenced.get()) {
@@ -38,7 +38,7 @@ public abstract sealed class ServerAttachment implements AutoCloseable permits S
         return fenced.get() || ends.lost();
     }
 
-    /** Whether nothing more is sent by it. By its owner, or with the owner kept out. */
+    /** Whether nothing more is sent by it. Called by its owner, or with the owner kept out. */
     public abstract boolean failed();
 
     /** @return whether it is fenced */
@@ -47,7 +47,7 @@ public abstract sealed class ServerAttachment implements AutoCloseable permits S
             fence();
             return true;
         } catch (ControlException e) {
-            // The server's end goes with the server or with the lease; a migration must not copy before that.
+            // The server's end ends with the server or with the lease; a migration must not copy before that.
             ends.forgotten(connectionId);
             return false;
         }
@@ -56,19 +56,19 @@ public abstract sealed class ServerAttachment implements AutoCloseable permits S
     /**
      * Destroys both ends.
      *
-     * @throws ControlException as {@link #fence}; it may be called again then, or closed
+     * @throws ControlException as {@link #fence}; this may be called again then, or {@link #close}
      */
     abstract void end();
 
     /**
-     * Completes when it is closed: later than {@link #close} returns where the server is in the middle of writing to
-     * it.
+     * Completes when it is closed, which is later than {@link #close} returns if the server is in the middle of writing
+     * to it.
      */
     public CompletableFuture<Void> closed() {
         return CompletableFuture.completedFuture(null);
     }
 
-    /** Destroys both ends, also where the server does not answer: its end then goes with its lease. */
+    /** Destroys both ends, even if the server does not answer: its end then ends with its lease. */
     @Override
     public abstract void close();
 }

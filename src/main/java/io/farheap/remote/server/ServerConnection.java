@@ -28,7 +28,7 @@ public final class ServerConnection extends ServerAttachment {
         fence();
     }
 
-    /** The client's end first. */
+    /** Closes the client's end first. */
     @Override
     public void close() {
         Closeables.all(connection, this::fenceOrForget);

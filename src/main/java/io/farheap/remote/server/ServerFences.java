@@ -8,7 +8,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
-/** How the ends of connections on one memory server are destroyed, and which of them may still be there. Any thread. */
+/**
+ * Destroys the ends of connections on one memory server, and remembers which of them may still exist. Any thread may
+ * call.
+ */
 public final class ServerFences {
 
     private final ControlClient control;
@@ -17,7 +20,7 @@ public final class ServerFences {
     private final DeferredCloser lateClose = new DeferredCloser();
     private final Set<Long> forgotten = ConcurrentHashMap.newKeySet();
 
-    /** @param closesLater told what completes when something is closed that the server would not let go of */
+    /** @param closesLater receives a future for each resource whose close the server delays */
     ServerFences(ControlClient control, LeaseCalls calls, Consumer<CompletableFuture<Void>> closesLater) {
         this.control = control;
         this.calls = calls;
@@ -25,8 +28,9 @@ public final class ServerFences {
     }
 
     /**
-     * The fence: when it returns, nothing that was posted through the connection takes effect any more. Of a server
-     * that has just not answered another call it is not asked: all that wait for it wait once.
+     * The fence: when it returns, nothing that was posted through the connection takes effect any more. If the server
+     * has recently not answered another call, it throws at once, so that several callers wait for one deadline
+     * together.
      */
     void disconnect(long connectionId) {
         calls.requireAnswering();
@@ -39,17 +43,17 @@ public final class ServerFences {
         }
     }
 
-    /** Whether the lease is lost, which takes them along. */
+    /** Whether the lease is lost, with which all ends on the server end. */
     boolean lost() {
         return calls.lost() != null;
     }
 
-    /** A connection that ended while the server did not answer: its end may still be there. */
+    /** Remembers a connection that was closed while the server did not answer: its end may still exist. */
     void forgotten(long connectionId) {
         forgotten.add(connectionId);
     }
 
-    /** Fences the connections that ended without it. */
+    /** Fences the remembered connections. */
     void fenceForgotten() {
         for (Iterator<Long> each = forgotten.iterator(); each.hasNext(); ) {
             disconnect(each.next());
@@ -58,9 +62,9 @@ public final class ServerFences {
     }
 
     /**
-     * Closes what the server may be in the middle of writing to, without waiting for that.
+     * Closes a resource that the server may be in the middle of writing to, without waiting for that.
      *
-     * @return completes when that is closed
+     * @return completes when the resource is closed
      */
     CompletableFuture<Void> closeLate(AutoCloseable resource) {
         CompletableFuture<Void> closed = lateClose.close(resource);

@@ -15,64 +15,64 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The links of one owner, a queue or a part of a session, to servers: to each an end of one kind, a connection or a
- * pair of message rings. A link's life is
+ * The links of one owner, a queue or a part of a session, to servers: to each server an end, which is a connection or a
+ * pair of message rings. The states of an end are
  *
  * <ul>
- *   <li><b>connected</b>: the owner uses the end from then on, until the end is
- *   <li><b>left</b>, since it has failed, is to be replaced, or its server is not used any more: what is under way on
- *       it is lost. Then it is
+ *   <li><b>connected</b>: the owner uses the end;
+ *   <li><b>left</b>, since it has failed, is to be replaced, or its server is no longer used: its operations in flight
+ *       are lost;
  *   <li><b>fenced</b>: its server's end is destroyed, so nothing of it takes effect any more; or <b>forgotten</b>, if
- *       the server does not answer: the server's end goes with the lease. Last it is
- *   <li><b>closed</b>, once the owner has taken what was answered; <b>late</b> if a server that is stopped may be in
- *       the middle of writing to it.
+ *       the server does not answer: the server's end then ends with the lease;
+ *   <li><b>closed</b>, once the owner has taken what was answered; <b>late</b> if a stopped server may be in the middle
+ *       of writing to it.
  * </ul>
  *
- * <p>A thread that makes or ends an end waits for its server with that link's lock, and never with the owner's gate,
- * which is claimed for the moments in which the owner must not use the end. So neither the owner nor the links to other
- * servers wait for a server that is silent.
+ * <p>A thread that makes or ends an end waits for the server with that link's lock held, and never with the owner's
+ * gate, which it claims only for the moments in which the owner must not use the end. So neither the owner nor the
+ * links to other servers wait for a silent server.
  *
- * <p><b>Threads.</b> Any, but for an owner inside its gate, or one that claims it.
+ * <p><b>Threads.</b> Any thread may call, except an owner inside its gate, or a thread that claims it.
  *
- * @param <E> an end together with the server's
+ * @param <E> an end together with the server's end
  */
 public final class ServerLinks<E extends ServerAttachment> implements AutoCloseable {
 
-    /** Uses the ends. */
+    /** The user of the ends. */
     public interface Owner<E extends ServerAttachment> {
 
         /**
          * Makes an end, without the gate; takes as long as the server takes to answer.
          *
-         * @throws ControlException where the server refuses or does not answer
+         * @throws ControlException if the server refuses or does not answer
          */
         E open(RemoteServer server);
 
-        /** Uses an end from now on; where this throws, it is left at once, and closed. With the gate claimed. */
+        /** Begins to use an end; if this throws, the end is left at once, and closed. With the gate claimed. */
         void use(RemoteServer server, E made);
 
-        /** Uses an end no more, if it does; what is in flight on it is lost. With the gate claimed. */
+        /** Ends the use of an end, if the owner uses it; its operations in flight are lost. With the gate claimed. */
         void leave(RemoteServer server, E end);
 
-        /** Fails what there is to a server. With the gate claimed. */
+        /** Fails the end to a server. With the gate claimed. */
         void fail(RemoteServer server);
 
-        /** Whether the memory of an end that was left is not looked at any more. With the gate claimed. */
+        /** Whether the owner has stopped reading the memory of an end that was left. With the gate claimed. */
         default boolean hasTaken(E end) {
             return true;
         }
 
-        /** This process's end has been destroyed, or will be late. Without the gate. */
+        /** Called when this process's end has been destroyed, or will be late. Without the gate. */
         default void ended(E end) {}
 
-        /** Makes the owner's thread poll, if it sleeps: something of it may be lost. */
+        /** Makes the owner's thread poll, if it sleeps: operations of it may be lost. */
         default void wake() {}
     }
 
     private static final class Link<E> {
 
         final ReentrantLock changing = new ReentrantLock();
-        /** Also when all links are closed: it may have to be fenced yet. Guarded by {@code changing}. */
+        /** Kept when all links are closed, since it may still have to be fenced. Guarded by {@code changing}. */
         @Nullable
         E end;
         /** Guarded by {@code changing}. */
@@ -83,21 +83,21 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
     private final OwnerGate gate;
     /** By the server's index. */
     private final Map<Integer, Link<E>> links = new ConcurrentHashMap<>();
-    /** Fenced or forgotten, and not closed: the owner has not taken what was answered. */
+    /** Ends that are fenced or forgotten and not closed: the owner has not taken what was answered. */
     private final Set<E> left = ConcurrentHashMap.newKeySet();
-    /** Of ends that are closed late. */
+    /** Futures of ends that are closed late. */
     private final Set<CompletableFuture<Void>> late = ConcurrentHashMap.newKeySet();
 
     private volatile boolean shut;
 
-    /** @param gate the owner's, which is not for other modules */
+    /** @param gate the owner's gate, a type that is not exported to other modules */
     @SuppressWarnings("exports")
     public ServerLinks(Owner<E> owner, OwnerGate gate) {
         this.owner = owner;
         this.gate = gate;
     }
 
-    /** As {@link #connect(RemoteServer, BooleanSupplier)}, of a connection that is wanted in any case. */
+    /** As {@link #connect(RemoteServer, BooleanSupplier)}, for a connection that is wanted in any case. */
     public boolean connect(RemoteServer server) {
         return connect(server, () -> true);
     }
@@ -105,9 +105,9 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
     /**
      * Connects to a server unless there is an end already, while the owner works.
      *
-     * @param wanted asked with the gate claimed, when the server has answered
-     * @return false if it is not wanted any more, or the links are shut
-     * @throws ControlException where the server refuses or does not answer
+     * @param wanted asked with the gate claimed, after the server has answered
+     * @return false if the connection is no longer wanted, or the links are shut
+     * @throws ControlException if the server refuses or does not answer
      */
     public boolean connect(RemoteServer server, BooleanSupplier wanted) {
         Link<E> link = lock(server);
@@ -127,7 +127,7 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
         try {
             used = gate.asked(() -> !shut && wanted.getAsBoolean() && use(link, server, made));
         } catch (Throwable e) {
-            // No other thread knows of it.
+            // No other thread has a reference to it.
             Closeables.after(e, () -> close(made));
             throw e;
         }
@@ -137,12 +137,13 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
         return used;
     }
 
-    /** With the gate claimed. Where this throws, the end is not used. */
+    /** Begins to use an end. With the gate claimed. If this throws, the end is not used. */
     private boolean use(Link<E> link, RemoteServer server, E made) {
         link.end = made;
         try {
             owner.use(server, made);
-            // Either this sees the loss, or the thread that fails what is lost sees the end.
+            // Either this thread sees the loss of the lease, or the thread that fails a lost server's ends sees this
+            // end.
             if (server.lost() != null) {
                 owner.fail(server);
             }
@@ -154,7 +155,7 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
         return true;
     }
 
-    /** Leaves a server: ends what there is to it, without an answer of the server's if none comes. */
+    /** Leaves a server and destroys both ends; if the server does not answer, its end is forgotten. */
     public void forget(RemoteServer server) {
         Link<E> link = lock(server);
         try {
@@ -204,10 +205,10 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
     }
 
     /**
-     * Replaces an end that has failed, or connects where there is none.
+     * Replaces an end that has failed, or connects if there is none.
      *
-     * @param between done after an end that has failed is left and before another is made, or alone
-     * @throws ControlException where the server refuses or does not answer
+     * @param between runs after a failed end is left and before another is made; if the end is usable, it runs alone
+     * @throws ControlException if the server refuses or does not answer
      */
     public void ensure(RemoteServer server, Runnable between) {
         Link<E> link = lock(server);
@@ -226,10 +227,10 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
     }
 
     /**
-     * Leaves a server, and destroys both ends of what there is to it: when it returns, nothing that was sent takes
-     * effect any more. If the lease is lost, the server's end is gone or goes with it.
+     * Leaves a server and destroys both ends: when it returns, nothing that was sent takes effect any more. If the
+     * lease is lost, the server's end is gone or ends with it.
      *
-     * @throws ControlException where the server does not answer; the end stays, to be fenced again
+     * @throws ControlException if the server does not answer; the end stays, to be fenced again
      */
     public void fence(RemoteServer server) {
         Link<E> link = lock(server);
@@ -242,7 +243,7 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
                 end.fence();
                 return;
             }
-            // It may have been connected since the owner asked for this, and be in use.
+            // A thread may have connected it since the owner asked for this, so it may be in use.
             gate.claimed(() -> owner.leave(server, end));
             if (server.lost() == null) {
                 end.end();
@@ -257,10 +258,10 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
     }
 
     /**
-     * Destroys the server's end if this one has failed, or is closed; another thread that replaces it does that itself.
-     * One that has failed sends nothing any more, so nothing needs a claim.
+     * Destroys the server's end if this end has failed, or is closed; a thread that replaces the end does so itself. A
+     * failed end sends nothing any more, so no claim is needed.
      *
-     * @throws ControlException where the server does not answer
+     * @throws ControlException if the server does not answer
      */
     public void fenceFailed(RemoteServer server) {
         Link<E> link = lock(server);
@@ -290,7 +291,7 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
         owner.ended(end);
     }
 
-    /** Nothing is connected or left from now on. Any thread. */
+    /** Ends connecting and leaving. Any thread may call it. */
     public void shut() {
         shut = true;
     }
@@ -299,7 +300,7 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
         return shut;
     }
 
-    /** Ends all, after what is under way. They stay listed, to be fenced. Idempotent. */
+    /** Ends all links, after the changes under way. The ends stay listed, so that they can be fenced. Idempotent. */
     @Override
     public void close() {
         shut();
@@ -322,7 +323,7 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
         }
     }
 
-    /** Completes when all that was ended is closed, also what a stopped server would not let go of. */
+    /** Completes when all ends are closed, including those to which a stopped server may still write. */
     public CompletableFuture<Void> closed() {
         return CompletableFuture.allOf(late.toArray(CompletableFuture[]::new));
     }

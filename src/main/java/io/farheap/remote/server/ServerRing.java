@@ -23,7 +23,7 @@ public final class ServerRing extends ServerAttachment {
         return connection.failed();
     }
 
-    /** The server's end first: it writes answers. */
+    /** Destroys the server's end first, since it writes answers. */
     @Override
     void end() {
         fence();
@@ -31,8 +31,8 @@ public final class ServerRing extends ServerAttachment {
     }
 
     /**
-     * Destroys both ends, the server's first: it writes answers, and may be stopped in the middle of one. Where it does
-     * not let go, a thread waits for it.
+     * Destroys both ends, the server's first, since it writes answers and may be stopped in the middle of one. If the
+     * client's memory cannot be closed for that reason, a daemon thread closes it later.
      */
     @Override
     public void close() {

@@ -11,9 +11,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes answers from the client's ring: checks each against what was asked for, copies what was read to where it goes,
- * and notes its status. The server may write anything: an answer that is not whole is looked at again, until it has had
- * time enough to arrive. One thread at a time.
+ * Takes answers from the client's ring: checks each against its requests, copies the bytes that were read to their
+ * destination, and records the status of each request. The server may write anything: an answer that is not whole is
+ * looked at again, until it has had time enough to arrive. One thread at a time.
  */
 final class AnswerReader {
 
@@ -28,12 +28,12 @@ final class AnswerReader {
     private final int[] readBytes;
     private final long[] locals;
     private final byte[] statuses;
-    /** Null where there are no calls. */
+    /** Null if the connection has no calls. */
     private final @Nullable AwaitedReplies replies;
-    /** Null where it is off. */
+    /** Null if the trace is off. */
     private final @Nullable AnswerTrace trace;
 
-    /** How long an answer may have begun to arrive before it is taken for torn for good. */
+    /** How long an answer may take to arrive after its first word, before the connection fails. */
     private long tornNanos = TORN_NANOS;
 
     private long tornSince;
@@ -54,17 +54,23 @@ final class AnswerReader {
         this.trace = AnswerTrace.ENABLED ? new AnswerTrace(in, shape) : null;
     }
 
-    /** A server that is stopped in the middle of an answer goes on with it: such a pause is to be outlasted. */
+    /**
+     * Sets how long an incomplete answer is waited for: a server that was stopped in the middle of one continues it
+     * later.
+     */
     void outlast(long nanos) {
         tornNanos = Math.max(TORN_NANOS, nanos);
     }
 
-    /** Whether an answer did not get whole in time: the connection has failed. */
+    /** Whether an answer stayed incomplete for too long: the connection has failed. */
     boolean tornForGood() {
         return tornForGood;
     }
 
-    /** The server may write to a slot again: what was accepted from it is compared, where that is on. */
+    /**
+     * Compares the slot's last accepted answer once more, if the trace is on, before the server may write to the slot
+     * again.
+     */
     void release(int slot) {
         if (AnswerTrace.ENABLED && trace != null) {
             trace.check(slot, responseSlot(slot));
@@ -72,9 +78,9 @@ final class AnswerReader {
     }
 
     /**
-     * Takes the answer to the oldest batch that has none. There must be one that was sent.
+     * Takes the answer to the oldest unanswered batch, which must have been sent.
      *
-     * @return false where it is not there, or not whole
+     * @return false if the answer has not arrived, or is not whole
      */
     // Only calls have a negative length.
     @SuppressWarnings("NullAway")
@@ -133,7 +139,7 @@ final class AnswerReader {
         return true;
     }
 
-    // Called where answers are traced; only calls have a negative length.
+    // Called only if the trace is on; only calls have a negative length.
     @SuppressWarnings("NullAway")
     private void trace(int answerSlot, long slot, long sequence, int bytes) {
         trace.accept(answerSlot, slot, sequence, bytes);
@@ -153,9 +159,9 @@ final class AnswerReader {
     }
 
     /**
-     * Of a connection with calls each entry has a status, also where all are done.
+     * On a connection with calls every entry gets a status, even if all requests are done.
      *
-     * @return false where one is none that there is
+     * @return false if a status is out of bounds
      */
     private boolean settle(boolean told, int first, int count) {
         if (!told) {
@@ -179,9 +185,9 @@ final class AnswerReader {
     }
 
     /**
-     * Takes answers to calls that were put off.
+     * Takes late answers to calls.
      *
-     * @return whether one came
+     * @return whether one has arrived
      */
     boolean takeLater(AwaitedReplies replies) {
         boolean came = false;
@@ -226,7 +232,7 @@ final class AnswerReader {
         return PayloadCopier.hash(inAddress + at, bytes, hash);
     }
 
-    /** A batch that has begun to arrive and is not whole: it may still be on its way. */
+    /** Notes a message that has begun to arrive and is not whole: it may still be on its way. */
     private void torn() {
         long now = System.nanoTime();
         if (tornSince == 0) {
@@ -236,7 +242,7 @@ final class AnswerReader {
         }
     }
 
-    /** Copies what a read without a local address has read. */
+    /** Copies the bytes of a read that was added without a local address. */
     void copyTo(int entry, MemorySegment destination) {
         MemorySegment.copy(in, -locals[entry], destination, 0, readBytes[entry]);
     }

@@ -8,12 +8,12 @@ import io.farheap.rpc.RingShape;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Compares each accepted answer with its slot once more, a millisecond later: no word may have changed since, for the
- * server may write to the slot again only when the next batch of requests for it has been sent. So an answer that was
- * accepted while a part of it was on its way is seen, whatever its checksum said. The last answers of a connection, of
- * slots that are not used again, are not compared.
+ * Compares each accepted answer with its slot once more, at least a millisecond later: no word may have changed, since
+ * the server may write to the slot again only after the next batch of requests for it has been sent. So the trace
+ * detects an answer that was accepted while a part of it was still on its way, even if its checksum matched. It does
+ * not compare the last answers of a connection, whose slots are not used again.
  *
- * <p>On with {@code -Dfarheap.trace.answers=true}; else it costs nothing. Batches are slow with it.
+ * <p>On with {@code -Dfarheap.trace.answers=true}; otherwise it costs nothing. It makes batches slow.
  */
 final class AnswerTrace {
 
@@ -37,7 +37,7 @@ final class AnswerTrace {
     private final MemorySegment ring;
     private final TracedAnswer[] answers;
 
-    /** @param ring the client's, of answers */
+    /** @param ring the client's ring, of answers */
     AnswerTrace(MemorySegment ring, RingShape shape) {
         this.ring = ring;
         answers = new TracedAnswer[shape.slots()];
@@ -46,7 +46,7 @@ final class AnswerTrace {
         }
     }
 
-    /** An answer is accepted; what its reads were comes with {@link #read}. */
+    /** Notes an accepted answer; {@link #read} then notes the bytes of its reads. */
     void accept(int slot, long at, long sequence, int bytes) {
         TracedAnswer answer = answers[slot];
         answer.sequence = sequence;
@@ -57,7 +57,7 @@ final class AnswerTrace {
         answer.accepted = System.nanoTime();
     }
 
-    /** One of its reads as it was copied: that, and not what the slot holds by now, is what was accepted. */
+    /** Notes the bytes of one read as they were copied: these were accepted, and the slot may hold others by now. */
     void read(int slot, long at, long local, int bytes) {
         long[] taken = answers[slot].taken;
         for (int i = 0; i < bytes; i += WORD) {
@@ -71,10 +71,10 @@ final class AnswerTrace {
     }
 
     /**
-     * Compares the slot's last answer, before the server may write to it again; waits for the millisecond where that is
-     * not over.
+     * Compares the slot's last answer, before the server may write to it again; waits until a millisecond has passed
+     * since it was accepted.
      *
-     * @throws IllegalStateException where a word is another than the one that was accepted
+     * @throws IllegalStateException if a word differs from the accepted one
      */
     void check(int slot, long at) {
         TracedAnswer answer = answers[slot];
@@ -92,7 +92,7 @@ final class AnswerTrace {
                 String torn = "the answer to batch " + answer.sequence
                         + " was accepted before all of it was there: word " + i + " of " + words + " was "
                         + Long.toHexString(answer.taken[i]) + " then, and is " + Long.toHexString(there) + " now";
-                // Whoever sends may drop what is thrown.
+                // Logged too, since the sender may drop the exception.
                 LOG.log(System.Logger.Level.ERROR, torn);
                 throw new IllegalStateException(torn);
             }

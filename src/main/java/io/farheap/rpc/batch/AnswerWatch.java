@@ -1,8 +1,8 @@
 package io.farheap.rpc.batch;
 
 /**
- * How long a server has not answered: when the client looks after it, and when it is given up. Counted in probes, so
- * that time in which this process was stopped does not count. One thread at a time.
+ * How long a server has not answered: when the client checks whether it is alive, and when it gives the connection up.
+ * Time is counted in probes, so that time in which this process was stopped does not count. One thread at a time.
  */
 final class AnswerWatch {
 
@@ -12,7 +12,7 @@ final class AnswerWatch {
 
     private int fruitless;
     private long waitingSince;
-    /** How many probes were due since the server answered last, and how many are to be before it is given up. */
+    /** Probes that were due since the server's last answer, and the number after which the connection is given up. */
     private int probes;
 
     private int mostProbes = Integer.MAX_VALUE;
@@ -21,7 +21,7 @@ final class AnswerWatch {
         mostProbes = (int) Math.min(Integer.MAX_VALUE, Math.max(1, nanos / PROBE_NANOS));
     }
 
-    /** The server has answered, or owes its first answer. */
+    /** The server has answered, or the first batch after an idle time is about to be sent. */
     void begin() {
         waitingSince = 0;
         fruitless = 0;
@@ -29,20 +29,20 @@ final class AnswerWatch {
     }
 
     /**
-     * There was no answer at a look for one.
+     * Notes a look that found no answer.
      *
-     * @return whether there was none so often that the server is to be checked on
+     * @return whether so many looks found none that the client should check on the server
      */
     boolean missed() {
         return (++fruitless & CHECK_MASK) == 0;
     }
 
-    /** Whether completions are to be taken now, which costs more than a look. */
+    /** Whether this look should also take completions, which costs more than the look. */
     boolean reaps() {
         return (fruitless & REAP_MASK) == 0;
     }
 
-    /** Whether the server is to be probed again. */
+    /** Whether the server should be probed again. */
     boolean isProbeDue() {
         long now = System.nanoTime();
         if (waitingSince == 0) {
@@ -57,9 +57,9 @@ final class AnswerWatch {
     }
 
     /**
-     * A probe is due, and a batch has no answer.
+     * Notes that a probe is due while a batch has no answer.
      *
-     * @return whether the server is given up
+     * @return whether to give the connection up
      */
     boolean givesUp() {
         return ++probes > mostProbes;

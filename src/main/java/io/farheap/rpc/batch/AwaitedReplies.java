@@ -4,29 +4,29 @@ import io.farheap.rpc.RingShape;
 import io.farheap.rpc.message.BatchFormat;
 
 /**
- * What the client's end of message rings knows of calls beside their entries: how long their replies are, and which are
- * answered later than their batch. One thread at a time; nothing here allocates later.
+ * State of calls at the client's end of message rings, beside their entries: the length of each reply, and the calls
+ * that are answered later than their batch. One thread at a time; nothing here allocates after construction.
  */
 public final class AwaitedReplies {
 
-    /** No entry. */
+    /** Returned by {@link #takeArrived} if no late answer waits. */
     public static final int NONE = -1;
 
-    /** By entry: how long the reply is. */
+    /** By entry: the length of the reply. */
     final int[] bytes;
-    /** By entry of an answered batch: whether it is answered by itself. */
+    /** By entry of an answered batch: whether the call gets a late answer. */
     final boolean[] later;
-    /** Calls that are answered later, in no order. */
+    /** Entries and batch sequences of the calls whose late answers have not arrived, in no order. */
     private final int[] entries;
 
     private final long[] sequences;
     private int awaited;
-    /** Those whose answers have come and have not been taken: a ring. */
+    /** A ring of the entries whose late answers have arrived and have not been taken. */
     private final int[] arrived;
 
     private int arrivedFirst;
     private int arrivedCount;
-    /** How many messages of the server's have been seen: answers to batches, and to calls later. */
+    /** Messages of the server that were seen: answers to batches, and late answers to calls. */
     private long messages;
 
     AwaitedReplies(RingShape shape) {
@@ -53,22 +53,22 @@ public final class AwaitedReplies {
         awaited++;
     }
 
-    /** How long the reply to a call is that is done. */
+    /** The length of the reply to a call that is done. */
     public int bytes(int entry) {
         return bytes[entry];
     }
 
-    /** Whether an entry of an answered batch is answered by itself, whether or not that has come. */
+    /** Whether a call of an answered batch gets a late answer, whether or not it has arrived. */
     public boolean later(int entry) {
         return later[entry];
     }
 
-    /** Calls whose batches are answered and that are not. */
+    /** How many calls of answered batches await a late answer. */
     public int awaited() {
         return awaited;
     }
 
-    /** @param i of those awaited */
+    /** @param i index among the awaited calls */
     int entry(int i) {
         return entries[i];
     }
@@ -77,7 +77,7 @@ public final class AwaitedReplies {
         return sequences[i];
     }
 
-    /** @param i of those awaited; the last takes its place */
+    /** @param i index among the awaited calls; the last of them moves there */
     void arrive(int i) {
         arrived[(arrivedFirst + arrivedCount) % arrived.length] = entries[i];
         arrivedCount++;
@@ -87,14 +87,14 @@ public final class AwaitedReplies {
         sequences[i] = sequences[awaited];
     }
 
-    /** Whether {@link #takeArrived} has one. */
+    /** Whether {@link #takeArrived} would return an entry. */
     public boolean hasArrived() {
         return arrivedCount > 0;
     }
 
     /**
-     * An entry that had the status {@link BatchFormat#LATER} and has its own now; {@link #NONE} where there is none.
-     * Each once, before its batch is finished.
+     * Takes an entry whose status was {@link BatchFormat#LATER} and now is final, or returns {@link #NONE}. Each entry
+     * is returned once, and must be taken before its batch is finished.
      */
     public int takeArrived() {
         if (arrivedCount == 0) {

@@ -11,20 +11,20 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client's end of a pair of message rings (Redy, section 4.2): collects requests into batches, writes them into the
- * server's ring with one-sided WRITEs, and takes the answers from its own, in order. Nothing on the path of a request
- * allocates.
+ * The client's end of a pair of message rings (Redy, section 4.2): it collects requests into batches, writes them into
+ * the server's ring with one-sided WRITEs, and takes the answers from its own ring, in order.
+ * {@link io.farheap.rpc.MessageRing} explains the protocol. Nothing on the path of a request allocates.
  *
- * <p>A request is an <em>entry</em>, a number from its being added until {@link #finish}: the caller keeps what else it
- * knows of a request by entry, in {@link #entries} places. A batch is <em>open</em> while requests are added to it,
- * then sent, then answered, and finished when the caller has taken all of its entries.
+ * <p>A request is an <em>entry</em>, a number that is its own from when it is added until {@link #finish}: a caller
+ * keeps its own state of requests in arrays of {@link #entries} elements, by entry. A batch is <em>open</em> while
+ * requests are added to it, then sent, then answered, and finished when the caller has taken all of its entries.
  *
- * <p>One thread at a time. It has a protection domain of its own, so that what this server may write to is its answers
- * and nothing else. What the server writes is checked against what was asked for.
+ * <p>One thread at a time. The connection has a protection domain of its own, so that this server can write to the
+ * answers and to nothing else. Each answer is checked against its requests.
  */
 public final class BatchConnection implements AutoCloseable {
 
-    /** An entry's status: the connection failed before it was answered, so that its outcome is unknown. */
+    /** An entry's status: the connection failed before the request was answered, so its outcome is unknown. */
     public static final byte LOST = -1;
 
     private final RingShape shape;
@@ -35,12 +35,13 @@ public final class BatchConnection implements AutoCloseable {
     private final AnswerReader answers;
     private final AnswerWatch watch = new AnswerWatch();
     private final BatchEntries entries;
-    /** Null where there are no calls. */
+    /** Null if the connection has no calls. */
     private final @Nullable AwaitedReplies replies;
 
     /**
-     * @param channel on which answers that were {@linkplain #requestWakeUp asked for} and errors raise events, or null
-     * @param inlineBytes batches up to this size should travel in the work request; the device grants more or none
+     * @param channel the channel on which answers that were {@linkplain #requestWakeUp asked for} and errors raise
+     *     events, or null
+     * @param inlineBytes size up to which batches should travel in the work request; the device may grant more, or none
      */
     public BatchConnection(Context context, @Nullable CompletionChannel channel, RingShape shape, int inlineBytes) {
         this.shape = shape;
@@ -60,34 +61,34 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * How long a batch may go unanswered before the connection fails, although the server can be reached: its thread
-     * hangs. Counted in probes, so that time in which this process was stopped does not count.
+     * Sets how long a batch may stay unanswered before the connection fails although the server is reachable, as its
+     * thread hangs. Time is counted in probes, so that time in which this process was stopped does not count.
      */
     public void giveUpAfter(long nanos) {
         watch.giveUpAfter(nanos);
         answers.outlast(nanos);
     }
 
-    /** What the server needs to connect its side. */
+    /** The client's endpoint, which the server needs to connect its queue pair. */
     public Endpoint endpoint() {
         return writer.endpoint();
     }
 
-    /** Where the server writes responses to. */
+    /** The address of the ring to which the server writes responses. */
     public long responseAddress() {
         return writer.responseAddress();
     }
 
-    /** The rkey that the server needs for it. */
+    /** The rkey of the response ring. */
     public int responseKey() {
         return writer.responseKey();
     }
 
     /**
-     * Connects to the server's ring, and reaches it once: a device that maps a peer's memory on first use does it now.
-     * Where that fails, so has the connection.
+     * Connects to the server's ring and probes it once, so that a device that maps a peer's memory on first use does it
+     * now. If the probe fails, the connection has failed.
      *
-     * @throws VerbsException where the device refuses
+     * @throws VerbsException if the device refuses the server's end
      */
     public void connect(Endpoint server, long ringAddress, int ringKey) {
         writer.connect(server, ringAddress, ringKey);
@@ -98,7 +99,7 @@ public final class BatchConnection implements AutoCloseable {
         }
     }
 
-    /** How many entries there are. */
+    /** The number of entries. */
     public int entries() {
         return entries.statuses.length;
     }
@@ -113,27 +114,27 @@ public final class BatchConnection implements AutoCloseable {
         return open.hasRoom();
     }
 
-    /** Whether the open batch takes no more requests, and wants to be sent. */
+    /** Whether the open batch takes no more requests and should be sent. */
     public boolean isFull() {
         return open.isFull();
     }
 
-    /** Requests that wait in the open batch. */
+    /** How many requests are in the open batch. */
     public int waiting() {
         return open.count();
     }
 
-    /** Batches sent and not answered. */
+    /** How many batches are sent and not answered. */
     public int unanswered() {
         return window.unanswered();
     }
 
     /**
-     * Whether nothing is waiting or unanswered. Another thread is told no, or what holds of all that was added before
-     * it knew the owner to be out.
+     * Whether nothing is waiting or unanswered. Another thread than the owner gets false, or a result that is true of
+     * all requests that were added before it learned that the owner is outside its gate.
      */
     public boolean isAnswered() {
-        // A batch counts as sent before it stops being open.
+        // The count of sent batches grows before the open batch becomes empty, so no request is invisible in between.
         return open.isEmpty() && window.allAnswered();
     }
 
@@ -142,29 +143,29 @@ public final class BatchConnection implements AutoCloseable {
         return open.count() == 0 && window.allFinished();
     }
 
-    /** How many requests may be added, as far as slots go: batches that fill have to be sent in between. */
+    /** How many requests may be added, as far as slots allow; a batch that becomes full must be sent in between. */
     public int room() {
         return writer.failed() ? 0 : Math.max(0, window.free() * batch - open.count());
     }
 
-    /** What {@link #room} says while nothing is on its way. */
+    /** The value of {@link #room} on an idle connection. */
     public int mostRoom() {
         return shape.queueDepth() * batch;
     }
 
-    /** A mark behind everything that was added so far; see {@link #answered(long)}. */
+    /** A mark behind every request that was added so far; see {@link #answered(long)}. */
     public long mark() {
         return open.count() == 0 ? window.sent() : window.sent() + 1;
     }
 
-    /** Whether everything before a mark is answered, lost or {@linkplain #withdraw withdrawn}. */
+    /** Whether every request before a mark is answered, lost or {@linkplain #withdraw withdrawn}. */
     public boolean answered(long mark) {
         return window.answered(mark) || isAnswered();
     }
 
     /**
-     * Whether the connection failed: nothing is sent any more, and what was unanswered is {@linkplain #succeeded not
-     * succeeded}.
+     * Whether the connection has failed: it sends nothing any more, and its unanswered batches have not
+     * {@linkplain #succeeded succeeded}.
      */
     public boolean failed() {
         return writer.failed();
@@ -174,7 +175,7 @@ public final class BatchConnection implements AutoCloseable {
      * Adds a read. There must be {@linkplain #hasRoom room}.
      *
      * @param bytes 1 to {@link #recordBytes}
-     * @param local where they go, or 0 to fetch them with {@link #copyTo}
+     * @param local the destination's address, or 0 to fetch the bytes with {@link #copyTo}
      * @return the entry
      */
     public int addRead(int region, long offset, int bytes, long local) {
@@ -182,7 +183,7 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * Adds a write from native memory, which is copied at once. There must be {@linkplain #hasRoom room}.
+     * Adds a write from native memory, which is copied before this returns. There must be {@linkplain #hasRoom room}.
      *
      * @return the entry
      */
@@ -190,35 +191,35 @@ public final class BatchConnection implements AutoCloseable {
         return open.addWrite(region, offset, bytes, local);
     }
 
-    /** As {@link #addWrite(int, long, int, long)} from any segment, on the heap too. */
+    /** As {@link #addWrite(int, long, int, long)}, from any segment, also one on the heap. */
     public int addWrite(int region, long offset, MemorySegment source) {
         return open.addWrite(region, offset, source);
     }
 
     /**
-     * Adds a call, whose arguments are copied at once. There must be {@linkplain #hasRoom room}, and the connection be
-     * one with calls.
+     * Adds a call, whose arguments are copied before this returns. There must be {@linkplain #hasRoom room}, and the
+     * connection must be one with calls.
      *
-     * @param bytes of arguments, 0 to {@link #recordBytes}
-     * @param local where they are
-     * @param replyLocal where the reply goes
-     * @param replyBytes how long it may be, 0 to {@link #recordBytes}
-     * @return the entry; {@link AwaitedReplies#bytes(int)} has the reply's length when it has come
+     * @param bytes length of the arguments, 0 to {@link #recordBytes}
+     * @param local address of the arguments
+     * @param replyLocal address that the reply is copied to
+     * @param replyBytes the most bytes of reply, 0 to {@link #recordBytes}
+     * @return the entry; once the reply has arrived, {@link AwaitedReplies#bytes(int)} has its length
      */
     public int addCall(int operation, long local, int bytes, long replyLocal, int replyBytes) {
         return open.addCall(operation, local, bytes, replyLocal, replyBytes);
     }
 
     /**
-     * Adds reads of one length from chosen places, or writes, whose payloads are copied at once: as many as the open
-     * batch has room for. Their entries follow one another.
+     * Adds reads of one length, or writes, whose payloads are copied before this returns: as many as the open batch has
+     * room for. Their entries are consecutive.
      *
      * @param which the records, by number
-     * @param from the first in {@code which}
-     * @param count how many are wanted
-     * @param region of the record in each place of {@code which}
-     * @param offset in it
-     * @param local where record 0 goes, or comes from; record {@code n} does {@code n * bytes} behind it
+     * @param from index of the first in {@code which}
+     * @param count how many requests are wanted
+     * @param region the region of each element of {@code which}, by index
+     * @param offset its offset in that region
+     * @param local the address of record 0 in this process; record {@code n} is {@code n * bytes} behind it
      * @return how many were added
      */
     public int addAll(
@@ -226,55 +227,55 @@ public final class BatchConnection implements AutoCloseable {
         return open.addAll(write, which, from, count, region, offset, bytes, local);
     }
 
-    /** The entry that the next request will be. */
+    /** The entry that the next request will have. */
     public int nextEntry() {
         return open.nextEntry();
     }
 
-    /** The first entry of the open batch, if there is one. */
+    /** The first entry of the open batch, if it has one. */
     public int first() {
         return open.firstEntry();
     }
 
-    /** Takes back the only request of the open batch, so that it can go another way. */
+    /** Removes the only request of the open batch, so that the caller can send it another way. */
     public void withdraw() {
         open();
     }
 
     /**
-     * Sends the open batch, where there is one and the send queue has room.
+     * Sends the open batch, if it has requests and the send queue has room.
      *
-     * @return false where there is no room yet: try again
+     * @return false if there is no room: try again later
      */
     public boolean send() {
         return open.count() == 0 || send(0);
     }
 
     /**
-     * Makes the server answer with an event on the channel when everything sent so far is answered; the open batch is
-     * sent. Call it before sleeping, after {@link #requestNotification}.
+     * Asks the server for an event on the channel when everything sent so far is answered; sends the open batch. Call
+     * it before sleeping, after {@link #requestNotification}.
      *
-     * @return false where there is no room yet, so that no event is certain
+     * @return false if there is no room to ask, so that no event is certain
      */
     public boolean requestWakeUp() {
         lookBeforeSleep();
         if (open.count() == 0 && (writer.isNotifying() || window.allAnswered())) {
             return true;
         }
-        // The one that asked last has been answered by an event, so the answers are there, or the server is wrong: no
-        // place of a batch that it owes goes to another.
+        // The batch that asked last was answered with an event, so all earlier answers have arrived, or the server is
+        // wrong. Never reuse the slot of a batch that it has not answered.
         if (open.count() == 0 && (window.lastIsEmpty() || window.isFull())) {
             return false;
         }
-        // One at a time: there is one receive for it. Whoever is woken by the earlier one asks again.
+        // One request at a time, since there is one receive. A thread that the earlier one wakes asks again.
         return send(writer.isNotifying() ? 0 : BatchFormat.NOTIFY);
     }
 
     /**
-     * As {@link #requestWakeUp}, on a connection with calls: the next message of the server's raises an event, whatever
-     * it answers.
+     * As {@link #requestWakeUp}, on a connection with calls: the next message of the server raises an event, whether it
+     * answers a batch or a call.
      *
-     * @return false where there is no room yet, so that no event is certain
+     * @return false if there is no room to ask, so that no event is certain
      */
     public boolean requestWakeUpByAny() {
         lookBeforeSleep();
@@ -295,7 +296,7 @@ public final class BatchConnection implements AutoCloseable {
         reap();
         receive();
         if (expecting()) {
-            // Who sleeps polls too seldom to come to it by counting.
+            // A thread that sleeps polls too seldom for the count of looks to bring it there.
             checkOnServer();
         }
     }
@@ -334,8 +335,8 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * Takes the answers that have arrived: reads' payloads are copied to where they go. May run on another thread than
-     * the owner's while the owner is kept out.
+     * Takes the answers that have arrived and copies the payloads of reads to their destinations. Another thread may
+     * call it while it keeps the owner out.
      *
      * @return how many batches were answered
      */
@@ -353,7 +354,8 @@ public final class BatchConnection implements AutoCloseable {
             checkOnServer();
         } else if (expecting()) {
             if (writer.isSending() && watch.reaps()) {
-                // Some devices work while they are polled, and need a thread of their own where nobody does.
+                // Some devices make progress only while they are polled, or need a thread of their own if no thread
+                // polls.
                 reap();
             }
             failUnless(writer.ringIfAsleep());
@@ -365,7 +367,10 @@ public final class BatchConnection implements AutoCloseable {
         return !window.allAnswered() || replies != null && replies.awaited() > 0;
     }
 
-    /** No answer for a while: has the connection failed, does the server sleep, is it still there? */
+    /**
+     * After a while without an answer: checks whether the connection has failed, rings if the server thread sleeps, and
+     * probes whether the server is still there.
+     */
     private void checkOnServer() {
         reap();
         if (writer.failed()) {
@@ -375,7 +380,7 @@ public final class BatchConnection implements AutoCloseable {
         if (!watch.isProbeDue()) {
             return;
         }
-        // A call may take as long as it likes once its batch is answered.
+        // Once its batch is answered, a call may take any time.
         if (!window.allAnswered() && watch.givesUp()) {
             fail();
         } else if (writer.canControl()) {
@@ -383,7 +388,7 @@ public final class BatchConnection implements AutoCloseable {
         }
     }
 
-    /** Takes completions: room in the send queue, errors, wake-ups. */
+    /** Takes completions: of sends, which makes room in the send queue, of errors, and of wake-ups. */
     public void reap() {
         failUnless(writer.reap());
     }
@@ -399,7 +404,7 @@ public final class BatchConnection implements AutoCloseable {
         }
     }
 
-    /** Ends the connection at this end: what was sent and not answered has an unknown outcome. */
+    /** Ends the connection at this end: the outcome of each request that was sent and not answered is unknown. */
     public void fail() {
         if (!writer.failed()) {
             writer.fail();
@@ -412,7 +417,7 @@ public final class BatchConnection implements AutoCloseable {
         }
     }
 
-    /** What waits in the open batch ends with those that were sent. */
+    /** The requests in the open batch end as those that were sent. */
     private void loseOpen() {
         if (open.count() > 0) {
             window.send(open.count());
@@ -421,7 +426,7 @@ public final class BatchConnection implements AutoCloseable {
         open();
     }
 
-    /** How many entries, from {@link #head} on, are answered and to be finished, within one batch. */
+    /** How many entries from {@link #head} on are answered and can be finished, within one batch. */
     public int ready() {
         return window.ready();
     }
@@ -431,20 +436,23 @@ public final class BatchConnection implements AutoCloseable {
         return window.head();
     }
 
-    /** Whether all requests of the head's batch succeeded. */
+    /** Whether all requests of the batch at the head succeeded. */
     public boolean succeeded() {
         return window.succeeded();
     }
 
-    /** One of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST}. */
+    /**
+     * The entry's status: one of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST}; of a call also
+     * the others of {@link BatchFormat}.
+     */
     public byte status(int entry) {
         return entries.statuses[entry];
     }
 
     /**
-     * What is known of calls beside their status.
+     * The state of calls beside their status.
      *
-     * @throws IllegalStateException where the connection is one without
+     * @throws IllegalStateException if the connection has no calls
      */
     public AwaitedReplies replies() {
         if (replies == null) {
@@ -453,12 +461,12 @@ public final class BatchConnection implements AutoCloseable {
         return replies;
     }
 
-    /** Copies what a read without a local address has read. Before {@link #finish}. */
+    /** Copies the bytes of a read that was added without a local address. Call it before {@link #finish}. */
     public void copyTo(int entry, MemorySegment destination) {
         answers.copyTo(entry, destination);
     }
 
-    /** The sequence of the open batch: of all that are not finished, the last. */
+    /** The sequence of the open batch, the last one that is not finished. */
     public long lastBatch() {
         return window.sent() + 1;
     }
@@ -471,17 +479,17 @@ public final class BatchConnection implements AutoCloseable {
         return window.firstUnfinished();
     }
 
-    /** The first entry of a batch that is not finished yet. */
+    /** The first entry of an unfinished batch. */
     public int firstEntry(long sequence) {
         return window.firstEntry(sequence);
     }
 
-    /** The end of a batch's entries. */
+    /** The index behind a batch's last entry. */
     public int endEntry(long sequence) {
         return window.endEntry(sequence, open.count());
     }
 
-    /** The places of so many entries from the head on, all of its batch, may be used again. */
+    /** Frees so many entries from the head on, all of its batch: their places may be used again. */
     public void finish(int entries) {
         if (window.finish(entries)) {
             open.limit(openLimit());

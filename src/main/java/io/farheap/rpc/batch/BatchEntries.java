@@ -5,21 +5,21 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the client's end of message rings knows of requests, by entry: written as they are added to a batch, read as
- * their answers come. One thread at a time; nothing here allocates later.
+ * State of requests at the client's end of message rings, by entry: written when a request is added to a batch, read
+ * when its answer arrives. One thread at a time; nothing here allocates after construction.
  */
 final class BatchEntries {
 
-    /** {@link #readBytes} of a call, less what its reply may have. */
+    /** {@link #readBytes} of a call is this, minus the most bytes of its reply. */
     static final int CALL = -1;
 
-    /** A read's bytes, 0 for a write, below that {@link #CALL} less what its reply may have. */
+    /** Of a read its length, of a write 0, of a call {@link #CALL} minus the most bytes of its reply. */
     final int[] readBytes;
-    /** Where what is read goes: an address, or minus the place in the response. */
+    /** Destination of the bytes that are read: an address, or minus their offset in the response ring. */
     final long[] locals;
 
     final byte[] statuses;
-    /** Null where there are no calls. */
+    /** Null if the connection has no calls. */
     final @Nullable AwaitedReplies replies;
 
     BatchEntries(RingShape shape) {
@@ -30,12 +30,12 @@ final class BatchEntries {
         replies = shape.calls() ? new AwaitedReplies(shape) : null;
     }
 
-    /** So many entries will not be answered. */
+    /** Marks entries whose batch will not be answered. */
     void lose(int first, int count) {
         Arrays.fill(statuses, first, first + count, BatchConnection.LOST);
     }
 
-    /** Nor will the calls whose batches are. */
+    /** Marks the calls of answered batches whose late answers will not arrive. */
     void loseAwaited() {
         while (replies != null && replies.awaited() > 0) {
             int last = replies.awaited() - 1;

@@ -3,10 +3,10 @@ package io.farheap.rpc.batch;
 import io.farheap.rpc.RingShape;
 
 /**
- * Which batches of a connection are sent, answered and finished: three counts, the first never below the second, nor
- * that below the third. The batch of a sequence is in the slot of its remainder, so what is sent and not finished is at
- * most a ring of slots. The open batch is the next to be sent. One thread at a time; {@link #allAnswered} and
- * {@link #answered(long)} others too.
+ * Which batches of a connection are sent, answered and finished: three counts, with sent &ge; answered &ge; finished. A
+ * batch's slot is its sequence modulo the number of slots, so at most that many batches are sent and not finished. The
+ * open batch is the next to be sent. One thread at a time, except for {@link #allAnswered} and {@link #answered(long)},
+ * which any thread may call.
  */
 final class BatchWindow {
 
@@ -15,19 +15,19 @@ final class BatchWindow {
     private final int slots;
     private final BatchEntries entries;
 
-    /** Batches up to these have been sent, answered, finished. */
+    /** The sequence of the last batch that was sent, answered, finished. */
     private long sent;
 
     private long answered;
     private long finished;
-    /** Of those sent and not finished, how many have no request and only ask for a wake-up. */
+    /** How many of the batches that are sent and not finished are empty, as they only ask for a wake-up. */
     private int empty;
 
     private int answerSlot;
     private int headSlot;
     private int headIndex;
 
-    /** By slot: requests of the batch, and whether all of them succeeded. */
+    /** By slot: the number of requests in the batch, and whether all of them succeeded. */
     private final int[] counts;
 
     private final boolean[] succeeded;
@@ -51,13 +51,13 @@ final class BatchWindow {
         return slot + 1 == slots ? 0 : slot + 1;
     }
 
-    /** How many batches there is room for, beside one that asks for a wake-up: such a one keeps no request out. */
+    /** How many batches with requests may be sent; one empty batch that asks for a wake-up takes no place of these. */
     int free() {
         int unfinished = (int) (sent - finished);
         return Math.min(queueDepth - (unfinished - empty), slots - 1 - unfinished);
     }
 
-    /** Whether so many unfinished batches leave no place at all, not even for one without requests. */
+    /** Whether the unfinished batches leave no slot at all, not even for an empty batch. */
     boolean isFull() {
         return sent - finished >= slots;
     }
@@ -71,7 +71,7 @@ final class BatchWindow {
         return slot(sent + 1);
     }
 
-    /** The open batch, of so many requests, is sent. */
+    /** Counts the open batch, with so many requests, as sent. */
     void send(int count) {
         counts[openSlot()] = count;
         if (count == 0) {
@@ -80,12 +80,12 @@ final class BatchWindow {
         sent++;
     }
 
-    /** Whether the last batch sent was one that only asks for a wake-up; also where none has been sent. */
+    /** Whether the last batch sent was empty and only asked for a wake-up; true also if none has been sent. */
     boolean lastIsEmpty() {
         return counts[slot(sent)] == 0;
     }
 
-    /** Batches sent and not answered. */
+    /** How many batches are sent and not answered. */
     int unanswered() {
         return (int) (sent - answered);
     }
@@ -94,12 +94,12 @@ final class BatchWindow {
         return answered == sent;
     }
 
-    /** Whether batches up to this one are answered. */
+    /** Whether all batches up to this sequence are answered. */
     boolean answered(long sequence) {
         return answered >= sequence;
     }
 
-    /** The oldest batch that is not answered, sent or not. */
+    /** The oldest batch that is not answered, whether it has been sent or not. */
     long firstUnanswered() {
         return answered + 1;
     }
@@ -108,13 +108,13 @@ final class BatchWindow {
         return answerSlot;
     }
 
-    /** Requests of the oldest batch that is not answered. */
+    /** How many requests the oldest unanswered batch has. */
     int answerCount() {
         return counts[answerSlot];
     }
 
     /**
-     * The oldest batch that is not answered is.
+     * Counts the oldest unanswered batch as answered.
      *
      * @param all whether all of its requests succeeded
      */
@@ -124,13 +124,13 @@ final class BatchWindow {
         answerSlot = next(answerSlot);
     }
 
-    /** The oldest batch that is not answered will not be. */
+    /** Marks the oldest unanswered batch as lost. */
     void lose() {
         entries.lose(answerSlot * batch, answerCount());
         answer(false);
     }
 
-    /** How many entries, from {@link #head} on, are answered and to be finished, within one batch. */
+    /** How many entries from {@link #head} on are answered and can be finished, within one batch. */
     int ready() {
         return finished < answered ? counts[headSlot] - headIndex : 0;
     }
@@ -140,7 +140,7 @@ final class BatchWindow {
         return headSlot * batch + headIndex;
     }
 
-    /** Whether all requests of the head's batch succeeded. */
+    /** Whether all requests of the batch at the head succeeded. */
     boolean succeeded() {
         return succeeded[headSlot];
     }
@@ -153,13 +153,13 @@ final class BatchWindow {
         return finished + 1;
     }
 
-    /** The first entry of a batch that is not finished yet. */
+    /** The first entry of an unfinished batch. */
     int firstEntry(long sequence) {
         return slot(sequence) * batch + (sequence == finished + 1 ? headIndex : 0);
     }
 
     /**
-     * The end of a batch's entries.
+     * The index behind a batch's last entry.
      *
      * @param open how many requests the open batch has
      */
@@ -169,7 +169,7 @@ final class BatchWindow {
     }
 
     /**
-     * So many entries from the head on, all of its batch, are finished.
+     * Finishes so many entries from the head on, all of its batch.
      *
      * @return whether that finished a batch
      */
@@ -183,7 +183,7 @@ final class BatchWindow {
         return true;
     }
 
-    /** Batches that asked for a wake-up have nobody who finishes them. */
+    /** Finishes answered empty batches, which have no entry that the caller could finish. */
     void finishEmpty() {
         while (finished < answered && counts[headSlot] == 0) {
             empty--;

@@ -14,9 +14,10 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The batch that requests are added to: their words and payloads in its slot of the staged ring, the hash of these, and
- * what their answers need in the {@link BatchEntries}. A request is there with its count: one that cannot be staged
- * leaves the batch as it was. One thread at a time, and {@link #isEmpty} any.
+ * The batch to which requests are added: it writes their words and payloads to the batch's slot of the staged ring,
+ * keeps the hash of these, and notes in the {@link BatchEntries} what the answers need. A request belongs to the batch
+ * once the count includes it: a request whose staging throws leaves the batch as it was. One thread at a time; any
+ * thread may call {@link #isEmpty}.
  */
 final class OpenBatch {
 
@@ -36,18 +37,18 @@ final class OpenBatch {
     private final long outAddress;
     private final int[] readBytes;
     private final long[] locals;
-    /** Null where there are no calls. */
+    /** Null if the connection has no calls. */
     private final @Nullable AwaitedReplies replies;
 
     private int slot;
     private int count;
     private int limit;
-    /** Where the next request goes in the staged memory, and the hash of what is there. */
+    /** The offset in the staged memory at which the next request goes, and the hash of the requests before it. */
     private long at;
 
     private long hash;
 
-    /** @param out the staged ring, as large as the server's */
+    /** @param out the staged ring, of the same layout as the server's */
     OpenBatch(RingShape shape, MemorySegment out, BatchEntries entries) {
         this.batch = shape.batch();
         this.slotBytes = shape.requestSlotBytes();
@@ -59,7 +60,8 @@ final class OpenBatch {
     }
 
     /**
-     * Begins the batch of a slot. What was sent before it counts as sent: whoever sees none here sees that.
+     * Begins the batch of a slot. The count is set to 0 with release, after the earlier batch was counted as sent: a
+     * thread that sees 0 by {@link #isEmpty} also sees the batch as sent.
      *
      * @param limit how many requests it takes
      */
@@ -71,7 +73,7 @@ final class OpenBatch {
         this.limit = limit;
     }
 
-    /** How many requests it takes from now on: a whole batch, or none. */
+    /** Sets how many requests it takes from now on: a whole batch, or none. */
     void limit(int limit) {
         this.limit = limit;
     }
@@ -88,7 +90,7 @@ final class OpenBatch {
         return count;
     }
 
-    /** As the owner's {@code count() == 0}, for any thread. */
+    /** The owner's {@code count() == 0}, for any thread. */
     boolean isEmpty() {
         return (int) COUNT.getAcquire(this) == 0;
     }
@@ -97,27 +99,27 @@ final class OpenBatch {
         return slot;
     }
 
-    /** Where its slot begins in the staged ring. */
+    /** The offset in the staged ring at which its slot begins. */
     long start() {
         return RingShape.CONTROL_BYTES + (long) slot * slotBytes;
     }
 
-    /** Header and requests, so far. */
+    /** Length of the header and the requests so far. */
     int bytes() {
         return (int) (at - start());
     }
 
-    /** Writes the header: the batch may be sent. */
+    /** Writes the header, after which the batch may be sent. */
     void seal(long sequence, int flags) {
         BatchFormat.header(out, start(), sequence, BatchFormat.summary(bytes(), count, flags), hash);
     }
 
-    /** The first entry, if there is one. */
+    /** The first entry, if the batch has one. */
     int firstEntry() {
         return slot * batch;
     }
 
-    /** The entry that the next request will be. */
+    /** The entry that the next request will have. */
     int nextEntry() {
         return slot * batch + count;
     }
@@ -147,7 +149,7 @@ final class OpenBatch {
     int addWrite(int region, long offset, MemorySegment source) {
         int bytes = (int) source.byteSize();
         int padded = BatchFormat.padded(bytes);
-        // Copied first: a segment that cannot be accessed must leave the batch as it is.
+        // Copied first: if the segment cannot be accessed, the batch must stay as it is.
         MemorySegment.copy(source, 0, out, at + BatchFormat.REQUEST_BYTES, bytes);
         MappedFaults.raise(source);
         for (int i = bytes; i < padded; i++) {
@@ -159,7 +161,7 @@ final class OpenBatch {
     }
 
     /** @see BatchConnection#addCall */
-    // The connection is one with calls.
+    // Only a connection with calls adds calls.
     @SuppressWarnings("NullAway")
     int addCall(int operation, long local, int bytes, long replyLocal, int replyBytes) {
         long request = BatchFormat.request(BatchFormat.CALL, operation, bytes);
@@ -204,7 +206,10 @@ final class OpenBatch {
         return added;
     }
 
-    /** Where there is room, the memory is there: one check for both words, and none of the segment's own. */
+    /**
+     * Stages a request's two words. If the count is below the limit, the memory is there: one check for both words,
+     * without the segment's own.
+     */
     private void stage(long place, long request, long offset) {
         if (count >= limit) {
             throw new IllegalStateException("there is no room for a request");

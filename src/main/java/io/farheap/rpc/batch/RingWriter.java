@@ -18,11 +18,12 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client's queue pair to a server's message ring, and the memory of both of its rings: writes what is staged to the
- * same place of the server's, batches and control words, and keeps count of the send queue. One control word is on its
- * way at a time, for there is one work request for them; one wake-up too, for there is one receive.
+ * The client's queue pair to a server's message ring, and the memory of both of its rings. It writes batches and
+ * control words from the staged ring to the same offsets of the server's ring, and counts the send queue. One control
+ * word is in flight at a time, since they share one work request; one wake-up is outstanding at a time, since there is
+ * one receive.
  *
- * <p>Where a method says that the device refused, the connection has failed, and its owner calls {@link #fail}. One
+ * <p>If a method returns that the device refused, the connection has failed, and the owner calls {@link #fail}. One
  * thread at a time.
  */
 final class RingWriter implements AutoCloseable {
@@ -38,7 +39,7 @@ final class RingWriter implements AutoCloseable {
 
     private boolean controlling;
     private boolean notifying;
-    /** The server's asleep word when its bell was rung last. */
+    /** The server's sleep word for which the client has rung last. */
     private long rungFor;
 
     private long asks;
@@ -59,7 +60,7 @@ final class RingWriter implements AutoCloseable {
         }
     }
 
-    /** What is written to the server's ring, at the same places. */
+    /** The staged ring, which is written to the same offsets of the server's ring. */
     MemorySegment out() {
         return out;
     }
@@ -81,7 +82,7 @@ final class RingWriter implements AutoCloseable {
         return responses.remoteKey();
     }
 
-    /** @throws VerbsException where the device refuses */
+    /** @throws VerbsException if the device refuses the server's end */
     void connect(Endpoint server, long ringAddress, int ringKey) {
         posts.connect(server, staged, ringAddress, ringKey);
     }
@@ -90,12 +91,12 @@ final class RingWriter implements AutoCloseable {
         return posts.failed();
     }
 
-    /** Nothing is sent any more. */
+    /** Fails the queue pair; nothing is sent any more. */
     void fail() {
         posts.fail();
     }
 
-    /** Whether the send queue has room for a batch, beside a control word. */
+    /** Whether the send queue has room for a batch, and for a control word beside it. */
     boolean hasRoom() {
         return posts.room() > 1;
     }
@@ -104,26 +105,26 @@ final class RingWriter implements AutoCloseable {
         return posts.isSending();
     }
 
-    /** Whether a control word is on its way. */
+    /** Whether a control word is in flight. */
     boolean isControlling() {
         return controlling;
     }
 
-    /** Whether a control word may be written. */
+    /** Whether a control word may be posted. */
     boolean canControl() {
         return !controlling && posts.room() > 0;
     }
 
-    /** Whether a wake-up was asked for and has not come. */
+    /** Whether a wake-up was asked for and has not arrived. */
     boolean isNotifying() {
         return notifying;
     }
 
     /**
-     * Sends a batch, and rings the bell with it where the server sleeps.
+     * Sends a batch, with an immediate that rings the bell if the server thread sleeps.
      *
      * @param notify whether the batch asks for a wake-up
-     * @return false where the device refused
+     * @return false if the device refused
      */
     boolean send(int slot, long where, int bytes, boolean notify) {
         long asleep = in.get(JAVA_LONG, RingShape.ASLEEP);
@@ -139,7 +140,7 @@ final class RingWriter implements AutoCloseable {
         return (asleep & 1) != 0 && asleep != rungFor;
     }
 
-    /** @return false where the device refused */
+    /** @return false if the device refused */
     boolean ringIfAsleep() {
         long asleep = in.get(JAVA_LONG, RingShape.ASLEEP);
         if (!wantsBell(asleep) || !canControl()) {
@@ -149,16 +150,16 @@ final class RingWriter implements AutoCloseable {
         return control(SendRequests.WRITE_WITH_IMMEDIATE, RingShape.BELL);
     }
 
-    /** @return false where the device refused */
+    /** @return false if the device refused */
     boolean probe() {
         return control(SendRequests.WRITE, RingShape.PROBE);
     }
 
     /**
-     * Says that the client is about to sleep, with an immediate, which wakes the server's thread where it sleeps.
+     * Writes the wanted word: the client is about to sleep. The immediate wakes the server thread if it sleeps.
      *
-     * @param messages how many of the server's were seen
-     * @return false where the device refused
+     * @param messages how many messages of the server the client has seen
+     * @return false if the device refused
      */
     boolean want(long messages) {
         notifying = true;
@@ -172,9 +173,9 @@ final class RingWriter implements AutoCloseable {
     }
 
     /**
-     * Takes completions: room in the send queue, wake-ups.
+     * Takes completions: of sends, which makes room in the send queue, and of wake-ups.
      *
-     * @return false where one is an error
+     * @return false if one is an error
      */
     boolean reap() {
         boolean sound = posts.reap() == WcStatus.SUCCESS;
@@ -183,7 +184,7 @@ final class RingWriter implements AutoCloseable {
         return sound;
     }
 
-    /** Asks for one event on the channel at the next completion. */
+    /** Makes the next completion raise one event on the channel. */
     void requestNotification() {
         posts.requestNotification();
     }

@@ -36,8 +36,8 @@ import java.lang.invoke.VarHandle;
  * A call with the status {@link #LATER} is answered by a message of its own, in a place of its own behind the response:
  * {@link io.farheap.rpc.RingShape#laterAt}.
  *
- * <p>A batch may become visible in any order, so the sequence says only that it has begun to arrive, and the checksum
- * that all of it is there.
+ * <p>The bytes of a batch may become visible in any order. So the sequence says only that the batch has begun to
+ * arrive; the checksum says that all of it has.
  */
 public final class BatchFormat {
 
@@ -71,33 +71,33 @@ public final class BatchFormat {
     private static final int LENGTH_SHIFT = 32;
     private static final int OPERATION_SHIFT = 56;
 
-    // With no pattern, and no one's else: what real data are, their differences and their sums have nothing to do with
-    // them.
+    // Random constants without a pattern, used nowhere else: neither real data nor their differences and sums are
+    // related to them.
     private static final long START = 0x29D83473BB5D20DFL;
     private static final long FIRST = 0xC91DC3ABC2C85351L;
     private static final long SECOND = 0xEE8CE25C188C1BCBL;
     private static final long ALONE = 0xAFDEDA31689C0033L;
     private static final long BESIDE = 0xCA6B67144F04F4F5L;
-    /** Odd, so that only all zeros and all ones rotate into themselves. */
+    /** Odd, so that only all zeros and all ones are rotated into themselves. */
     private static final int BESIDE_ROTATION = 29;
 
     private static final VarHandle WORD = JAVA_LONG.varHandle();
 
     private BatchFormat() {}
 
-    /** What is padded to whole words. */
+    /** A length, padded to whole words. */
     public static int padded(int bytes) {
         return bytes + 7 & ~7;
     }
 
-    /** Zeroes what lies between the end of a payload, at an address, and the next whole word. */
+    /** Zeroes the bytes between the end of a payload at an address and the next whole word. */
     public static void pad(long at, int length) {
         for (int i = length; i < padded(length); i++) {
             NativeMemory.ALL.set(JAVA_BYTE, at + i, (byte) 0);
         }
     }
 
-    /** The sequence that a slot holds, so that what is read after it is at least as new. */
+    /** Loads the sequence of a slot with acquire, so that words loaded after it are at least as new. */
     public static long sequence(MemorySegment memory, long slot) {
         return (long) WORD.getAcquire(memory, slot);
     }
@@ -166,25 +166,26 @@ public final class BatchFormat {
     }
 
     /**
-     * The hash of a body and two words after it: a product of 128 bits, folded. What is torn is detected but for one
-     * case in about 2^60; it is no defence against those who want a collision.
+     * The hash of a body that is followed by two words: the 128-bit product of two factors, folded. It misses a torn
+     * batch in about one case in 2^60; it is no defence against a party that wants a collision.
      *
-     * <p>A factor that is 0 makes the product forget the other. The hash so far is in both, so only words made for it
-     * do that, and the constants are, so what follows a hash of 0 counts, zeros too. They are added, not XORed:
-     * compilers would join two XORs the other way round, behind the hash, where all that follows waits.
+     * <p>If one factor is 0, the product does not depend on the other. The hash so far is in both factors, so only
+     * words chosen for it make one 0; and the constants are in both, so words that follow a hash of 0 count, zeros too.
+     * The constants are added, not XORed: a compiler would reassociate two XORs, which puts the word's XOR behind the
+     * hash, on the chain on which every later step waits.
      */
     public static long mix(long hash, long first, long second) {
         return product(first + FIRST ^ hash, second + SECOND ^ hash);
     }
 
-    /** The hash of a body and one word after it, which is not the one of that word and 0. */
+    /** The hash of a body that is followed by one word, which differs from that of the word and a 0. */
     public static long mix(long hash, long word) {
         return product(word + FIRST ^ hash, ALONE ^ hash);
     }
 
     /**
-     * As two times two words, with half of the work beside the chain of products. The halves must not be alike where
-     * their words are: the second has a hash of its own to start from, and is rotated.
+     * The hash of a body that is followed by four words, with half of the work outside the chain of products. Equal
+     * pairs of words must not give equal halves: the second half starts from a hash of its own, and is rotated.
      */
     public static long mix(long hash, long first, long second, long third, long fourth) {
         return mix(hash, first, second) ^ Long.rotateLeft(mix(BESIDE, third, fourth), BESIDE_ROTATION);

@@ -8,11 +8,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Copies payloads into and out of batches, where they lie in whole words, and hashes them on the way. Each 8-byte word
- * of a region at a multiple of 8 is read by one load and written by one store, however a payload lies in it: aligned
- * words never tear.
+ * Copies payloads into and out of batches, in which they are padded to whole words, and hashes them on the way. Each
+ * aligned 8-byte word of a region is read by one load and written by one store, however a payload lies in the region:
+ * aligned words never tear.
  *
- * <p>All places are addresses, which the caller has checked: one check for each payload, none for each word.
+ * <p>All places are addresses that the caller has checked: one check for each payload, none for each word.
  */
 public final class PayloadCopier {
 
@@ -30,7 +30,7 @@ public final class PayloadCopier {
      * @return the hash of the batch so far
      */
     public static long fromRegion(long from, long to, int bytes, long hash) {
-        // What most records are.
+        // The common case: records of 16 aligned bytes.
         if (bytes == PAIR && (from & 7) == 0) {
             return pair(from, to, hash);
         }
@@ -68,7 +68,7 @@ public final class PayloadCopier {
         return BatchFormat.mix(hash, value);
     }
 
-    /** The hash of a payload that lies in a batch. Its padding must be zero. */
+    /** The hash of a payload in a batch, whose padding must be zero. */
     public static long hash(long from, int bytes, long hash) {
         int at = 0;
         if (bytes >= QUAD) {
@@ -94,7 +94,7 @@ public final class PayloadCopier {
         return at == bytes ? hash : BatchFormat.mix(hash, word(from + at));
     }
 
-    // A loop that seldom turns costs more than what it does, so the first turns are not in it.
+    // A loop that seldom iterates costs more than its body, so the callers unroll the first iterations.
     private static long quads(long from, int bytes, long hash) {
         long end = from + bytes;
         while (from < end) {

@@ -14,18 +14,18 @@ import io.farheap.verbs.WcStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end's queue pair of message rings: writes what lies in a ring of its own to the same place of the other end's,
- * keeps count of its send queue, and has one receive posted, for immediates. One thread at a time.
+ * One end's queue pair of a pair of message rings: it writes parts of a local ring to the same offsets of the other
+ * end's ring, counts its send queue, and keeps one receive posted, for immediates. One thread at a time.
  */
 public final class RingQueuePair implements AutoCloseable {
 
-    /** Work requests that are kept for others than batches. */
+    /** Work requests that batches leave free, for control words. */
     public static final int RESERVED = 2;
 
     private static final int COMPLETION_BATCH = 16;
     /**
-     * Ids of completions: how many requests have left the send queue with it, with a flag for control words; and the
-     * receive's.
+     * Ids of completions. A send's id is the number of requests that have left the send queue with it, plus a flag for
+     * control words; the receive has an id of its own.
      */
     private static final long CONTROL_ID = 1L << 32;
 
@@ -49,9 +49,9 @@ public final class RingQueuePair implements AutoCloseable {
     private boolean controlled;
 
     /**
-     * @param slots batches have a work request each
-     * @param more work requests beside these, whose completions are always told
-     * @param inlineBytes that the device takes with a work request
+     * @param slots number of slots; the batch of each has a work request of its own
+     * @param more number of further work requests, which are always signaled
+     * @param inlineBytes the most bytes that should travel in the work request
      */
     public RingQueuePair(
             Context context,
@@ -78,8 +78,8 @@ public final class RingQueuePair implements AutoCloseable {
     }
 
     /**
-     * @param from its own ring
-     * @throws VerbsException where the device refuses the other end
+     * @param from the local ring
+     * @throws VerbsException if the device refuses the other end
      */
     public void connect(Endpoint other, RegisteredMemory from, long address, int key) {
         localAddress = from.address();
@@ -90,13 +90,15 @@ public final class RingQueuePair implements AutoCloseable {
         queuePair.postReceive(RECEIVE_ID);
     }
 
-    /** Lets all that is under way fail, and what the other end posts. */
+    /**
+     * Moves the queue pair to the error state: requests in flight fail, and so do those that the other end posts later.
+     */
     public void fail() {
         failed = true;
         queuePair.fail();
     }
 
-    /** Whether nothing is to be posted any more. */
+    /** Whether the queue pair has failed, and nothing may be posted. */
     public boolean failed() {
         return failed;
     }
@@ -111,20 +113,20 @@ public final class RingQueuePair implements AutoCloseable {
     }
 
     /**
-     * Writes a part of the ring, where there is {@link #room}.
+     * Writes a part of the ring to the other end. There must be {@link #room}.
      *
-     * @param request which work request, of a slot or one of those behind them; it is in use until its completion
-     * @param opcode WRITE, or with an immediate
-     * @param where the part begins
-     * @param bounded whether the native call is to be short enough for a critical one
-     * @return errno where the device refused, else 0
+     * @param request which work request: that of a slot, or one of those behind them
+     * @param opcode WRITE, or WRITE with an immediate
+     * @param where offset of the part in both rings
+     * @param bounded whether the native call is bounded, so that it may be a critical one
+     * @return errno if the device refused, else 0
      */
     public int post(int request, int opcode, long where, int bytes, boolean bounded) {
         int flags = bytes <= queuePair.inlineBytes() ? SendRequests.INLINE : 0;
         boolean control = request >= slots;
         if (++unsignaled >= signalEvery || control) {
             flags |= SendRequests.SIGNALED;
-            // Its completion says that those before it have completed.
+            // Its completion also says that the unsignaled requests before it have completed.
             requests.id(request, unsignaled | (control ? CONTROL_ID : 0));
             unsignaled = 0;
         }
@@ -141,7 +143,7 @@ public final class RingQueuePair implements AutoCloseable {
      */
     public int reap() {
         int sound = WcStatus.SUCCESS;
-        // To the end: of what is left behind no event tells.
+        // Until the queue is empty: a completion that stays behind raises no event.
         for (int polled = COMPLETION_BATCH; polled == COMPLETION_BATCH; ) {
             polled = completions.poll();
             sound = take(polled, sound);
@@ -168,26 +170,26 @@ public final class RingQueuePair implements AutoCloseable {
         return sound;
     }
 
-    /** Whether an immediate has come since this was asked last. */
+    /** Whether an immediate has arrived since the last call. */
     public boolean takeReceived() {
         boolean was = received;
         received = false;
         return was;
     }
 
-    /** Whether a work request beside those of slots has completed since this was asked last. */
+    /** Whether one of the further work requests has completed since the last call. */
     public boolean takeControlled() {
         boolean was = controlled;
         controlled = false;
         return was;
     }
 
-    /** Asks for one event on the channel at the next completion. */
+    /** Makes the next completion raise one event on the channel. */
     public void requestNotification() {
         completions.requestNotification();
     }
 
-    /** May be called again, as long as the device is busy. */
+    /** May be called again if it throws because the device is busy. */
     @Override
     public void close() {
         failed = true;

@@ -1,6 +1,6 @@
 /**
- * Messages as both ends of a pair of message rings write, copy and post them. It stands on no other room; begin with
- * {@link io.farheap.rpc.message.BatchFormat}.
+ * The messages of a pair of message rings, as both ends write, copy and post them. It uses no other package of
+ * {@code rpc}; begin with {@link io.farheap.rpc.message.BatchFormat}.
  */
 @NullMarked
 package io.farheap.rpc.message;

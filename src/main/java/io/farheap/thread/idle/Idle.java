@@ -4,17 +4,20 @@ import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 
-/** What a polling thread does while it finds nothing to do. */
+/** How a polling thread idles while it finds no work. */
 public enum Idle {
 
-    /** Polls on: the lowest latency, and all of a core. */
+    /** Keeps polling: the lowest latency, at the cost of a whole core. */
     SPIN,
-    /** Polls less and less often, up to every millisecond: a wake-up without an event costs that at most. */
+    /**
+     * Polls less and less often, down to once in a millisecond, which is the most that a wake-up then takes; no event
+     * wakes it.
+     */
     BACK_OFF,
     /** Polls for a while, then sleeps until an event wakes it: no CPU, and a wake-up costs tens of microseconds. */
     PARK;
 
-    /** Fruitless rounds of some tens of ns each. */
+    /** How many rounds without work, of some tens of ns each, come before a change of behaviour. */
     static final int SPINS = 2_000;
 
     static final int YIELDS = 100;
@@ -22,10 +25,9 @@ public enum Idle {
     private static final long MAX_PAUSE_NANOS = 1_000_000;
 
     /**
-     * For one agent.
+     * Makes the idle strategy of one agent.
      *
-     * @param sleep where this is {@link #PARK}: returns when there may be something to do, and looks once more before
-     *     it sleeps
+     * @param sleep used by {@link #PARK}: looks for work once more, sleeps, and returns when there may be work
      */
     public IdleStrategy strategy(Runnable sleep) {
         return switch (this) {

@@ -9,8 +9,8 @@ final class SleepingIdleStrategy implements IdleStrategy {
     private int rounds;
 
     /**
-     * @param sleep returns when there may be something to do; it looks once more before it sleeps, and may throw, which
-     *     ends the agent
+     * @param sleep looks for work once more, sleeps, and returns when there may be work; it may throw, which ends the
+     *     agent
      */
     SleepingIdleStrategy(Runnable sleep) {
         this.sleep = sleep;

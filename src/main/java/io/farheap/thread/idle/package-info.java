@@ -1,4 +1,4 @@
-/** What polling threads do while they find nothing to do. */
+/** How polling threads idle while they find no work. */
 @NullMarked
 package io.farheap.thread.idle;
 

@@ -10,9 +10,9 @@ import org.bytedeco.javacpp.tools.InfoMapper;
 import org.jspecify.annotations.NullMarked;
 
 /**
- * What JavaCPP maps from {@code <infiniband/verbs.h>}: the structures and enumerations of reliable connections, listed
- * by name. Functions come from the shim, which gives a symbol to those that the header hides behind macros and inlines.
- * The generated package is {@code io.farheap.verbs.binding}; nothing of it is committed.
+ * The part of {@code <infiniband/verbs.h>} that JavaCPP maps: the structures and enumerations of reliable connections,
+ * listed by name. Functions come from the shim, which gives symbols to those that the header defines as macros and
+ * inline functions. The generated package is {@code io.farheap.verbs.binding}; it is not committed.
  */
 @NullMarked
 @Properties(
@@ -49,7 +49,7 @@ public class IbverbsPreset implements InfoMapper {
         "ibv_send_flags"
     };
 
-    /** Pointers to what is not mapped: Java only passes them on. */
+    /** Pointers to types that are not mapped: Java only passes them on. */
     private static final String[] OPAQUE = {"ibv_device", "ibv_srq", "ibv_mw", "ibv_ah", "ibv_mw_bind"};
 
     @Override
@@ -75,7 +75,7 @@ public class IbverbsPreset implements InfoMapper {
                 .put(new Info("IBV_ACCESS_RELAXED_ORDERING").skip())
                 .put(new Info("ibv_gid").cast().pointerTypes("Pointer"))
                 .put(new Info("pthread_mutex_t", "pthread_cond_t").cast().pointerTypes("Pointer"))
-                // Post and poll are called through the addresses that the shim reads from here.
+                // Not needed: post and poll are called through the addresses that the shim reads from these operations.
                 .put(new Info(
                                 "ibv_context::ops",
                                 "ibv_context::mutex",

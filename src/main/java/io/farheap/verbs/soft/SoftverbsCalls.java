@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
-/** What softverbs offers beside verbs, in a process that has loaded it. Any thread. */
+/** The functions of softverbs beyond verbs, in a process that has loaded it. Any thread may call. */
 public final class SoftverbsCalls {
 
     private static final SymbolLookup LIBRARY =
@@ -26,7 +26,7 @@ public final class SoftverbsCalls {
     }
 
     /**
-     * Changes settings.
+     * Changes settings of softverbs.
      *
      * @param settings as in the environment variable SOFTVERBS
      * @return 0, or an errno
@@ -41,7 +41,7 @@ public final class SoftverbsCalls {
         }
     }
 
-    /** @param numbers as {@link SoftverbsCounters} has them */
+    /** @param numbers receives the numbers in the order of {@link SoftverbsCounters} */
     static void model(MemorySegment numbers) {
         try {
             MODEL.invokeExact(numbers);

@@ -7,14 +7,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What softverbs' NIC model says and has done in this process; all zero without a model. Any thread.
+ * The parameters of softverbs' NIC model, and what it has timed in this process; all zero without a model. Any thread
+ * may use it.
  *
- * @param operations that the model has timed (all but READs count as late or not)
- * @param late of them, more than 1 us after they were due
+ * @param operations how many operations the model has timed (all but READs count as late or not)
+ * @param late how many of these ended more than 1 us after they were due
  * @param latencyNanos one way, wire to wire
- * @param messageNanos of the NIC's time, for each message
- * @param fetchNanos of a payload that is not inline
- * @param bytePicos of the link, for each byte
+ * @param messageNanos time of the NIC for each message
+ * @param fetchNanos time to fetch a payload that is not inline
+ * @param bytePicos time of the link for each byte, in ps
  */
 public record SoftverbsCounters(
         long operations, long late, long latencyNanos, long messageNanos, long fetchNanos, long bytePicos) {
@@ -22,7 +23,7 @@ public record SoftverbsCounters(
     private static final int COUNT = 6;
     private static final SoftverbsCounters NONE = new SoftverbsCounters(0, 0, 0, 0, 0, 0);
 
-    /** For benchmarks and people: it allocates. Zeros where the library is another one. */
+    /** Reads the counters, for benchmarks and reports, since it allocates. All are 0 if the library is another one. */
     public static SoftverbsCounters now(VerbsLibrary library) {
         if (library != VerbsLibrary.SOFT) {
             return NONE;
@@ -45,12 +46,12 @@ public record SoftverbsCounters(
         return bytePicos > 0;
     }
 
-    /** How long the model takes for a WRITE of so many bytes to be seen on the other side, where no NIC is busy. */
+    /** How long the model takes until a WRITE of so many bytes is visible on the other side, if no NIC is busy. */
     public long writeNanos(long bytes, boolean inline) {
         return (inline ? 0 : fetchNanos) + messageNanos + latencyNanos + bytes * bytePicos / 1000;
     }
 
-    /** The same for a READ, until its bytes are here. */
+    /** How long the model takes until the bytes of a READ have arrived here, if no NIC is busy. */
     public long readNanos(long bytes) {
         return messageNanos + 2 * latencyNanos + bytes * bytePicos / 1000;
     }

@@ -1,4 +1,4 @@
-/** What softverbs offers beside verbs: settings that change while it runs, and what its model has timed. */
+/** Functions of softverbs beyond verbs: settings that can change while it runs, and the times of its NIC model. */
 @NullMarked
 package io.farheap.verbs.soft;
 
