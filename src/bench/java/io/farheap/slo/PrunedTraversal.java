@@ -5,10 +5,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Redy's search (section 5.2, figure 10): a pre-order traversal of the tree that prunes a node's remaining children
- * once one is invalid, as more of any parameter can only raise latency. Where that is not so, it may miss
+ * once one is invalid, since a greater value of any parameter can only raise latency. If that is not so, it may miss
  * configurations or return one that is not the cheapest; {@link ExactSearch} does not. Figure 10 has one latency and
- * one throughput: here a leaf is invalid where it violates the latency of reads or of writes, and a success where it
- * also meets both throughputs. Leaves that early termination left out are not in the tree.
+ * one throughput: here a leaf is invalid if it violates the latency of reads or of writes, and a success if it also
+ * meets both throughputs. Leaves that early termination left out are not in the tree.
  */
 public final class PrunedTraversal implements Search {
 

@@ -4,10 +4,10 @@ import io.farheap.measure.Measurement;
 import java.util.SplittableRandom;
 
 /**
- * A made-up RDMA system of closed form, to try plans and searches at sizes that no machine at hand has. Its constants
- * are of the magnitude of Redy's testbed (sections 4.3 and 7.2: 3-4 us one-sided, some 200 million small operations per
- * second, a useful depth of 4); figures that it gives are nobody's performance. Clients keep their queues full; latency
- * follows from what is in flight (Little's law). Immutable.
+ * An invented RDMA system in closed form, to try plans and searches at sizes for which no machine is at hand. Its
+ * constants are of the magnitude of Redy's testbed (sections 4.3 and 7.2: 3-4 us one-sided, some 200 million small
+ * operations per second, a useful depth of 4); its figures are not the performance of any real system. Clients keep
+ * their queues full; latency follows from the operations in flight (Little's law). Immutable.
  */
 public final class SimulatedSystem implements Measurement {
 
@@ -21,9 +21,11 @@ public final class SimulatedSystem implements Measurement {
     private static final double BYTES_PER_NANO = 12.5;
     private static final int HEADER_BYTES = 16;
     private static final int MESSAGE_OVERHEAD_BYTES = 60;
-    /** Requests that a client thread's application keeps waiting, in batches: they wait where the queue is shorter. */
+    /**
+     * Requests, in batches, that the application of a client thread keeps issued: if the queue is shorter, they wait.
+     */
     private static final int OFFERED_BATCHES = 4;
-    /** Queue entries that the network card remembers; with more in use, each costs a look into memory. */
+    /** Queue entries that the network card holds itself; if more are in use, each costs an access to memory. */
     private static final int CARD_ENTRIES = 256;
 
     private static final double KNEE = 4;
@@ -35,7 +37,7 @@ public final class SimulatedSystem implements Measurement {
     private final double noise;
 
     /**
-     * @param noise by which figures differ from the closed form, as a share of them: 0.05 for up to 5% more or less
+     * @param noise the greatest deviation from the closed form, as a share: 0.05 for up to 5% more or less
      * @param seed of the noise; a configuration's figures are the same each time
      */
     public SimulatedSystem(ModelSubject subject, double noise, long seed) {

@@ -12,10 +12,10 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /**
- * The same operation over and over from C: what benchmarks compare Java with, on the same queue pair, in the same
- * process and thread. Nothing else may use the queue pair and the completion queue meanwhile. The loop,
- * {@code src/bench/native/raw_loop.c}, is in a library of its own beside this class; a call is many operations, and the
- * loop reads the clock itself.
+ * Repeats one operation from C: the baseline of benchmarks for Java, on the same queue pair, in the same process and
+ * thread. No other code may use the queue pair and the completion queue meanwhile. The loop, {@code
+ * src/bench/native/raw_loop.c}, is in a library of its own beside this class; a call is many operations, and the loop
+ * reads the clock itself.
  */
 public final class RawLoop implements AutoCloseable {
 
@@ -69,9 +69,9 @@ public final class RawLoop implements AutoCloseable {
     }
 
     /**
-     * Sets what each operation is.
+     * Sets the operation.
      *
-     * @param opcode one of {@link SendRequests}'
+     * @param opcode one of {@link SendRequests}' opcodes
      * @param flags of {@link SendRequests}, without {@link SendRequests#SIGNALED}
      */
     public void aim(
@@ -84,8 +84,10 @@ public final class RawLoop implements AutoCloseable {
     }
 
     /**
-     * @return the time that so many operations took, in ns
-     * @throws VerbsException where one fails
+     * Runs so many operations.
+     *
+     * @return the time that they took, in ns
+     * @throws VerbsException if one of them fails
      */
     public long run(int operations) {
         long nanos;

@@ -8,8 +8,8 @@ import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 
 /**
- * One application thread with a number of requests under way all the time, at random addresses: how long each takes,
- * from issue to callback, and how many there are a second. The calling thread is pinned where a step pins threads.
+ * One application thread that keeps a number of requests under way, at random addresses. Measures how long each takes,
+ * from issue to callback, and how many there are a second. The calling thread is pinned if the step pins threads.
  */
 public final class Ablation {
 
@@ -31,9 +31,9 @@ public final class Ablation {
 
     /**
      * @param server HOST:PORT, with room for {@code span} bytes
-     * @param cores that threads are pinned to: the client thread to the first, as the library's, the application's to
-     *     the second
-     * @param span over how many bytes records lie
+     * @param cores to which threads are pinned: the client thread to the first, as the library does, the application's
+     *     thread to the second
+     * @param span of bytes over which the records are spread
      * @param outstanding requests under way
      */
     public Ablation(String server, List<Integer> cores, long span, int record, int outstanding, long seed) {
@@ -48,9 +48,9 @@ public final class Ablation {
     }
 
     /**
-     * On a new thread, which it awaits.
+     * Measures on a new thread, for which it waits.
      *
-     * @param nanos that it lasts, behind a warm-up of 0.2 s
+     * @param nanos how long the measurement takes, after a warm-up of 0.2 s
      */
     public Result measure(AblationStep step, boolean write, long nanos) throws InterruptedException {
         try (Cache cache = Cache.builder()
@@ -80,7 +80,7 @@ public final class Ablation {
         boolean pinned = step.configuration().pinned() && cores.size() > 1;
         RecordRequests records = new RecordRequests(cache, outstanding, record, write, !step.oneSided());
         try (RequestIssuer access = access(step, records, pinned ? cores.getFirst() : ThreadAffinity.ANY)) {
-            // Now: what this thread starts would keep to its core.
+            // Not earlier: threads that this one starts would stay on its core.
             ThreadAffinity.pin(pinned ? cores.get(1) : ThreadAffinity.ANY);
             long[] issuedAt = new long[outstanding];
             for (int slot = 0; slot < outstanding; slot++) {
@@ -96,7 +96,7 @@ public final class Ablation {
     }
 
     private RequestIssuer access(AblationStep step, RecordRequests records, int core) {
-        // One more, for the word that ends it.
+        // One entry more, for the word that ends the hand-over.
         int capacity = 2 * Integer.highestOneBit(outstanding);
         return switch (step.by()) {
             case LIBRARY, ITSELF -> new DirectIssuer(records, outstanding);

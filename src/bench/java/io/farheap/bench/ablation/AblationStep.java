@@ -5,20 +5,20 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A way of requests; each has one optimisation more than the one before.
+ * A way to issue requests; each step has one optimisation more than the one before.
  *
  * @param name of the optimisation that is added
- * @param by who issues the requests
- * @param oneSided whether requests are one-sided; otherwise each is a batch of one, which a server thread executes
+ * @param by the thread that issues the requests
+ * @param oneSided whether requests are one-sided; if not, each is a batch of one, which a server thread executes
  * @param configuration of the cache
  */
 public record AblationStep(String name, Issuer by, boolean oneSided, CacheConfiguration configuration) {
 
-    /** Who issues an application thread's requests. */
+    /** The thread that issues an application thread's requests. */
     public enum Issuer {
         /** A thread that takes them from a queue with a lock. */
         LOCKED_HAND_OVER,
-        /** The same thread, that takes them from a ring without locks. */
+        /** The same thread, which takes them from a ring without locks. */
         HAND_OVER,
         /** A client thread of the library's, which takes them from its rings. */
         LIBRARY,
@@ -32,8 +32,8 @@ public record AblationStep(String name, Issuer by, boolean oneSided, CacheConfig
     private static final CacheConfiguration TWO_SIDED = PLAIN.with(0, 1, 2, 1);
 
     /**
-     * Redy's, in the order of its figures 7 and 8; then the library's own client thread, and what it gains to hand
-     * nothing over.
+     * Returns Redy's steps, in the order of its figures 7 and 8; then the library's own client thread, and issue by the
+     * application's thread, without any hand-over.
      *
      * @param queueDepth of the step of that name
      */

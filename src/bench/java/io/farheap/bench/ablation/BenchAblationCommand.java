@@ -21,7 +21,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap bench ablation}: what each optimisation of Redy's section 4.3 is worth (its figures 7 and 8). */
+/**
+ * {@code farheap bench ablation}: measures what each optimisation of Redy's section 4.3 is worth (its figures 7 and 8).
+ */
 @Command(
         name = "ablation",
         mixinStandardHelpOptions = true,
@@ -105,7 +107,7 @@ public final class BenchAblationCommand implements Callable<Integer> {
         checkOptions();
         output.check();
         DeviceNotice.print(spec.commandLine().getErr());
-        // Until all is written, the device stays open: where it is softverbs, its last close ends an invalid run.
+        // The device stays open until all is written: if it is softverbs, its last close ends an invalid run.
         try (Context context = Devices.open()) {
             run(output.report(spec, context), Cores.near(context.device().name()));
         }
@@ -206,7 +208,7 @@ public final class BenchAblationCommand implements Callable<Integer> {
         }
     }
 
-    /** In Redy's terms: what is handed over is handed to one client thread, and travels by itself. */
+    /** Describes a step in Redy's terms: requests are handed over to one client thread, and each travels by itself. */
     private static String describe(AblationStep step) {
         return "(" + (step.by() == AblationStep.Issuer.ITSELF ? 0 : 1) + ", " + (step.oneSided() ? 0 : 1) + ", 1, "
                 + step.configuration().queueDepth() + ")";

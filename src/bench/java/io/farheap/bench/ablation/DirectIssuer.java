@@ -2,7 +2,10 @@ package io.farheap.bench.ablation;
 
 import io.farheap.cache.contract.Completion;
 
-/** The application's thread calls the session by itself; with client threads of the library's, that hands over. */
+/**
+ * The application's thread calls the session itself; if the cache has client threads, the session hands the request
+ * over to one.
+ */
 final class DirectIssuer implements RequestIssuer {
 
     private final RecordRequests records;

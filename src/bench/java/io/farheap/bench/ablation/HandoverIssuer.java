@@ -6,8 +6,8 @@ import io.farheap.thread.ThreadJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The application's thread hands its requests over to another, which issues and polls (Redy's client thread), and gets
- * them back.
+ * The application's thread hands its requests over to another thread, which issues and polls (Redy's client thread),
+ * and gets their results back.
  */
 final class HandoverIssuer implements RequestIssuer {
 
@@ -25,9 +25,9 @@ final class HandoverIssuer implements RequestIssuer {
 
     /**
      * @param records which the other thread issues and closes
-     * @param requests to the other thread
-     * @param ended from it
-     * @param core that it keeps to, or {@link ThreadAffinity#ANY}
+     * @param requests slots on their way to the other thread
+     * @param ended slots on their way back
+     * @param core to which the other thread is pinned, or {@link ThreadAffinity#ANY}
      */
     HandoverIssuer(RecordRequests records, LongQueue requests, LongQueue ended, int core) {
         this.records = records;

@@ -7,7 +7,7 @@ final class LockedQueue implements LongQueue {
     private int head;
     private int count;
 
-    /** @param capacity as many numbers may be on their way */
+    /** @param capacity the most numbers in it */
     LockedQueue(int capacity) {
         numbers = new long[capacity];
     }

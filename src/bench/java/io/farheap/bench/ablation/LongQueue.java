@@ -2,18 +2,18 @@ package io.farheap.bench.ablation;
 
 import io.farheap.ring.LongRing;
 
-/** Numbers from one thread to another, in order. */
+/** Passes numbers from one thread to another, in order. */
 interface LongQueue {
 
-    /** What {@link #poll} returns where there is nothing. */
+    /** Returned by {@link #poll} if the queue is empty. */
     long NOTHING = -1;
 
-    /** There must be room. */
+    /** Adds a number. There must be room. */
     void put(long number);
 
     long poll();
 
-    /** @param capacity a power of two; as many numbers may be on their way */
+    /** @param capacity a power of two; the most numbers in it */
     static LongQueue lockFree(int capacity) {
         LongRing ring = new LongRing(capacity);
         return new LongQueue() {

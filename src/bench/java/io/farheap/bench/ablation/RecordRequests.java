@@ -6,7 +6,7 @@ import io.farheap.cache.CacheSession;
 import io.farheap.cache.contract.Completion;
 import io.farheap.cache.contract.Status;
 
-/** Requests of one record each, by slots; what a slot's is about is set before it is begun. */
+/** Requests of one record each, by slots; the address of a slot is set before its request is issued. */
 final class RecordRequests implements AutoCloseable {
 
     private final CacheSession session;
@@ -16,7 +16,7 @@ final class RecordRequests implements AutoCloseable {
     private final boolean alone;
     private final long[] addresses;
 
-    /** @param alone whether each is sent by itself, without waiting for others */
+    /** @param alone whether each request is sent by itself, without waiting for others to share a batch */
     RecordRequests(Cache cache, int slots, int bytes, boolean write, boolean alone) {
         this.bytes = bytes;
         this.write = write;
@@ -26,15 +26,15 @@ final class RecordRequests implements AutoCloseable {
         this.buffer = cache.allocate((long) slots * bytes);
     }
 
-    /** By the thread that chooses, before it hands the slot over. */
+    /** Sets a slot's address. Called by the choosing thread, before it hands the slot over. */
     void address(int slot, long address) {
         addresses[slot] = address;
     }
 
     /**
-     * By the thread that issues.
+     * Issues a slot's request. Called by the issuing thread.
      *
-     * @return false where the session takes no more now
+     * @return false if the session accepts no more now
      */
     boolean issue(int slot, Completion completion) {
         long offset = (long) slot * bytes;
@@ -57,7 +57,7 @@ final class RecordRequests implements AutoCloseable {
         }
     }
 
-    /** By the thread that issues. */
+    /** Called by the issuing thread. */
     @Override
     public void close() {
         session.close();

@@ -1,9 +1,9 @@
 package io.farheap.bench.ablation;
 
-/** How the application's thread has requests carried out. One thread. */
+/** The way in which the application's thread has its requests carried out. One thread. */
 interface RequestIssuer extends AutoCloseable {
 
-    /** Begins the request of a slot that is free. */
+    /** Begins the request of a free slot. */
     void begin(int slot);
 
     /** @return a slot whose request has ended, or {@link LongQueue#NOTHING} */

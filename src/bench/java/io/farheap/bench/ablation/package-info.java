@@ -1,6 +1,6 @@
 /**
- * What each of Redy's optimisations is worth (its section 4.3), by a hand-over between threads of which each can be
- * turned off.
+ * Measures what each of Redy's optimisations is worth (its section 4.3), with a hand-over between threads of which each
+ * optimisation can be turned off.
  */
 @NullMarked
 package io.farheap.bench.ablation;

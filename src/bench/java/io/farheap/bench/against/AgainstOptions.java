@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/** Options of {@code bench} commands that another build may run too. */
+/** Options of those {@code bench} commands that can compare this build with another. */
 public final class AgainstOptions {
 
     private static final int DEFAULT_ROUNDS = 5;
@@ -35,12 +35,12 @@ public final class AgainstOptions {
                     + "(default: " + DEFAULT_ROUNDS + ")")
     private @Nullable Integer rounds;
 
-    /** Whether two builds are to be compared, instead of this one measured. */
+    /** Whether to compare two builds, instead of measuring this one. */
     public boolean wanted() {
         return jar != null;
     }
 
-    /** Fails where the options make no sense, with a sentence. */
+    /** Fails with a sentence if the options are invalid. */
     public void check(BenchOutput output) {
         if (rounds != null && jar == null) {
             throw new IllegalArgumentException("--rounds " + rounds + ": it is for --against JAR, which is not there");
@@ -57,12 +57,15 @@ public final class AgainstOptions {
         }
     }
 
-    /** Runs the benchmark of both builds, prints what they differ by, and writes it where the user asked for it. */
+    /**
+     * Runs the benchmark of both builds, prints their differences, and writes them to the files that the user asked
+     * for.
+     */
     public void compare(CommandSpec command, BenchOutput output, RowShape shape)
             throws IOException, InterruptedException {
         int count = rounds == null ? DEFAULT_ROUNDS : rounds;
         BenchReport report;
-        // It is closed before the runs begin: they have the device to themselves.
+        // Closed before the runs begin, so that they have the device to themselves.
         try (Context device = Devices.open()) {
             report = output.report(command, device);
         }

@@ -12,14 +12,14 @@ import java.util.List;
 
 /**
  * Runs of two builds in rounds of three: A B A, then B A B, then A B A. So neither build is always first, after each
- * two rounds both have run as often, and from the first run to the last they take turns: any three runs in succession,
- * also of two rounds, are two of one build about one of the other.
+ * two rounds both have run equally often, and they alternate from the first run to the last: any three runs in
+ * succession, also across two rounds, are two of one build around one of the other.
  */
 final class AlternatingRuns {
 
     static final int RUNS_OF_A_ROUND = 3;
 
-    /** How many times the longest run so far one may take, and what is added. */
+    /** A run may take this many times the longest run so far, plus the time below. */
     private static final int PATIENCE = 10;
 
     private static final Duration LEAST_LIMIT = TimeLimit.of(Duration.ofMinutes(1));
@@ -31,7 +31,7 @@ final class AlternatingRuns {
 
     /**
      * @param arguments of the command line, for each run
-     * @param progress is told of each run before it begins
+     * @param progress receives a line before each run
      */
     AlternatingRuns(RowShape shape, List<String> arguments, PrintWriter progress) {
         this.shape = shape;
@@ -59,7 +59,7 @@ final class AlternatingRuns {
         return rows;
     }
 
-    /** The first run may take any time that makes sense; the others do the same as it did. */
+    /** The first run may take as long as any benchmark does; the later ones do the same work as it did. */
     private Duration limit() {
         return longest.isZero()
                 ? BenchJvm.LIMIT

@@ -6,18 +6,18 @@ import java.util.Map;
 /**
  * One run of the benchmark.
  *
- * @param ours whether it is this build's, or else the other's
+ * @param ours whether it is a run of this build; if not, of the other one
  * @param rows by name
  */
 record BenchRun(boolean ours, Map<String, JsonObject> rows) {
 
-    /** @return what is printed; NaN where there is no such row or figure */
+    /** @return the value to print; NaN if there is no such row or figure */
     double value(String row, Figure figure) {
         JsonObject found = rows.get(row);
         return found == null ? Double.NaN : figure.value(found);
     }
 
-    /** @return what ratios are of; NaN where there is no such row or figure, or a ratio would mean nothing */
+    /** @return the value for ratios; NaN if there is no such row or figure, or if a ratio would be meaningless */
     double comparable(String row, Figure figure) {
         JsonObject found = rows.get(row);
         return found == null ? Double.NaN : figure.comparable(found);

@@ -3,7 +3,7 @@ package io.farheap.bench.against;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What {@code --against} compares of each benchmark's rows. */
+/** The rows and figures of each benchmark that {@code --against} compares. */
 public final class ComparedRows {
 
     public static final RowShape RAW = new RowShape(

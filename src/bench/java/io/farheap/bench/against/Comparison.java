@@ -14,8 +14,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What two builds differ by. Each three runs in succession have a ratio of the builds, and a factor between two runs of
- * one build: a run that something disturbed stands in both, so it makes what may be noise larger, too.
+ * The differences between two builds. Each three runs in succession give a ratio of the builds, and a factor between
+ * the two runs of the same build. A disturbed run enters both, so it also raises the range that counts as noise.
  */
 final class Comparison {
 
@@ -28,7 +28,7 @@ final class Comparison {
     private final Set<String> onlyOther = new LinkedHashSet<>();
     private final List<Difference> differences = new ArrayList<>();
 
-    /** @param runs of the builds in turns, three at least */
+    /** @param runs of the two builds in turns, three at least */
     Comparison(RowShape shape, List<BenchRun> runs) {
         this.runs = runs;
         triples = IntStream.range(2, runs.size())
@@ -49,12 +49,18 @@ final class Comparison {
         }
     }
 
-    /** By row, and then by figure. A figure that either build lacks in all of its runs is not there. */
+    /**
+     * Returns the differences by row, and then by figure, without figures that one of the builds lacks in all of its
+     * runs.
+     */
     List<Difference> differences() {
         return differences;
     }
 
-    /** Those of a row beyond what is notable and what runs of one build differ by, by the row's name. */
+    /**
+     * Returns, by the row's name, differences that are greater than both the notable difference and the noise between
+     * runs of one build.
+     */
     Map<String, List<Difference>> beyond() {
         Map<String, List<Difference>> beyond = new LinkedHashMap<>();
         differences.stream()
@@ -64,7 +70,7 @@ final class Comparison {
         return beyond;
     }
 
-    /** Rows that both builds have. */
+    /** Returns how many rows both builds have. */
     int matched() {
         return rows.size() - onlyThis.size() - onlyOther.size();
     }
@@ -77,7 +83,7 @@ final class Comparison {
         return onlyOther;
     }
 
-    /** One build's row of this name. */
+    /** Returns a row of this name, of either build. */
     JsonObject row(String name) {
         return Objects.requireNonNull(rows.get(name));
     }
@@ -109,7 +115,10 @@ final class Comparison {
         return from.stream().mapToDouble(value).filter(Double::isFinite).toArray();
     }
 
-    /** Between two values where none stands there: of two neither is the median. NaN of no values. */
+    /**
+     * Returns a quantile, interpolated if it falls between two values: the median of two is neither of them. NaN of no
+     * values.
+     */
     private static double quantile(double[] values, double share) {
         if (values.length == 0) {
             return Double.NaN;

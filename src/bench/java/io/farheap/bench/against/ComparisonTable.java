@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** A comparison for people: a line for each figure of each row, and one that says what to look at. */
+/** Prints a comparison for people: a line for each figure of each row, and one line that names the rows to look at. */
 final class ComparisonTable {
 
     private static final int MANY = 1000;
@@ -16,7 +16,7 @@ final class ComparisonTable {
     private final String names;
     private final String line;
 
-    /** @param shape of the rows that are compared */
+    /** @param shape of the compared rows */
     ComparisonTable(PrintStream out, RowShape shape, Comparison comparison) {
         this.out = out;
         this.comparison = comparison;

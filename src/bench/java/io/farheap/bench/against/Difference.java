@@ -6,16 +6,17 @@ import java.util.Locale;
  * One figure of one row of both builds, over all runs.
  *
  * @param ours this build's median
- * @param theirs the other's median
- * @param ratio this build's over the other's, the median over each three runs in succession; NaN where there is none
- * @param low 25% of the ratios
- * @param high 75% of them
- * @param same the factor between the two runs of one build in such three, 90% over them: what is within it may be noise
+ * @param theirs the other build's median
+ * @param ratio this build's value over the other's, the median over each three runs in succession; NaN if there is none
+ * @param low the 25th percentile of the ratios
+ * @param high their 75th percentile
+ * @param same the factor between the two runs of one build among such three, its 90th percentile: a smaller difference
+ *     may be noise
  */
 record Difference(
         String row, Figure figure, double ours, double theirs, double ratio, double low, double high, double same) {
 
-    /** What is within it nobody needs to look at, however quiet the machine is. */
+    /** A smaller ratio is not worth reporting, however quiet the machine is. */
     static final double NOTABLE = 1.03;
 
     enum Verdict {
@@ -33,7 +34,7 @@ record Difference(
         return 1 / slowness > beyond ? Verdict.FASTER : Verdict.SAME;
     }
 
-    /** As {@code java_p50_ns 1.08 slower}. */
+    /** Returns a text such as {@code java_p50_ns 1.08 slower}. */
     String sentence() {
         return String.format(
                 Locale.ROOT,

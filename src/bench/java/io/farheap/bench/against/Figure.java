@@ -6,12 +6,12 @@ import com.google.gson.JsonPrimitive;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A field of a benchmark's rows that two builds may differ in.
+ * A field of a benchmark's rows by which two builds are compared.
  *
  * @param field its name
  * @param kind how values compare
- * @param baseline the field of the same row that it is divided by, to leave the machine's speed out; null for none
- * @param baselineName what that is, for people: {@code C}
+ * @param baseline the field of the same row by which it is divided, to leave out the machine's speed; null for none
+ * @param baselineName the baseline, for people: {@code C}
  */
 public record Figure(
         String field,
@@ -23,11 +23,11 @@ public record Figure(
 
     /** How values compare. */
     public enum Kind {
-        /** Less is better. */
+        /** A time: less is better. */
         TIME,
-        /** More is better. */
+        /** A rate: more is better. */
         RATE,
-        /** Of throughput, in percent. Near 0 a ratio means nothing, so what is left of the throughput is compared. */
+        /** A loss of throughput, in percent. Near 0 a ratio is meaningless, so the remaining throughput is compared. */
         DROP
     }
 
@@ -43,12 +43,12 @@ public record Figure(
         return new Figure(field, Kind.DROP, null, null);
     }
 
-    /** The same, divided by another field of its row. */
+    /** Returns the same figure, divided by another field of its row. */
     public Figure over(String other, String name) {
         return new Figure(field, kind, other, name);
     }
 
-    /** For people, and without spaces. */
+    /** Returns its name for people, without spaces. */
     String label() {
         return baseline == null ? field : field + "/" + baselineName;
     }
@@ -57,12 +57,12 @@ public record Figure(
         return kind == Kind.TIME;
     }
 
-    /** @return what is printed of a row; NaN where there is no such figure */
+    /** @return the value to print for a row; NaN if there is no such figure */
     double value(JsonObject row) {
         return baseline == null ? number(row.get(field)) : number(row.get(field)) / number(row.get(baseline));
     }
 
-    /** @return what ratios are of; NaN where a ratio would mean nothing */
+    /** @return the value for ratios; NaN if a ratio would be meaningless */
     double comparable(JsonObject row) {
         double value = kind == Kind.DROP ? ALL_PERCENT - value(row) : value(row);
         return value > 0 && Double.isFinite(value) ? value : Double.NaN;

@@ -11,15 +11,15 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * What a benchmark's rows hold.
+ * The fields of a benchmark's rows.
  *
- * @param identity fields that tell the rows of one run apart. What a build chooses by itself is not among them: a
+ * @param identity fields that distinguish the rows of one run. A value that a build chooses itself is not among them: a
  *     better default is a difference, too
- * @param figures what is compared
+ * @param figures the figures that are compared
  */
 public record RowShape(List<String> identity, List<Figure> figures) {
 
-    /** Whether a row has everything that rows are told apart by and compared by. */
+    /** Whether a row has all of these fields. */
     public boolean describes(JsonObject row) {
         return row.keySet().containsAll(identity)
                 && figures.stream()
@@ -27,7 +27,7 @@ public record RowShape(List<String> identity, List<Figure> figures) {
                                 row.has(figure.field()) && (figure.baseline() == null || row.has(figure.baseline())));
     }
 
-    /** @return rows by name, in order; of two with one name the first */
+    /** @return rows by name, in order; if two have the same name, the first of them */
     Map<String, JsonObject> byName(JsonArray rows) {
         Map<String, JsonObject> named = new LinkedHashMap<>();
         rows.forEach(row -> named.putIfAbsent(name(row.getAsJsonObject()), row.getAsJsonObject()));

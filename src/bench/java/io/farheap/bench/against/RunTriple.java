@@ -4,10 +4,10 @@ package io.farheap.bench.against;
 record RunTriple(BenchRun first, BenchRun middle, BenchRun last) {
 
     /**
-     * This build's over the other's. Of two runs of one build the geometric mean is taken: it stands where the run
-     * between them does, so that a machine that becomes slower at one rate changes nothing.
+     * Returns this build's value over the other's. For the build with two runs it takes the geometric mean of both:
+     * that is the value at the time of the run between them, if the machine becomes slower at a constant rate.
      *
-     * @return NaN where one of the three has no such figure
+     * @return NaN if one of the three runs has no such figure
      */
     double ratio(String row, Figure figure) {
         double twice = Math.sqrt(first.comparable(row, figure) * last.comparable(row, figure));
@@ -15,7 +15,7 @@ record RunTriple(BenchRun first, BenchRun middle, BenchRun last) {
         return first.ours() ? twice / once : once / twice;
     }
 
-    /** The factor, from 1, between the two runs of one build; NaN where one has no such figure. */
+    /** Returns the factor, at least 1, between the two runs of one build; NaN if one has no such figure. */
     double same(String row, Figure figure) {
         double factor = last.comparable(row, figure) / first.comparable(row, figure);
         return Math.max(factor, 1 / factor);

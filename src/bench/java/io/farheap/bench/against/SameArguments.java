@@ -8,15 +8,15 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** What a user typed, for a run of either build. */
+/** The arguments that a user typed, for a run of either build. */
 final class SameArguments {
 
-    /** Of the comparison, and not of its runs. */
+    /** Options of the comparison, which its runs do not get. */
     private static final Set<String> OWN = Set.of("--against", "--rounds", "--json", "--report");
 
     private SameArguments() {}
 
-    /** The command and its options as typed: what is left out is each build's default. */
+    /** Returns the command and its options as typed: options that were omitted keep each build's own default. */
     static List<String> of(CommandSpec command) {
         List<String> arguments =
                 new ArrayList<>(Arrays.asList(command.qualifiedName(" ").split(" ")));

@@ -1,7 +1,7 @@
 /**
- * Two builds of Farheap compared on one machine: whole runs of one benchmark, taking turns, their rows matched and
- * their figures divided. It knows reports as JSON alone, since the other build's classes are not here; what a
- * benchmark's fields mean, the benchmark says.
+ * Compares two builds of Farheap on one machine: whole runs of one benchmark in turns, of which rows are matched and
+ * figures divided. It knows reports as JSON only, since the other build's classes are not loaded here; each benchmark
+ * says what its fields mean.
  */
 @NullMarked
 package io.farheap.bench.against;

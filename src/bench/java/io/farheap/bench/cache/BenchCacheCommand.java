@@ -27,7 +27,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap bench cache}: latency and throughput of a cache over record sizes (Redy, figures 11 and 12). */
+/**
+ * {@code farheap bench cache}: measures latency and throughput of a cache over record sizes (Redy, figures 11 and 12).
+ */
 @Command(
         name = "cache",
         mixinStandardHelpOptions = true,
@@ -119,13 +121,13 @@ public final class BenchCacheCommand implements Callable<Integer> {
     private record OneSided(CacheBench.Latency latency, double separate, double list) {}
 
     /**
-     * @param batch requests in a batch, 1 where records are too large for batches
+     * @param batch requests in a batch, 1 if records are too large for batches
      * @param batched operations/s in batches, which a server thread executes; 0 without batches
-     * @param together the same where the application asks for a batch full of records by one request
+     * @param together the same if the application asks for a batch full of records with one request
      */
     private record Row(
             String operation, int size, long span, OneSided oneSided, int batch, double batched, double together) {
-        /** How many times what one-sided operations come to, one by one: Redy's "raw network". */
+        /** Returns the factor of a rate over the one of single one-sided operations: Redy's "raw network". */
         double gain(double rate) {
             return rate / oneSided.separate();
         }
@@ -141,7 +143,7 @@ public final class BenchCacheCommand implements Callable<Integer> {
             against.compare(spec, output, ComparedRows.CACHE);
             return 0;
         }
-        // Until all is written, the device stays open: where it is softverbs, its last close ends an invalid run.
+        // The device stays open until all is written: if it is softverbs, its last close ends an invalid run.
         try (Context context = Devices.open()) {
             if (depth == 0) {
                 depth = Math.min(DEFAULT_DEPTH, Connection.maxDepth(context.limits()));
@@ -225,7 +227,7 @@ public final class BenchCacheCommand implements Callable<Integer> {
 
     /**
      * @param together how many records the application asks for with one request
-     * @return operations/s; 0 where records are too large for batches
+     * @return operations/s; 0 if records are too large for batches
      */
     private double batched(FirstCore thread, String server, boolean write, long span, int size, int together) {
         int batch = batch(size);

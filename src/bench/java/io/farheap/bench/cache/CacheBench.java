@@ -12,28 +12,28 @@ import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 
 /**
- * One session on a cache: how long a record takes by itself at half of the load that the session can carry, and how
- * many records a second it moves with many in flight. Records lie at random, aligned to their size, in the first
- * {@code span} bytes of the cache.
+ * Measures one session of a cache: how long one record takes at half of the load that the session can carry, and how
+ * many records a second it moves with many in flight. Records lie at random addresses, aligned to their size, in the
+ * first {@code span} bytes of the cache.
  */
 final class CacheBench implements AutoCloseable {
 
     /**
-     * ns per operation, less what reading the clock costs; {@code idle} is the same loop without an operation: the
-     * machine's own noise.
+     * ns for each operation, less the cost of reading the clock; {@code idle} is the same loop without an operation:
+     * the machine's own noise.
      */
     record Latency(Histogram operation, Histogram idle) {}
 
     private static final int LINE_BYTES = 64;
     private static final int MIN_ADDRESSES = 1 << 12;
     /**
-     * 16 million: what is touched in turn is then as large as a span of a GiB, not a corner of it that fits into a
-     * cache.
+     * 16 million, so that the addresses that are used in turn span a GiB, and not a part of it that fits into a
+     * processor's cache.
      */
     private static final int MAX_ADDRESSES = 1 << 24;
 
     private static final long WARM_UP_NANOS = 300_000_000L;
-    /** With batches, the server has to warm up, too. */
+    /** Longer, since with batches the server has to warm up, too. */
     private static final long PIPELINED_WARM_UP_NANOS = 1_000_000_000L;
 
     private static final long HIGHEST_NANOS = 1_000_000_000L;
@@ -45,11 +45,11 @@ final class CacheBench implements AutoCloseable {
     private final CacheSession session;
     private final Buffer buffer;
     private final int inFlight;
-    /** As many or more, a power of two: a division would cost as much as a request in a batch. */
+    /** The number in flight, rounded up to a power of two: a division would cost as much as a request in a batch. */
     private final int slots;
 
     private long[] addresses = {};
-    /** Of one request for many. */
+    /** Addresses of one request for many records. */
     private final long[] some;
 
     private int mask;
@@ -63,11 +63,11 @@ final class CacheBench implements AutoCloseable {
     };
 
     /**
-     * @param configuration how requests travel
+     * @param configuration of the cache
      * @param inFlight records in flight when throughput is measured
-     * @param doorbellBatch of one-sided ones, how many are posted by one list
-     * @param together records that the application asks for with one request when throughput is measured; 1 for one by
-     *     one
+     * @param doorbellBatch how many one-sided operations are posted by one list
+     * @param together records that the application asks for with one request when throughput is measured; 1 for single
+     *     ones
      */
     CacheBench(
             String server,
@@ -111,7 +111,8 @@ final class CacheBench implements AutoCloseable {
     }
 
     /**
-     * Blocking operations, each begun when it is due, whether or not the one before was late (no coordinated omission).
+     * Times blocking operations. Each begins when it is due, or late if the one before has ended late, and is timed
+     * from when it was due (no coordinated omission).
      */
     Latency latency(boolean write, int record, double seconds) {
         long clock = ClockCost.nanos();
@@ -119,7 +120,7 @@ final class CacheBench implements AutoCloseable {
         long interval = 2 * each + clock;
         Histogram operation = new Histogram(HIGHEST_NANOS, 3);
         Histogram idle = new Histogram(HIGHEST_NANOS, 3);
-        // The warm-up of this very loop is thrown away.
+        // The warm-up runs this same loop; its times are dropped.
         paced(write, record, interval, warmUp(WARM_UP_NANOS, seconds), clock, operation, idle);
         operation.reset();
         idle.reset();
@@ -127,12 +128,14 @@ final class CacheBench implements AutoCloseable {
         return new Latency(operation, idle);
     }
 
-    /** No more than a hundred times what is measured after it: a run of a millisecond only shows that it works. */
+    /**
+     * At most a hundred times as long as the measurement: a run of a millisecond only shows that the benchmark works.
+     */
     private static long warmUp(long most, double seconds) {
         return Math.min(most, (long) (100 * seconds * 1e9));
     }
 
-    /** Slices of operations and of nothing take turns. */
+    /** Runs slices of operations and slices of the idle loop in turns. */
     private void paced(
             boolean write, int record, long interval, long nanos, long clock, Histogram operation, Histogram idle) {
         long end = System.nanoTime() + 2 * nanos;
@@ -147,8 +150,8 @@ final class CacheBench implements AutoCloseable {
         for (int i = 0; i < SLICE; i++, due += interval) {
             long start = awaitDue(due);
             one(write, record);
-            // A late start is the lateness of what came before; without lateness the clock's granularity must not
-            // count.
+            // A late start is the lateness of earlier operations, and counts; without lateness the clock's granularity
+            // must not count.
             histogram.recordValue(clamp(System.nanoTime() - Math.min(start, due + clock) - clock));
         }
     }
@@ -173,7 +176,7 @@ final class CacheBench implements AutoCloseable {
         return Math.clamp(nanos, 0, HIGHEST_NANOS);
     }
 
-    /** @return ns for one operation after the other */
+    /** @return ns for each operation, one after the other */
     private long closedLoop(boolean write, int record, long nanos) {
         long start = System.nanoTime();
         long now = start;
@@ -237,7 +240,7 @@ final class CacheBench implements AutoCloseable {
                 : session.read(address, buffer, offset, record, onDone, 1);
     }
 
-    /** The slots are a multiple of them, and so are the addresses. */
+    /** Issues one request for several records: the numbers of slots and of addresses are multiples of that number. */
     private boolean issueSome(boolean write, int record, long number) {
         System.arraycopy(addresses, (int) number & mask, some, 0, some.length);
         long offset = (number & slots - 1) * record;

@@ -22,14 +22,14 @@ import java.util.stream.Collectors;
 
 /**
  * One run of a {@code bench} command in a JVM of its own: with this one's {@code java}, environment, flags and verbs
- * library, and the code of any build. It ends with this process, however that ends. Any thread.
+ * library, and the code of any build. It ends with this process, in whatever way that ends. Any thread.
  */
 public final class BenchJvm {
 
-    /** For one run. What is given so much time is hardly measured, it hangs. */
+    /** The limit for one run: a benchmark that takes longer hangs. */
     public static final Duration LIMIT = TimeLimit.of(Duration.ofHours(1));
 
-    /** Properties and limits. Not agents: two JVMs cannot have one's port or file. */
+    /** Flags that are passed on: properties and limits. Agents are not: two JVMs cannot use the same port or file. */
     private static final Pattern FLAGS = Pattern.compile("-D.*|-X.*|--.*");
 
     private static final int LAST_LINES = 10;
@@ -37,9 +37,11 @@ public final class BenchJvm {
     private BenchJvm() {}
 
     /**
+     * Runs the command.
+     *
      * @param arguments of the command line, without {@code --json}
      * @return the rows of its report
-     * @throws BenchRunException where it fails, does not end within the limit, or reports nothing
+     * @throws BenchRunException if it fails, does not end within the limit, or reports nothing
      */
     public static JsonArray run(FarheapBuild build, List<String> arguments, Duration limit)
             throws IOException, InterruptedException {
@@ -56,7 +58,7 @@ public final class BenchJvm {
             throws IOException, InterruptedException {
         Path json = Files.createTempFile("farheap-bench", ".json");
         Path log = Files.createTempFile("farheap-bench", ".log");
-        // Also where this process ends before the run does.
+        // Also if this process ends before the run does.
         json.toFile().deleteOnExit();
         log.toFile().deleteOnExit();
         try {
@@ -106,13 +108,13 @@ public final class BenchJvm {
                 return rows;
             }
         } catch (JsonParseException e) {
-            // As where there is another kind of JSON.
+            // Handled like JSON of another kind.
         }
         throw failed(build, "wrote no report with rows", log);
     }
 
     private static BenchRunException failed(FarheapBuild build, String how, Path log) throws IOException {
-        // The usage, which follows an error in the options, would push it out.
+        // The usage text, which follows an error in the options, is left out: it would take the place of the error.
         List<String> lines = Files.readString(log)
                 .lines()
                 .takeWhile(line -> !line.startsWith("Usage: "))

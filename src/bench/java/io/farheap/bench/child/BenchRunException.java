@@ -1,6 +1,6 @@
 package io.farheap.bench.child;
 
-/** A benchmark in a JVM of its own failed; the message says how, with what it printed last. */
+/** Thrown if a benchmark in a JVM of its own failed; the message says how, with its last lines of output. */
 public final class BenchRunException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

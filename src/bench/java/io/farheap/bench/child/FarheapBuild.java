@@ -13,18 +13,18 @@ import org.jspecify.annotations.Nullable;
  * A build of Farheap's command line.
  *
  * @param title for messages: {@code this build}
- * @param launch what {@code java} is told to run it: a class path and the main class, or a jar
+ * @param launch the arguments with which {@code java} runs it: a class path and the main class, or a jar
  */
 public record FarheapBuild(String title, List<String> launch) {
 
     private static final String MAIN = "io.farheap.cli.Main";
 
-    /** That which this process runs. */
+    /** The build that this process runs. */
     public static FarheapBuild current() {
         return new FarheapBuild("this build", List.of("-cp", System.getProperty("java.class.path"), MAIN));
     }
 
-    /** @throws IllegalArgumentException where it is no executable jar of Farheap; its message begins with the file */
+    /** @throws IllegalArgumentException if it is not an executable jar of Farheap; the message begins with the file */
     public static FarheapBuild of(Path jar) {
         if (!Files.exists(jar)) {
             throw new IllegalArgumentException(jar + ": there is no such file");

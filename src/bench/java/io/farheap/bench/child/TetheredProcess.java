@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A process that ends with this one, however that ends: a shell in between waits for the end of its own input, and
- * kills the process then. Where the process ends first, the shell ends with its status.
+ * A process that ends with this one, in whatever way that ends: a shell between them waits for the end of its own
+ * input, and then kills the process. If the process ends first, the shell ends with its status.
  */
 public final class TetheredProcess {
 
-    /** A terminal's signals are for this process too, and its end is what the shell waits for. */
+    /** The shell ignores a terminal's signals: this process gets them too, and the shell waits for its end. */
     private static final String UNTIL_INPUT_ENDS = """
         trap '' HUP INT
         exec 3<&0
@@ -40,9 +40,9 @@ public final class TetheredProcess {
     }
 
     /**
-     * SIGKILL, where it still runs; returns when it has ended.
+     * Sends SIGKILL if it still runs; returns when it has ended.
      *
-     * @throws IOException where it does not end
+     * @throws IOException if it does not end
      */
     public static void end(Process shell) throws IOException {
         shell.getOutputStream().close();

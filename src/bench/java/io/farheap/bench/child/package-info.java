@@ -1,6 +1,6 @@
 /**
- * Processes that benchmarks start: none outlives the benchmark. What a process does, and what its figures mean, is of
- * the package that asks.
+ * Processes that benchmarks start: none outlives the benchmark. The meaning of their output belongs to the packages
+ * that start them.
  */
 @NullMarked
 package io.farheap.bench.child;

@@ -3,15 +3,15 @@ package io.farheap.bench.kv;
 import java.util.SplittableRandom;
 
 /**
- * Requests that are friendly to one expert, for a cache of N objects. To LRU: keys of a window of nine tenths of N,
- * which goes on by a key every four requests, so that what was used is soon never used again. To LFU: every second
- * request is of nine tenths of N keys that stay, the others are of keys that come once, so that between two requests of
- * a key that stays there are more others than the cache holds. One thread.
+ * Requests that are friendly to one expert, for a cache of N objects. For LRU: keys of a window of nine tenths of N,
+ * which moves on by a key every four requests, so that a key that was used is soon never used again. For LFU: every
+ * second request is for one of nine tenths of N fixed keys, the others are for keys that are requested once, so that
+ * between two requests for a fixed key there are more other keys than the cache holds. One thread.
  */
 final class AdaptiveLoad {
 
     private static final int MOVE_EVERY = 4;
-    /** Keys that stay, those of windows, and those that come once do not meet. */
+    /** Keeps the three kinds of keys apart: fixed keys, those of windows, and those that are requested once. */
     private static final int WINDOWS = 1 << 28;
 
     private static final int ONCE = 1 << 29;

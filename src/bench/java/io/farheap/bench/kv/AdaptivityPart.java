@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How well a map follows its load (Ditto, figures 4, 5, 19 to 22): four phases between loads that LRU and LFU are good
- * at, clients of which some have the one and some the other, and one load by more and more clients. Hit ratios do not
- * depend on the machine.
+ * Measures how well a map adapts to its load (Ditto, figures 4, 5, 19 to 22): four phases that alternate between loads
+ * that suit LRU and LFU, clients of which some have one load and some the other, and one load by more and more clients.
+ * Hit ratios do not depend on the machine.
  */
 final class AdaptivityPart {
 
@@ -22,7 +22,7 @@ final class AdaptivityPart {
     private static final int PHASES = 4;
     /** Requests of a phase, for each object of the map. */
     private static final int PHASE_REQUESTS = 60;
-    /** Of a phase that is for finding out. */
+    /** The map learns in the first part of a phase: one over this number of its requests. */
     private static final int FIRST = 10;
 
     private static final int SHARES = 8;
@@ -45,7 +45,7 @@ final class AdaptivityPart {
 
     void run() {
         long bytes = BenchMaps.bytesOfSmall(objects);
-        // A map that has ended is zeroed while the next one is there.
+        // The memory of a closed map is still being zeroed when the next one is created.
         try (ServerProcess started = BenchMaps.server(4 * bytes, bytes)) {
             play(started);
         }
@@ -113,7 +113,7 @@ final class AdaptivityPart {
 
     private void shares(String policy, int lru) {
         AdaptiveLoad load = new AdaptiveLoad(objects, 1);
-        // Requests are dealt to the clients in turn.
+        // Requests are distributed to the clients in turn.
         int[] keys = new int[PHASE_REQUESTS * objects / SHARES * SHARES];
         for (int i = 0; i < keys.length; i++) {
             keys[i] = i % SHARES < lru ? load.friendlyToLru() : load.friendlyToLfu();
@@ -151,7 +151,7 @@ final class AdaptivityPart {
                 .put("clients", (long) clients);
     }
 
-    /** Of the phases. */
+    /** Returns the plot of the phases. */
     Plot plot() {
         Plot plot = Plot.bars("kv-adaptivity", "Hits in four phases of a load", "phase", "hits, %");
         List<String> categories = List.of("1, for LRU", "2, for LFU", "3, for LRU", "4, for LFU");

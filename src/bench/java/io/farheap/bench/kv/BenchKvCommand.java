@@ -23,7 +23,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap bench kv}: what a map's requests cost in operations and time, and its hit ratios on traces. */
+/** {@code farheap bench kv}: measures the operations and the time of a map's requests, and its hit ratios on traces. */
 @Command(
         name = "kv",
         mixinStandardHelpOptions = true,
@@ -248,7 +248,7 @@ public final class BenchKvCommand implements Callable<Integer> {
         return parts.isEmpty() ? traces.isEmpty() != (part == Part.TRACES) : parts.contains(part);
     }
 
-    /** A part, and how long it took. */
+    /** Runs a part, and prints how long it took. */
     private void timed(Part part, PrintStream out, BenchReport report, Running running) throws IOException {
         if (!wanted(part)) {
             return;

@@ -9,16 +9,16 @@ import io.farheap.kv.replacement.Replacements;
 import io.farheap.verbs.Devices;
 import java.util.Map;
 
-/** Maps that parts of the benchmark make on a server of their own. */
+/** Creates maps for parts of the benchmark, on servers of their own. */
 final class BenchMaps {
 
     static final String TOKEN = "of a benchmark";
-    /** With 8 bytes of key: pairs of 256 bytes, in blocks of 320 with their headers. */
+    /** With a key of 8 bytes, pairs of 256 bytes, in blocks of 320 with their headers. */
     static final int VALUE_BYTES = 248;
 
     static final int BLOCK_BYTES = 320;
     private static final long REGION_FLOOR = 64 << 10;
-    /** A bucket of 16 slots for 8 objects, and their blocks. */
+    /** Bytes of the table for an object: a bucket has 16 slots for 8 objects, and their blocks. */
     private static final long BYTES_AN_OBJECT = 80 + 64;
 
     private static final int MOST_TRIES = 3;
@@ -27,14 +27,17 @@ final class BenchMaps {
     private BenchMaps() {}
 
     /**
-     * A server for maps. Its leases are long: on a busy machine a client that gets no processor for some seconds loses
-     * nothing.
+     * Starts a server for maps. Its leases are long, so that on a busy machine a client that gets no processor for some
+     * seconds does not lose its lease.
      */
     static ServerProcess server(long memoryBytes, long regionBytes) {
         return ServerProcess.start(Devices.library(), "", memoryBytes, regionBytes, Map.of(), "--lease", "30s");
     }
 
-    /** Room for a map of so many objects of 256 bytes, and for as many again that are inserted three times over. */
+    /**
+     * Returns the bytes of a map of so many objects of 256 bytes, with room for as many again that are inserted three
+     * times over.
+     */
     static long room(long objects) {
         return powerOfTwo(4 * objects * (BLOCK_BYTES + 2 * 80) + (4 << 20));
     }
@@ -60,20 +63,20 @@ final class BenchMaps {
         }
     }
 
-    /** The same map once more, as another process has it. */
+    /** Opens the same map once more, as another process would. */
     static FarMap open(ServerProcess server, String name) {
         return of(server, name).open();
     }
 
-    /** Bytes of a map that holds so many objects of one block. */
+    /** Returns the bytes of a map that holds so many objects of one block. */
     static long bytesOfSmall(long objects) {
         return Math.max(REGION_FLOOR, powerOfTwo(objects * BYTES_AN_OBJECT + SLACK_BYTES));
     }
 
     /**
-     * A map that holds so many objects of one block and no more.
+     * Creates a map that holds exactly so many objects of one block.
      *
-     * @param sessions hold one free each
+     * @param sessions of the map, each of which holds a free block
      */
     static FarMap createSmall(ServerProcess server, String name, long objects, int sessions, String policy) {
         return create(of(server, name)
@@ -87,7 +90,7 @@ final class BenchMaps {
         return FarMap.builder().name(name).token(TOKEN).servers(server.address());
     }
 
-    /** A run of many maps does not end because a busy machine let one server answer late. */
+    /** Tries again, so that a run of many maps does not end if a server on a busy machine answers late once. */
     private static FarMap create(FarMapBuilder map) {
         for (int tries = 1; ; tries++) {
             try {

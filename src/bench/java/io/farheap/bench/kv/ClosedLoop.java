@@ -18,9 +18,10 @@ import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
 
 /**
- * Clients that each keep one request under way, on as many threads as there are cores, two at most. Latency is from the
- * issue of a request until its thread, which goes round its clients, has come to it again and found it ended: with many
- * clients it is mostly that round. The first windows are for compilers and count for nothing.
+ * Clients that each keep one request under way, on as many threads as there are cores, two at most. Latency is measured
+ * from the issue of a request until its thread, which visits its clients in turn, has come to it again and found it
+ * ended: with many clients it is mostly the time of that round. The first windows, in which code is compiled, do not
+ * count.
  */
 final class ClosedLoop {
 
@@ -28,15 +29,15 @@ final class ClosedLoop {
     private static final int WARM_UPS = 3;
     private static final long END_NANOS = 10_000_000_000L;
     private static final int MOST_THREADS = 2;
-    /** Of a thread, however slow the machine is: fewer say little of what a request posts. */
+    /** The least requests of a thread, however slow the machine is: the counts of fewer requests are too inexact. */
     private static final int LEAST_REQUESTS = 500;
-    /** Rounds without an ended request after which one looks at the clock. */
+    /** After so many rounds without an ended request the thread reads the clock. */
     private static final int LOOK_EVERY = 64;
 
-    /** One that requests. One thread. */
+    /** A client. One thread. */
     interface LoopClient extends AutoCloseable {
 
-        /** Begins its next request; the last one has ended. */
+        /** Begins its next request. Its last request must have ended. */
         void begin();
 
         /** Whether its request has ended. Does not wait. */
@@ -44,37 +45,37 @@ final class ClosedLoop {
 
         VerbCounts posted();
 
-        /** Gets that it has begun. */
+        /** Returns how many gets it has begun. */
         long gets();
 
-        /** Gets that have not found their key. */
+        /** Returns how many gets did not find their key. */
         long absent();
 
         @Override
         void close();
     }
 
-    /** What clients of one thread have in common. */
+    /** Opens the clients of one thread. */
     @FunctionalInterface
     interface LoopClientFactory {
         Supplier<LoopClient> of(int thread);
     }
 
     /**
-     * What was measured.
+     * The result of a run.
      *
      * @param rates requests a second, of each window
-     * @param cpuNanos of the clients' threads
+     * @param cpuNanos processor time of the clients' threads
      */
     record LoopResult(
             long requests, Samples rates, Histogram latency, VerbCounts posted, long gets, long absent, long cpuNanos) {
 
-        /** Of nothing, to add to. */
+        /** Returns an empty result, to which others are added. */
         static LoopResult nothing() {
             return new LoopResult(0, new Samples(), new Histogram(3), MapTrace.none(), 0, 0, 0);
         }
 
-        /** Both, as if it had been one run. */
+        /** Returns both results as if they were of one run. */
         LoopResult and(LoopResult other) {
             Samples both = new Samples();
             both.addAll(rates);
@@ -91,12 +92,14 @@ final class ClosedLoop {
                     cpuNanos + other.cpuNanos);
         }
 
-        /** Processor time of a request, which depends less on what else a machine does than the rate. */
+        /**
+         * Returns the processor time of a request, which depends less than the rate on the other load of the machine.
+         */
         double cpuNanosOfOne() {
             return cpuNanos / (double) Math.max(1, requests);
         }
 
-        /** What each row of a closed loop has. */
+        /** Puts the fields that each row of a closed loop has. */
         BenchReport.Row put(BenchReport.Row row) {
             row.put("ops_per_s", rates.median())
                     .put("ops_per_s_least", rates.least())
@@ -126,7 +129,7 @@ final class ClosedLoop {
         rates = new double[threads][windows];
     }
 
-    /** Threads for so many clients. */
+    /** Returns the number of threads for so many clients. */
     static int threads(int clients) {
         return Math.min(clients, Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors()));
     }
@@ -138,7 +141,7 @@ final class ClosedLoop {
 
     private LoopResult run() {
         try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
-            // All begin when all have opened their clients.
+            // All threads begin when all have opened their clients.
             CyclicBarrier ready = new CyclicBarrier(threads);
             List<Future<LoopResult>> running = new ArrayList<>();
             for (int thread = 0; thread < threads; thread++) {
@@ -176,7 +179,7 @@ final class ClosedLoop {
             ready.await();
             return measure(thread, own);
         } catch (Throwable e) {
-            // Nobody may wait for this thread.
+            // So that no other thread waits for this one.
             ready.reset();
             throw e;
         } finally {
@@ -215,7 +218,8 @@ final class ClosedLoop {
                 requests++;
                 inWindow++;
                 if (window < windows && now - windowFrom >= WINDOW_NANOS) {
-                    // Ended by a request: the time in which the thread had no processor is in it, and none is empty.
+                    // A window ends with a request: it includes time in which the thread had no processor, and no
+                    // window is empty.
                     rates[thread][window++] = inWindow * 1e9 / (now - windowFrom);
                     windowFrom = now;
                     inWindow = 0;
@@ -236,7 +240,7 @@ final class ClosedLoop {
                 after.cpuNanos - before.cpuNanos);
     }
 
-    /** One client may wait for what another has locked. */
+    /** Polls all of its clients: one of them may wait for a lock that another holds. */
     private static void endAll(LoopClient[] own) {
         long deadline = System.nanoTime() + END_NANOS;
         boolean all = false;

@@ -14,8 +14,9 @@ import io.farheap.remote.contract.RemoteServer;
 import java.util.SplittableRandom;
 
 /**
- * What a map's requests would cost if there were no map: the same operations, of the same lengths and as many after one
- * another, at random addresses of a region laid out like a map's, and nothing looked at. One thread.
+ * What a map's requests would cost without a map: the same operations, of the same lengths and equally many in
+ * sequence, at random addresses of a region laid out like a map's, without any examination of their content. One
+ * thread.
  */
 final class CostFloor implements AutoCloseable {
 
@@ -26,7 +27,7 @@ final class CostFloor implements AutoCloseable {
     private static final int SLOTS = 16;
     private static final int METADATA_BYTES = 32;
     private static final int MOST_OF_A_STEP = 2;
-    /** For one request: its bucket, its block, what an atomic finds. */
+    /** Local memory of one request: its bucket, its block, and the old value of an atomic. */
     private static final int PLACE_BYTES = 4096;
 
     private static final int BLOCK_AT = 1024;
@@ -55,15 +56,15 @@ final class CostFloor implements AutoCloseable {
     private final long[] blockAt = new long[IN_FLIGHT];
     private final int[] free = new int[IN_FLIGHT];
     private int freeCount = IN_FLIGHT;
-    /** Whose next step finds no room in the queue. */
+    /** Requests of which the next step found no room in the queue. */
     private final int[] waiting = new int[IN_FLIGHT];
 
     private int waitingFirst;
     private int waitingCount;
 
     /**
-     * @param tableObjects for which the table has slots, two each
-     * @param objects that there are, with a block of {@code blockBytes} each
+     * @param tableObjects objects for which the table has slots, two each
+     * @param objects that exist, with a block of {@code blockBytes} each
      */
     CostFloor(String server, long tableObjects, long objects, int blockBytes) {
         try (CloseStack stack = new CloseStack()) {
@@ -84,7 +85,7 @@ final class CostFloor implements AutoCloseable {
         }
     }
 
-    /** What a request of a map posts, step by step. */
+    /** The operations that a request of a map posts, step by step. */
     enum RequestShape {
         GET_HIT(2),
         GET_MISS(1),
@@ -98,13 +99,13 @@ final class CostFloor implements AutoCloseable {
         }
     }
 
-    /** Runs one, and waits. */
+    /** Runs one request, and waits for it. */
     void run(RequestShape one) {
         begin(one);
         drain();
     }
 
-    /** Begins one, as soon as fewer than {@value #IN_FLIGHT} are in flight. */
+    /** Begins a request, as soon as fewer than {@value #IN_FLIGHT} are in flight. */
     void begin(RequestShape one) {
         while (freeCount == 0) {
             poll();
@@ -117,7 +118,7 @@ final class CostFloor implements AutoCloseable {
         advance(place);
     }
 
-    /** Waits for all. */
+    /** Waits for all requests. */
     void drain() {
         while (freeCount < IN_FLIGHT) {
             poll();
@@ -221,7 +222,7 @@ final class CostFloor implements AutoCloseable {
         note(place, queue.execute(false, region, bucketAt[place], buffer, at(place, 0), BUCKET_BYTES, place));
     }
 
-    /** Of the block that an update replaces. */
+    /** Reads the header of the block that an update replaces. */
     private void readHead(int place) {
         long replaced = blocksAt + (long) random.nextInt(blocks) * blockBytes;
         note(place, queue.read(region, replaced, buffer, at(place, HEAD_AT), HEAD_BYTES, place));

@@ -13,19 +13,20 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rate and hits over time while a second server, of as much memory, joins a map, and while it is drained again within a
- * time: how long each takes, what is moved, and how many of the hottest tenth of the keys are still there.
+ * Measures rate and hits over time while a second server with as much memory joins a map, and while it is drained again
+ * within a time: how long each takes, how much is moved, and how many of the hottest tenth of the keys are still
+ * present.
  */
 final class DrainedMap {
 
     private static final int CLIENTS = 2;
-    /** A key in so many is hot. */
+    /** One key in this many is hot. */
     private static final int HOT = 10;
 
-    /** Of the table and of blocks. */
+    /** Bytes of an object in the table and in blocks. */
     private static final int OBJECT_BYTES = 2 * 80 + BenchMaps.BLOCK_BYTES;
 
-    /** Of each server. */
+    /** The least bytes of each server. */
     static final long LEAST_BYTES = 192 << 10;
 
     private static final double MILLI = 1e6;
@@ -39,9 +40,9 @@ final class DrainedMap {
     private @Nullable Plot plot;
 
     /**
-     * @param least objects that there are to be at least
-     * @param bytes of each server, a power of two; 0: what that many objects take
-     * @param within what moving and evicting may take
+     * @param least the least number of objects
+     * @param bytes of each server, a power of two; 0: as many as that number of objects takes
+     * @param within the time for moving and evicting
      * @param windows of 0.1 s before, between and after
      */
     DrainedMap(BenchReport report, PrintStream out, long least, long bytes, Duration within, int windows) {
@@ -53,7 +54,7 @@ final class DrainedMap {
     }
 
     void run() {
-        // As many as both servers have room for.
+        // As many objects as both servers have room for.
         objects = 2 * memory / OBJECT_BYTES;
         out.printf(
                 "%nelasticity: a map of %,d KiB, which a server of as much joins and leaves; 2 clients get %,d objects of "
@@ -123,7 +124,7 @@ final class DrainedMap {
                 .put("hot_still", still);
     }
 
-    /** How many of the hottest keys are there. */
+    /** Returns how many of the hottest keys are present. */
     private long hot(MapCaller caller) {
         long found = 0;
         for (long rank = 0; rank < objects / HOT; rank++) {

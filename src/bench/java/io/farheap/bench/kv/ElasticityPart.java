@@ -13,8 +13,8 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * Rate and latency over time while clients come and go (Ditto, figures 1 and 13): threads with a session each, which
- * read Zipfian keys, one request at a time, double and halve. Nothing is moved for that.
+ * Measures rate and latency over time while clients come and go (Ditto, figures 1 and 13): the number of threads, each
+ * with a session that reads Zipfian keys, one request at a time, doubles and halves. No data is moved for that.
  */
 final class ElasticityPart {
 
@@ -69,7 +69,7 @@ final class ElasticityPart {
     }
 
     private void window(Deque<LoadClient> clients, long started) {
-        // What came while clients came and went is in no window.
+        // Requests that ended while clients came or went are in no window.
         clients.forEach(LoadClient::forget);
         MapLoadWindow window = MapLoadWindow.measure(clients);
         Histogram latency = window.latency();

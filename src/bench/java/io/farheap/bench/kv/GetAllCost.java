@@ -12,7 +12,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 
-/** A {@code getAll} of {@value #KEYS} keys beside as many gets, one at a time; in turns. All keys are there. */
+/**
+ * Compares a {@code getAll} of {@value #KEYS} keys with as many gets, one at a time; in turns. All keys are present.
+ */
 final class GetAllCost {
 
     static final int KEYS = 64;
@@ -21,11 +23,11 @@ final class GetAllCost {
     private final long objects;
     private final SplittableRandom random = new SplittableRandom(2);
 
-    /** Of a key, ns. */
+    /** ns for each key. */
     final Samples together = new Samples();
 
     final Samples single = new Samples();
-    /** By all batches. */
+    /** Operations that all batches have posted. */
     VerbCounts posted = MapTrace.none();
 
     long keys;

@@ -10,16 +10,16 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rate and hits over time while a map gets more memory twice: two clients, each with a lease of its own as processes
- * have, get Zipfian keys, one at a time, and set what is missing.
+ * Measures rate and hits over time while a map gets more memory twice: two clients, each with a lease of its own as if
+ * they were processes, get Zipfian keys, one at a time, and set missing ones.
  */
 final class GrowingMap {
 
     private static final int CLIENTS = 2;
     private static final int GROWTHS = 2;
-    /** Of the table, for an object. */
+    /** Bytes of the table for an object. */
     private static final int TABLE_BYTES = 160;
-    /** In the beginning the map has its table and little more. */
+    /** At first the map has its table and little more. */
     private static final int LEAST_BYTES = 192 << 10;
 
     private final BenchReport report;
@@ -29,7 +29,7 @@ final class GrowingMap {
     private @Nullable Plot plot;
 
     /**
-     * @param objects that are asked for
+     * @param objects the number of keys that are requested
      * @param windows of 0.1 s with each size of the map
      */
     GrowingMap(BenchReport report, PrintStream out, long objects, int windows) {

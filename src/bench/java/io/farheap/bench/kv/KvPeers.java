@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Redis and memcached beside a map: one client gets and sets one pair of 256 bytes, one request after another, through
- * the Java client that is usual for each. A request is a message to the server's process and its answer.
+ * Measures Redis and memcached beside a map: one client gets and sets one pair of 256 bytes, one request after another,
+ * through the usual Java client of each. A request is a message to the server's process and its answer.
  */
 final class KvPeers {
 
@@ -19,7 +19,7 @@ final class KvPeers {
     private final PrintStream out;
     private final int turns;
 
-    /** @param turns of each, of 0.1 s */
+    /** @param turns of each peer, of 0.1 s */
     KvPeers(BenchReport report, PrintStream out, int turns) {
         this.report = report;
         this.out = out;

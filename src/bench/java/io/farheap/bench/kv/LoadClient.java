@@ -6,8 +6,8 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
 /**
- * A thread with a session of its own that gets Zipfian keys, one at a time, and sets what is missing, until it is
- * closed. What it did is asked for by one other thread.
+ * A thread with a session of its own that gets Zipfian keys, one at a time, and sets missing ones, until it is closed.
+ * One other thread reads its figures.
  */
 final class LoadClient implements AutoCloseable {
 
@@ -38,17 +38,17 @@ final class LoadClient implements AutoCloseable {
         }
     }
 
-    /** Whether there may be more requests. */
+    /** Whether the client may still make requests. */
     boolean isAlive() {
         return thread.isAlive();
     }
 
-    /** The times of gets, each with the set of what it missed, since this was asked last, in ns. */
+    /** Returns the times of gets since the last call, in ns, each with the set of a missing key. */
     Histogram latency() {
         return recorder.getIntervalHistogram();
     }
 
-    /** How many requests have missed since this was asked last. */
+    /** Returns how many requests have missed since the last call. */
     long missedSince() {
         long now = missed;
         long since = now - missedBefore;
@@ -56,7 +56,7 @@ final class LoadClient implements AutoCloseable {
         return since;
     }
 
-    /** What it has done so far is not asked for. */
+    /** Drops the figures so far. */
     void forget() {
         latency();
         missedSince();

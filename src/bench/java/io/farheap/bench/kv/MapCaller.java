@@ -9,7 +9,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Requests of one session, of keys of 8 bytes by number: one at a time, or as many in flight as it takes. One thread.
+ * Makes requests of one session, for keys of 8 bytes by number: one at a time, or as many in flight as the session
+ * accepts. One thread.
  */
 final class MapCaller implements AutoCloseable {
 
@@ -40,14 +41,14 @@ final class MapCaller implements AutoCloseable {
         absent += ended == KvStatus.ABSENT ? 1 : 0;
     }
 
-    /** Whether the key was there; waits. */
+    /** Gets a key, waits, and returns whether it was present. */
     boolean get(long number) {
         key.set(JAVA_LONG, 0, number);
         session.get(key, 0);
         return await() == KvStatus.DONE;
     }
 
-    /** Stores an object of the key, and waits. */
+    /** Sets a key, and waits. */
     void set(long number) {
         key.set(JAVA_LONG, 0, number);
         long deadline = System.nanoTime() + MapTrace.PATIENCE_NANOS;
@@ -82,25 +83,25 @@ final class MapCaller implements AutoCloseable {
         }
     }
 
-    /** Waits for all. */
+    /** Waits for all requests. */
     void drain() {
         while (session.inFlight() > 0) {
             session.poll(handler);
         }
     }
 
-    /** Whether all have ended. Does not wait. */
+    /** Whether all requests have ended. Does not wait. */
     boolean ended() {
         session.poll(handler);
         return session.inFlight() == 0;
     }
 
-    /** How many requests have ended well so far. */
+    /** Returns how many requests have succeeded so far. */
     long done() {
         return done;
     }
 
-    /** How many have not found their key so far. */
+    /** Returns how many requests did not find their key so far. */
     long absent() {
         return absent;
     }

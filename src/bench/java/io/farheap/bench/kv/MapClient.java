@@ -11,7 +11,7 @@ abstract class MapClient implements ClosedLoop.LoopClient {
     final MapCaller caller;
     private long gets;
 
-    /** @param valueBytes of what it sets */
+    /** @param valueBytes of the objects that it sets */
     MapClient(FarMap map, int valueBytes) {
         caller = new MapCaller(map.openSession(REQUESTS), valueBytes);
     }

@@ -6,18 +6,18 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
- * What clients did in a window of 0.1 s; it lasts until a request has ended, where their threads get no processor for
- * longer.
+ * The work of clients in a window of 0.1 s. A window lasts until a request has ended, so it is longer if the clients'
+ * threads get no processor.
  *
  * @param latency of their requests, in ns
- * @param ended when, as {@link System#nanoTime} has it
+ * @param ended its end, by {@link System#nanoTime}
  */
 record MapLoadWindow(Histogram latency, double operationsPerSecond, long ended) {
 
     private static final long NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** Begins now: what the clients have done already is of this window, too. */
+    /** Measures a window from now. Requests that the clients have ended since the last window count in it, too. */
     static MapLoadWindow measure(Collection<LoadClient> clients) {
         long begun = System.nanoTime();
         for (long left = NANOS; left > 0; left = begun + NANOS - System.nanoTime()) {

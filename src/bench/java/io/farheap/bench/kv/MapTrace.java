@@ -12,16 +12,22 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A trace played on a map: each request a get, and a set where it misses; dealt to several sessions in turn. */
+/**
+ * Plays a trace on a map: each request is a get, and a set if it misses; requests are distributed to several sessions
+ * in turn.
+ */
 final class MapTrace implements AutoCloseable {
 
-    /** Where a machine is so busy that the services' answer comes too late, and nothing is there to evict yet. */
+    /**
+     * How long a set is tried again if there is nothing to evict yet, since on a busy machine the answer of the map's
+     * services comes late.
+     */
     static final long PATIENCE_NANOS = 10_000_000_000L;
 
     private final List<MapSession> sessions = new ArrayList<>();
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment key = arena.allocate(Long.BYTES, Long.BYTES);
-    /** Empty: with what LRU-K keeps with an object, there is no room for more in one block. */
+    /** Empty: with the data that LRU-K keeps with an object, a block has no room for more. */
     private final MemorySegment value = arena.allocate(0);
 
     private int status;
@@ -61,7 +67,7 @@ final class MapTrace implements AutoCloseable {
         return status;
     }
 
-    /** Of all sessions. */
+    /** Returns the operations of all sessions. */
     VerbCounts posted() {
         VerbCounts sum = none();
         for (MapSession session : sessions) {
@@ -70,7 +76,7 @@ final class MapTrace implements AutoCloseable {
         return sum;
     }
 
-    /** Operations for each of so many requests. */
+    /** Puts the number of operations for each of so many requests. */
     static BenchReport.Row put(BenchReport.Row row, VerbCounts posted, long requests) {
         double each = Math.max(1, requests);
         return row.put("reads", posted.reads() / each)

@@ -13,13 +13,13 @@ import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 
 /**
- * What each kind of request posts, and what it costs beside a bare loop that posts the same ({@link CostFloor}), in
- * turns. Counts do not depend on the machine, times do.
+ * Measures the operations that each kind of request posts, and its time beside a bare loop that posts the same ({@link
+ * CostFloor}), in turns. Counts do not depend on the machine, times do.
  */
 final class MessagesPart {
 
     private static final long TURN_NANOS = 100_000_000;
-    /** Turns before those that count: until all is compiled. */
+    /** Turns before those that count: until all code is compiled. */
     private static final int WARM_UPS = 12;
 
     private static final int LOOK_EVERY = 16;
@@ -34,7 +34,7 @@ final class MessagesPart {
     /**
      * @param objects in the map
      * @param turns of each side
-     * @param sessionCounts for YCSB
+     * @param sessionCounts numbers of sessions for YCSB
      */
     MessagesPart(BenchReport report, PrintStream out, long objects, int turns, List<Integer> sessionCounts) {
         this.sessionCounts = sessionCounts;
@@ -45,7 +45,7 @@ final class MessagesPart {
     }
 
     void run() {
-        // Room for all that is inserted on the way, so that nothing is evicted but where it is to be.
+        // Room for all that is inserted on the way, so that evictions happen only in the part that measures them.
         long room = BenchMaps.room(objects);
         out.printf(
                 "%nmessages: %,d objects of 256 bytes, keys uniform; medians of %d turns; in brackets the floor: the same "
@@ -115,7 +115,7 @@ final class MessagesPart {
 
     private void operation(
             String name, CostFloor.RequestShape shape, MapCaller caller, CostFloor floor, Keys keys, boolean set) {
-        // Fresh keys fill the map, so that many of them are inserted, and no more than there is room for.
+        // Fresh keys fill the map, so the number of insertions is limited to what there is room for.
         long most = name.equals("set-insert") ? objects / (2L * (WARM_UPS + turns)) : Long.MAX_VALUE;
         Samples ours = new Samples();
         Samples bare = new Samples();
@@ -193,7 +193,7 @@ final class MessagesPart {
         return requests;
     }
 
-    /** What an insertion posts more where it has to evict. */
+    /** Measures the operations that an insertion posts in addition if it has to evict. */
     private void evictions(ServerProcess server, long room) {
         long held = room / BenchMaps.BLOCK_BYTES;
         FarMap map = BenchMaps.create(server, "evictions", room, held);
@@ -230,7 +230,7 @@ final class MessagesPart {
     private static final List<Workload> YCSB = List.of(
             new Workload("A", 0.5, 0), new Workload("B", 0.05, 0), new Workload("C", 0, 0), new Workload("D", 0, 0.05));
 
-    /** Requests of several sessions in turn, from one thread. */
+    /** Measures requests of several sessions in turn, from one thread. */
     private void workloads(ServerProcess server, long room) {
         out.printf(
                 "%n%-12s%8s%8s%8s%8s%10s%12s%10s%n",

@@ -12,16 +12,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A trace played for a time by clients that fetch what they miss from somewhere slow: a miss keeps its client for 500
- * us, then the object is set (Ditto, figure 17). Requests are dealt from one cursor; one thread serves all clients, so
- * what counts is how often they wait.
+ * Plays a trace for a time by clients that fetch missing objects from a slow place: after a miss a client waits for 500
+ * us and then sets the object (Ditto, figure 17). Requests are distributed from one cursor, and one thread serves all
+ * clients, so the rate depends on how often they wait.
  */
 final class MissPenalty implements AutoCloseable {
 
     static final long MISS_NANOS = 500_000;
     private static final int LOOK_EVERY = 64;
 
-    /** How a time of it went. */
+    /** The result of playing for a time. */
     record PlayResult(long requests, long hits, long nanos) {
 
         double perSecond() {
@@ -41,7 +41,7 @@ final class MissPenalty implements AutoCloseable {
     private long requests;
     private long hits;
 
-    /** Plays a trace from its beginning, and again from there when it ends. */
+    /** Plays a trace from its beginning, and again when it has ended. */
     MissPenalty(FarMap map, int clients, int[] keys) {
         this.keys = keys;
         try {
@@ -54,7 +54,7 @@ final class MissPenalty implements AutoCloseable {
         }
     }
 
-    /** A session, its request or its wait. */
+    /** A session, with its request or its wait. */
     private final class Client {
         final MapSession session;
         final MemorySegment key = arena.allocate(Long.BYTES, Long.BYTES);
@@ -76,7 +76,7 @@ final class MissPenalty implements AutoCloseable {
 
         private void ended(int status) {
             if (setting && status == KvStatus.NO_ROOM) {
-                // The services' answer came too late, as may be at the beginning.
+                // The answer of the map's services came too late, which may happen at the beginning.
                 session.set(key, value, 0);
                 return;
             }

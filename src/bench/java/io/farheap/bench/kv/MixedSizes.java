@@ -15,16 +15,16 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * How much of a map's memory is in live blocks where eight clients store objects of many sizes, and where all sizes
- * change: segments of sizes that are wanted less are emptied then. The clients are open, with what they hold free,
- * while it is read.
+ * Measures which part of a map's memory is in live blocks if eight clients store objects of many sizes and the sizes
+ * then change: the map empties segments of sizes that are needed less. The figures are read while the clients are open
+ * and hold free blocks.
  */
 final class MixedSizes {
 
     private static final int CLIENTS = 8;
-    /** Bytes of values, from, to; then others. */
+    /** Bytes of values, from and to; later phases have other sizes. */
     private static final int[][] SIZES = {{50, 2000}, {1000, 8000}, {50, 800}};
-    /** Of the memory, in values that are set. */
+    /** How often the memory is filled with values. */
     private static final int FILLINGS = 4;
 
     private static final long LEAST_BYTES = 16L << 20;
@@ -113,10 +113,10 @@ final class MixedSizes {
                 if (!String.valueOf(e.getMessage()).startsWith("there is no room")) {
                     throw e;
                 }
-                // It is counted.
+                // The failure is counted.
             }
         }
-        // Another thread closes it.
+        // Another thread closes the session.
         session.release();
     }
 }

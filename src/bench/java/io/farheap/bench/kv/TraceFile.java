@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A trace of requests: a key a line, in the order of the requests; a key is a whole number from 0 on. It has one
- * request at least, and may end with empty lines.
+ * A trace of requests: one key a line, in the order of the requests; a key is a whole number from 0. It has one request
+ * at least, and may end with empty lines.
  */
 public final class TraceFile {
 
@@ -22,7 +22,7 @@ public final class TraceFile {
     private TraceFile() {}
 
     /**
-     * Files that were named, and those of directories that were: what is compressed ({@code .xz}), or has no ending, as
+     * Returns the named files, and the files in named directories that are compressed ({@code .xz}) or have no ending:
      * notes have one.
      */
     static List<Path> in(List<Path> named) throws IOException {
@@ -43,7 +43,7 @@ public final class TraceFile {
         return files;
     }
 
-    /** A trace's name: its file's, without {@code .xz}. */
+    /** Returns a trace's name: that of its file, without {@code .xz}. */
     static String name(Path file) {
         String name = file.getFileName().toString();
         return isCompressed(file) ? name.substring(0, name.length() - COMPRESSED.length()) : name;
@@ -54,9 +54,9 @@ public final class TraceFile {
     }
 
     /**
-     * The keys of a file; one whose name ends with {@code .xz} is unpacked by the program xz.
+     * Reads the keys of a file; the program xz unpacks a file of which the name ends with {@code .xz}.
      *
-     * @throws IOException where it cannot be read, has no request, or a line is no key
+     * @throws IOException if it cannot be read, has no request, or has a line that is no key
      */
     public static int[] read(Path file) throws IOException {
         int[] keys = readAll(file);
@@ -108,7 +108,7 @@ public final class TraceFile {
                     }
                 } else if (next == '\n' || next < 0) {
                     if (digits == 0) {
-                        // It may be behind the last request.
+                        // It may follow the last request.
                         empty = true;
                         continue;
                     }

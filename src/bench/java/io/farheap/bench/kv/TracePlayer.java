@@ -10,10 +10,10 @@ import java.util.ArrayDeque;
 import java.util.SplittableRandom;
 
 /**
- * Plays a trace against a model of a map: its table, its history, and clients that take turns, each with what it has
- * learned itself, counts that it holds back, and a history counter that it knows from its last eviction. Every miss
- * inserts. Time is one tick a request; messages take none. Nothing is far, so this is what hit ratios can be, as fast
- * as they can be had.
+ * Plays a trace against a model of a map: its table, its history, and clients that take turns, each with weights that
+ * it has learned itself, counts that it holds back, and the history counter that it knows from its last eviction. Every
+ * miss inserts. Time is one tick for each request; messages take none. No memory is far, so it shows the hit ratios
+ * that the design can reach, quickly.
  */
 public final class TracePlayer {
 
@@ -26,7 +26,7 @@ public final class TracePlayer {
 
     private static final int SLOTS_PER_OBJECT = 2;
     private static final int NONE = -1;
-    /** As of a session: the part of its age that a victim may wait for its eviction. */
+    /** As in a session: a victim may wait for its eviction for this part of its age. */
     private static final long AGE_PARTS = 32;
 
     private final int objects;
@@ -50,7 +50,7 @@ public final class TracePlayer {
     private int live;
     private long now;
 
-    // What has happened.
+    // Counts.
     private long requests;
     private long hits;
     private long writes;
@@ -61,7 +61,10 @@ public final class TracePlayer {
     private long regrets;
     private long exchanges;
 
-    /** A victim beyond what was needed when it was found: it goes if its slot has not changed by then. */
+    /**
+     * A victim beyond those that were needed when it was found: it is evicted later if its slot has not changed by
+     * then.
+     */
     private record Find(int slot, int key, long inserted, long experts, long until) {}
 
     private final class Client {
@@ -77,7 +80,7 @@ public final class TracePlayer {
             words = new long[replacement.words()];
         }
 
-        /** A slot may have another object by now: it then gets the count. */
+        /** If the slot has another object by now, that object gets the count. */
         void add(long hash, long slot, int accesses) {
             frequency[(int) slot] += accesses;
             adds++;
@@ -86,7 +89,7 @@ public final class TracePlayer {
 
     /**
      * @param objects that may be live at once
-     * @param policy as {@link Replacements} has it
+     * @param policy as in {@link Replacements}
      * @param sampleSlots that an eviction reads, rounded up to buckets
      * @param counterBytes of each client's counter cache
      * @param threshold of its counts
@@ -115,7 +118,7 @@ public final class TracePlayer {
         extension = new long[slots * extensionWords];
     }
 
-    /** Plays a trace, its requests dealt to the clients in turn. */
+    /** Plays a trace, of which the requests are distributed to the clients in turn. */
     public void play(int[] keys) {
         for (int requested : keys) {
             now++;
@@ -193,7 +196,7 @@ public final class TracePlayer {
         live++;
     }
 
-    /** An empty slot of a bucket, or its oldest history entry. */
+    /** Returns an empty slot of a bucket, or its oldest history entry. */
     private int place(Client client, int bucket) {
         int oldest = NONE;
         long most = Long.MIN_VALUE;
@@ -217,7 +220,7 @@ public final class TracePlayer {
         return client.replacement.choose();
     }
 
-    /** The client's finds first; a sample where there is none. */
+    /** Evicts an object: one that the client has found before, or else one of a new sample. */
     private void evict(Client client) {
         while (true) {
             for (Find find = client.finds.poll(); find != null; find = client.finds.poll()) {
@@ -232,7 +235,7 @@ public final class TracePlayer {
             int last = Math.min(buckets, first + sampleBuckets);
             client.replacement.begin();
             offer(client, first * BUCKET_SLOTS, last * BUCKET_SLOTS);
-            // What runs over the table's end goes on at its beginning, so that all buckets are as likely.
+            // A sample that exceeds the table's end continues at its beginning, so that all buckets are equally likely.
             offer(client, 0, (first + sampleBuckets - last) * BUCKET_SLOTS);
             samples++;
             for (int slot = client.replacement.choose(); slot != NONE; slot = client.replacement.choose()) {
@@ -293,22 +296,22 @@ public final class TracePlayer {
         return hits;
     }
 
-    /** In per cent of the requests. */
+    /** Returns hits as a percentage of the requests. */
     public double hitPercent() {
         return requests == 0 ? 0 : 100.0 * hits / requests;
     }
 
-    /** WRITEs of access times and extensions. */
+    /** Returns WRITEs of access times and extensions. */
     public long writes() {
         return writes;
     }
 
-    /** Fetch-and-adds of counts. */
+    /** Returns fetch-and-adds of counts. */
     public long adds() {
         return adds;
     }
 
-    /** READs of samples. */
+    /** Returns READs of samples. */
     public long samples() {
         return samples;
     }
@@ -317,7 +320,7 @@ public final class TracePlayer {
         return evictions;
     }
 
-    /** Objects that went because their bucket was full. */
+    /** Returns objects that were removed because their bucket was full. */
     public long crowdedOut() {
         return crowdedOut;
     }
@@ -326,7 +329,7 @@ public final class TracePlayer {
         return regrets;
     }
 
-    /** Calls of the controller. */
+    /** Returns calls of the controller. */
     public long exchanges() {
         return exchanges;
     }

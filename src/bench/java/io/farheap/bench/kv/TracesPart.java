@@ -18,14 +18,14 @@ import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
 /**
- * Hits and operations of traces, each request a get, and a set where it misses (Ditto, figures 16 to 18 and 23, table
- * 3). Several maps are played on at a time, a core each: neither hits nor operations are of time.
+ * Measures hits and operations of traces: each request is a get, and a set if it misses (Ditto, figures 16 to 18 and
+ * 23, table 3). Several maps are played on at a time, on a core each: neither hits nor operations depend on time.
  */
 final class TracesPart {
 
     private static final int MOST_AT_ONCE = 2;
     private static final int[] CLIENTS = {1, 8, 64};
-    /** At which all policies are played where nothing else is said. */
+    /** The size at which all policies are played by default. */
     private static final int PERCENT_OF_ALL = 10;
 
     private static final int PENALTY_CLIENTS = 16;
@@ -48,10 +48,11 @@ final class TracesPart {
     private final int atOnce = Math.min(MOST_AT_ONCE, Runtime.getRuntime().availableProcessors());
 
     /**
-     * @param objects that maps hold; where empty, {@code percents} of each trace's distinct keys, rounded
-     * @param policies where empty: {@code adaptive} and {@code paper}; and all others too if there are no clients
-     *     either, at a tenth of the keys by one client; then the rate where misses take long is measured too
-     * @param clients that requests are dealt to in turn; where empty 1, or 1, 8 and 64 if there are no policies either
+     * @param objects that maps hold; if empty, {@code percents} of each trace's distinct keys, rounded
+     * @param policies if empty, {@code adaptive} and {@code paper}; if {@code clients} is empty as well, also all other
+     *     policies at a tenth of the keys by one client, and then the rate if misses take long
+     * @param clients to which requests are distributed in turn; if empty 1, or 1, 8 and 64 if there are no policies
+     *     either
      * @param seconds for each of these rates; 0 leaves them out
      */
     TracesPart(
@@ -87,7 +88,7 @@ final class TracesPart {
         return policies.isEmpty() && clients.isEmpty();
     }
 
-    /** The rate where misses cost time, which is what hit ratios are for. */
+    /** Measures the rate if misses cost time, which is the purpose of hit ratios. */
     private void playSlowly(List<Path> traces) throws IOException {
         out.printf(
                 "%n%d clients, a miss takes %d us more, %d s each%n%-16s%10s  %-12s%14s%8s%n",
@@ -171,7 +172,7 @@ final class TracesPart {
                 .mapToLong(game -> BenchMaps.bytesOfSmall(game.objects))
                 .max()
                 .orElseThrow();
-        // A map that has ended is zeroed while the next one is there.
+        // The memory of a closed map is still being zeroed when the next one is created.
         try (ServerProcess server = BenchMaps.server(2L * atOnce * bytes, bytes);
                 ExecutorService executor = Executors.newFixedThreadPool(atOnce)) {
             List<Future<PlayedTrace>> playing = new ArrayList<>();

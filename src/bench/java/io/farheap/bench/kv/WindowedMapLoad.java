@@ -10,8 +10,8 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * A load on a map while its memory changes, in windows of 0.1 s: clients, each with a lease of its own as processes
- * have, get Zipfian keys, one at a time, and set what is missing.
+ * A load on a map while its memory changes, in windows of 0.1 s: clients, each with a lease of its own as if they were
+ * processes, get Zipfian keys, one at a time, and set missing ones.
  */
 final class WindowedMapLoad implements AutoCloseable {
 
@@ -24,7 +24,7 @@ final class WindowedMapLoad implements AutoCloseable {
     private final List<Double> rates = new ArrayList<>();
     private final long started = System.nanoTime();
 
-    /** @param named the rows' {@code case} */
+    /** @param named value of {@code case} in the rows */
     WindowedMapLoad(BenchReport report, PrintStream out, String named) {
         this.report = report;
         this.out = out;
@@ -32,7 +32,7 @@ final class WindowedMapLoad implements AutoCloseable {
         out.printf("%8s%10s%16s%10s%12s%12s%12s%n", "s", "KiB", "operations/s", "hits %", "p50 ns", "p99", "longest");
     }
 
-    /** One client more. @param map closed with the load */
+    /** Adds a client. @param map closed with the load */
     void use(FarMap map, long objects) {
         ends.addFirst(map);
         LoadClient client = new LoadClient(map, objects, clients.size());
@@ -49,7 +49,7 @@ final class WindowedMapLoad implements AutoCloseable {
         return longest;
     }
 
-    /** What came since the last window is in none. */
+    /** Drops the requests since the last window: they are in none. */
     void skip() {
         clients.forEach(LoadClient::forget);
     }

@@ -11,19 +11,19 @@ import io.farheap.remote.contract.VerbCounts;
 /** One of the maps that {@link WorthPart} compares: the benchmark's own, or the library's. */
 interface WorthMap extends AutoCloseable {
 
-    /** Of the table, where all keys have room: none is evicted because its bucket is full. */
+    /** Factor of the table's size if all keys have room: with it no key is evicted because its bucket is full. */
     int SPARSE = 4;
 
-    /** A client that gets Zipfian keys, and inserts what it misses. */
+    /** Opens a client that gets Zipfian keys, and inserts missing ones. */
     ClosedLoop.LoopClient open(YcsbKeys keys);
 
-    /** Throws where what clients left is not as it should be. */
+    /** Throws if the clients have left the map in an invalid state. */
     default void check() {}
 
     @Override
     void close();
 
-    /** The benchmark's own, with all objects that it has room for. */
+    /** Creates one of the benchmark's own maps, filled with all objects that it has room for. */
     static WorthMap own(ServerProcess server, MapDesign design, long objects, boolean sparse) {
         FarTable table = new FarTable(server.address(), design, sparse ? SPARSE * objects : objects, objects);
         try (FarTableClient filling = table.openClient()) {
@@ -57,7 +57,7 @@ interface WorthMap extends AutoCloseable {
         };
     }
 
-    /** The library's, filled. */
+    /** Wraps one of the library's maps, filled. */
     static WorthMap library(FarMap map, long objects, int valueBytes) {
         BenchMaps.fill(map, objects, valueBytes);
         return new WorthMap() {
@@ -117,7 +117,7 @@ interface WorthMap extends AutoCloseable {
         }
     }
 
-    /** A session of the library's map: a get and, where it misses, a set are one request. */
+    /** A session of the library's map: a get and, if it misses, a set count as one request. */
     final class LibraryClient extends MapClient {
 
         private final YcsbKeys keys;

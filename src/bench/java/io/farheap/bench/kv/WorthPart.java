@@ -18,19 +18,19 @@ import java.util.Objects;
 import java.util.function.IntFunction;
 
 /**
- * What each part of the design is worth (Ditto, figures 2, 14, 24 and 25), on reads of Zipfian keys (YCSB C). In one
- * map all keys have room: LRU lists under locks, the table alone, and frequency-counter caches of several sizes. In the
- * other a tenth has, and what is missed is inserted: the parts that evictions and misses need, left out one by one and
- * together. These are maps of the benchmark's own, which differ in nothing else; two of the library's stand beside
- * them.
+ * Measures what each part of the design is worth (Ditto, figures 2, 14, 24 and 25), on reads of Zipfian keys (YCSB C).
+ * One kind of map has room for all keys: LRU lists under locks, the table alone, and frequency-counter caches of
+ * several sizes. The other kind has room for a tenth of them, and missing keys are inserted: the parts that evictions
+ * and misses need are left out one by one and together. These maps are the benchmark's own, which differ in nothing
+ * else; two of the library's are measured beside them.
  */
 final class WorthPart {
 
     private static final int MOST_ROUNDS = 2;
     private static final int SHARDS = 32;
-    /** Of the paper's sharded list. */
+    /** Back-off of the paper's sharded list. */
     private static final long BACK_OFF_NANOS = 5_000;
-    /** In the map that misses. */
+    /** Keys for each object, in the map that misses. */
     private static final int KEYS_AN_OBJECT = 10;
 
     private static final String FITS = "fits";
@@ -42,7 +42,7 @@ final class WorthPart {
     private static final String WITHOUT_HISTORY = "nor history in table";
     private static final String WITHOUT_TABLE = "nor metadata there";
 
-    /** @param load all keys have room, or a tenth has */
+    /** @param load whether all keys have room, or a tenth of them */
     private record Variant(String load, String name, IntFunction<WorthMap> map) {}
 
     private static final List<String> POLICIES = List.of(Replacements.PAPER, Replacements.ADAPTIVE);
@@ -50,15 +50,15 @@ final class WorthPart {
     private final BenchReport report;
     private final PrintStream out;
     private final long keys;
-    /** Objects that have room in the map that misses. */
+    /** Objects for which the map that misses has room. */
     private final long held;
 
     private final int rounds;
-    /** In a round. */
+    /** Windows in a round. */
     private final int windows;
 
     private final List<Integer> sessionCounts;
-    /** By variant, of each number of sessions. */
+    /** By variant, the results for each number of sessions. */
     private final Map<Variant, List<ClosedLoop.LoopResult>> measured = new LinkedHashMap<>();
 
     private final List<Variant> variants = new ArrayList<>();
@@ -119,7 +119,10 @@ final class WorthPart {
                 BenchMaps.create(server, "worth", room, WorthMap.SPARSE * keys, policy), keys, BenchMaps.VALUE_BYTES);
     }
 
-    /** Only of small objects does the library hold so many and no more; what sessions hold free is extra. */
+    /**
+     * The library's maps hold an exact number of objects only if these are small; blocks that sessions hold free are
+     * extra.
+     */
     private WorthMap librarySmall(String policy, int sessions) {
         return WorthMap.library(BenchMaps.createSmall(server, "bench", held, sessions, policy), held, Long.BYTES);
     }
@@ -133,7 +136,7 @@ final class WorthPart {
                         + "bytes)%n",
                 held);
         long room = BenchMaps.room(keys);
-        // A map that has ended is zeroed while the next one is there.
+        // The memory of a closed map is still being zeroed when the next one is created.
         try (ServerProcess started = BenchMaps.server(4 * room, room)) {
             server = started;
             sessionCounts.forEach(this::measure);
@@ -206,7 +209,7 @@ final class WorthPart {
                 ran.hitPercent());
     }
 
-    /** One part after the other, as the paper adds them. */
+    /** Adds one part after the other, as the paper does. */
     private void gains() {
         out.printf(
                 "%nadded one after the other: gain in requests/s, and in requests per processor time; messages a request, and what the gain would be if nothing "
@@ -253,7 +256,7 @@ final class WorthPart {
                 .orElseThrow();
     }
 
-    /** By sessions. */
+    /** Returns plots over the number of sessions. */
     List<Plot> plots() {
         double[] sessions =
                 sessionCounts.stream().mapToDouble(Integer::doubleValue).toArray();

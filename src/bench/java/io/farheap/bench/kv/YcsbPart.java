@@ -63,7 +63,7 @@ final class YcsbPart {
                 "hit %",
                 "   the paper's, million/s");
         long room = BenchMaps.room(objects);
-        // A map that has ended is zeroed while the next one is there.
+        // The memory of a closed map is still being zeroed when the next one is created.
         try (ServerProcess server = BenchMaps.server(4 * room, room)) {
             for (Workload workload : WORKLOADS) {
                 for (boolean zipfian : new boolean[] {false, true}) {

@@ -1,4 +1,4 @@
-/** What maps are measured by: traces of requests, and what is done with them. */
+/** Measures maps: by traces of requests, and by loads. */
 @NullMarked
 package io.farheap.bench.kv;
 

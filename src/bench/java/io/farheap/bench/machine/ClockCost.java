@@ -2,14 +2,17 @@ package io.farheap.bench.machine;
 
 import java.util.Arrays;
 
-/** What reading the clock costs: measured times are longer by it. */
+/** The cost of reading the clock, by which measured times are too long. */
 public final class ClockCost {
 
     private static final int ROUNDS = 5;
 
     private ClockCost() {}
 
-    /** The least median of some rounds: the first are interpreted, and others may run beside a compiler. In ns. */
+    /**
+     * Returns the least median of some rounds, in ns: the first rounds are interpreted, and a compiler may run beside
+     * others.
+     */
     public static long nanos() {
         long least = Long.MAX_VALUE;
         long[] between = new long[10_001];

@@ -5,9 +5,9 @@ import io.farheap.posix.Posix;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The C library's memcpy out of pages that another mapping has filled, through a mapping that is populated and has
- * never been read: as fast as one core copies what another process has, the first time. On a virtual machine that keeps
- * page tables of its own each page costs some microseconds then, which a real device does not pay.
+ * The C library's memcpy from pages that another mapping has filled, through a mapping that is populated and has never
+ * been read: the speed at which one core copies the memory of another process for the first time. On a virtual machine
+ * with page tables of its own each page then costs some microseconds, which a real device does not pay.
  */
 public final class ColdMemcpy implements AutoCloseable {
 
@@ -37,9 +37,9 @@ public final class ColdMemcpy implements AutoCloseable {
     }
 
     /**
-     * Copies it all, so many times, and once where that is 0; each time through another mapping.
+     * Copies all of it so many times, and once if that is 0; each time through another mapping.
      *
-     * @return nanoseconds for once, without mapping
+     * @return nanoseconds for one copy, without mapping
      */
     public long run(int times) {
         long nanos = 0;

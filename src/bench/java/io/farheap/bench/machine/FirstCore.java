@@ -9,15 +9,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * A thread on the first core, for what is measured: servers' threads begin with the last. Where both spin, and the
- * scheduler puts a client on the server's core, each operation takes as long as a time slice. What this thread starts
- * keeps to that core, too: threads and processes are to be started elsewhere.
+ * A thread on the first core, for measurements: servers' threads begin with the last core. If both spin and the
+ * scheduler puts a client on the server's core, each operation takes as long as a time slice. Threads and processes
+ * that this thread starts inherit its core, so they have to be started by other threads.
  */
 public final class FirstCore implements AutoCloseable {
 
     private final ExecutorService thread;
 
-    /** @param device whose cores these are; {@link Cores#near} */
+    /** @param device near which the cores are; {@link Cores#near} */
     public FirstCore(String device) {
         List<Integer> cores = Cores.near(device);
         int core = cores.size() > 1 ? cores.getFirst() : ThreadAffinity.ANY;
@@ -28,7 +28,7 @@ public final class FirstCore implements AutoCloseable {
                 }));
     }
 
-    /** @return what the work returns, which throws what the work throws where that is unchecked */
+    /** @return the result of the work; its unchecked exceptions are thrown on */
     public <T> T run(Callable<T> work) {
         try {
             return thread.submit(work).get();

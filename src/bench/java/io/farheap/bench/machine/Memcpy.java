@@ -9,7 +9,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** The C library's memcpy between two populated mappings: as fast as one core of this machine copies. */
+/** The C library's memcpy between two populated mappings: the speed at which one core of this machine copies. */
 public final class Memcpy implements AutoCloseable {
 
     private static final Linker LINKER = Linker.nativeLinker();
@@ -31,9 +31,9 @@ public final class Memcpy implements AutoCloseable {
     }
 
     /**
-     * Copies it all, so many times, and once where that is 0.
+     * Copies all of it so many times, and once if that is 0.
      *
-     * @return nanoseconds for once
+     * @return nanoseconds for one copy
      */
     public long run(int times) {
         long nanos = 0;

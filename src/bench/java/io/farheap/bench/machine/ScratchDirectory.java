@@ -7,17 +7,17 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** A new directory on the disk that is measured, which is deleted with all that is in it. */
+/** A new directory on the measured disk, which is deleted with its content. */
 public final class ScratchDirectory implements AutoCloseable {
 
     private final Path path;
 
-    /** Where temporary files are. */
+    /** Creates it in the directory for temporary files. */
     public ScratchDirectory(String prefix) throws IOException {
         path = Files.createTempDirectory(prefix);
     }
 
-    /** @param parent which is there */
+    /** @param parent an existing directory */
     public ScratchDirectory(Path parent, String prefix) throws IOException {
         path = Files.createTempDirectory(parent, prefix);
     }

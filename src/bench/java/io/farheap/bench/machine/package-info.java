@@ -1,6 +1,6 @@
 /**
- * What benchmarks need to know of the machine, or take of it: the clock's cost, the speed of a copy, a core, a
- * directory on its disk.
+ * Properties of the machine that benchmarks need: the clock's cost, the speed of a copy, a core, a directory on its
+ * disk.
  */
 @NullMarked
 package io.farheap.bench.machine;

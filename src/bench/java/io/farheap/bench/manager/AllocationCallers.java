@@ -12,7 +12,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.HdrHistogram.Histogram;
 
-/** Threads that each ask a manager through gRPC for one cache after another, waiting for each answer. */
+/** Threads that each ask a manager through gRPC for one cache after another, and wait for each answer. */
 final class AllocationCallers implements AutoCloseable {
 
     private static final int SIGNIFICANT_DIGITS = 3;
@@ -38,7 +38,7 @@ final class AllocationCallers implements AutoCloseable {
     }
 
     /**
-     * What so many calls took.
+     * The times of a number of calls.
      *
      * @param nanos each call
      */
@@ -48,7 +48,7 @@ final class AllocationCallers implements AutoCloseable {
         void call(ManagerClient manager, long cacheId);
     }
 
-    /** Each cache once. */
+    /** Allocates each cache once. */
     CallRates allocate(long[] cacheIds) {
         return all(cacheIds, (manager, id) -> manager.allocate(SyntheticCluster.request(id)));
     }
@@ -88,7 +88,7 @@ final class AllocationCallers implements AutoCloseable {
         return nanos;
     }
 
-    /** Which no other cache has, as good as always. */
+    /** Returns ids that, almost certainly, no other cache has. */
     static long[] newIds(SplittableRandom random, int count) {
         return random.longs(count).map(id -> id == 0 ? 1 : id).toArray();
     }

@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap bench manager}: allocations of a manager that has many servers and caches. */
+/** {@code farheap bench manager}: measures allocations of a manager that has many servers and caches. */
 @Command(
         name = "manager",
         mixinStandardHelpOptions = true,

@@ -14,9 +14,9 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says to a manager, in its own process, what servers say every second and client processes every ten: by calls, since
- * as many gRPC lines would take the cores from the manager. Each has a virtual thread, as each call of the manager has,
- * until closed: one that waits for the manager's disk holds up no other.
+ * Sends to a manager, in its own process, the reports of servers every second and those of client processes every ten:
+ * by method calls, since so many gRPC connections would take the cores from the manager. Each sender has a virtual
+ * thread, as each call of the manager has, until this is closed: one that waits for the manager's disk delays no other.
  */
 final class HeartbeatLoad implements AutoCloseable {
 
@@ -41,7 +41,7 @@ final class HeartbeatLoad implements AutoCloseable {
         public void ended(ControlException why) {}
     };
 
-    /** A manager, and the lines of the client processes to it. */
+    /** A manager, and the client processes' lines to it. */
     private record Leader(CacheManager manager, List<CacheManager.Attendance> lines) {}
 
     private final List<ServerReport> reports;
@@ -59,7 +59,7 @@ final class HeartbeatLoad implements AutoCloseable {
         start(clients.size(), CLIENT_PERIOD_NANOS, this::renew);
     }
 
-    /** Each speaks once in every period; spread over it evenly. */
+    /** Each sends once in every period; their times are spread evenly over it. */
     private void start(int count, long periodNanos, IntConsumer speak) {
         long started = System.nanoTime();
         for (int i = 0; i < count; i++) {
@@ -69,7 +69,7 @@ final class HeartbeatLoad implements AutoCloseable {
         }
     }
 
-    /** Whom they talk to from now on; null for nobody. */
+    /** Sets the manager to which they report; null for none. */
     void attend(@Nullable CacheManager manager) {
         if (manager == null) {
             leader = null;
@@ -82,19 +82,21 @@ final class HeartbeatLoad implements AutoCloseable {
         leader = new Leader(manager, lines);
     }
 
-    /** A further client process has these caches from now on, and says so at once. */
+    /** Adds a client process that has these caches, and reports that at once. */
     void attendAlso(Set<Long> cacheIds) {
         int last = clients.size() - 1;
         clients.set(last, cacheIds);
         renew(last);
     }
 
-    /** Reports that a manager has heard so far. */
+    /** Returns how many reports managers have received so far. */
     long reported() {
         return reported.get();
     }
 
-    /** Returns when as many reports were heard as there are servers, twice: each spoke at least once. */
+    /**
+     * Returns when twice as many reports as there are servers were received: each server has reported at least once.
+     */
     void awaitAll() {
         long until = reported() + 2L * reports.size();
         while (reported() < until && threads.stream().allMatch(Thread::isAlive)) {
@@ -115,7 +117,7 @@ final class HeartbeatLoad implements AutoCloseable {
                 return;
             }
             speak.accept(who);
-            // What is late is not made up for.
+            // A late report is not made up for.
             next = Math.max(next + periodNanos, System.nanoTime());
         }
     }
@@ -144,7 +146,7 @@ final class HeartbeatLoad implements AutoCloseable {
         try {
             word.say(to, who);
         } catch (ControlException e) {
-            // One that ends meanwhile hears nothing.
+            // A manager that ends meanwhile gets no reports.
             if (to == leader) {
                 System.err.println("farheap: the manager does not hear who is there: " + e.getMessage());
             }

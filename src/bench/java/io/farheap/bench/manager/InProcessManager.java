@@ -17,7 +17,7 @@ import java.security.KeyPairGenerator;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** A manager in this process, on a ZooKeeper that is there. */
+/** A manager in this process, on an existing ZooKeeper. */
 final class InProcessManager implements AutoCloseable {
 
     private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(5);
@@ -53,7 +53,7 @@ final class InProcessManager implements AutoCloseable {
         return server.address();
     }
 
-    /** Asks through gRPC until a cache is found servers for: none has room before servers have reported. */
+    /** Asks through gRPC until servers for a cache are found: there is no room before servers have reported. */
     void awaitAllocation(long cacheId) {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         try (ManagerClient client = ManagerClient.connect(address())) {

@@ -12,7 +12,7 @@ import java.util.stream.LongStream;
 import org.HdrHistogram.Histogram;
 import org.apache.zookeeper.KeeperException;
 
-/** A manager in this process with servers and caches that only say that they are there. One thread. */
+/** A manager in this process with servers and caches that only report. One thread. */
 public final class ManagerBench implements AutoCloseable {
 
     private final CloseStack opened = new CloseStack();
@@ -25,9 +25,9 @@ public final class ManagerBench implements AutoCloseable {
     private InProcessManager manager;
 
     /**
-     * @param allocationsPerSecond through gRPC, by all callers
-     * @param cachesPerWrite allocated or given back in one of the manager's writes, on average
-     * @param reportsPerSecond of servers, that the manager heard meanwhile
+     * @param allocationsPerSecond through gRPC, by all callers together
+     * @param cachesPerWrite caches allocated or given back in one of the manager's writes, on average
+     * @param reportsPerSecond of servers, that the manager received meanwhile
      * @param zookeeperSingles bare writes a second, each a request of its own
      * @param zookeeperMultis bare writes a second, many in a request
      * @param nanos each allocation
@@ -41,17 +41,17 @@ public final class ManagerBench implements AutoCloseable {
             double zookeeperMultis,
             Histogram nanos) {
 
-        /** As ZooKeeper does best. */
+        /** Returns the better of ZooKeeper's two rates. */
         public double zookeeperWrites() {
             return Math.max(zookeeperSingles, zookeeperMultis);
         }
     }
 
     /**
-     * Starts ZooKeeper and a manager on it, whose servers have all reported when this returns.
+     * Starts ZooKeeper and a manager on it; all of its servers have reported when this returns.
      *
      * @param directory for ZooKeeper's files, empty
-     * @param processes of clients that the caches belong to
+     * @param processes number of client processes to which the caches belong
      * @param callers threads that ask for caches at the same time
      */
     public ManagerBench(Path directory, int servers, int caches, int processes, int callers)
@@ -78,7 +78,7 @@ public final class ManagerBench implements AutoCloseable {
         }
     }
 
-    /** Of a cache, in ZooKeeper. */
+    /** Returns the bytes of a cache's record in ZooKeeper. */
     public int recordBytes() {
         return record.length;
     }
@@ -106,9 +106,9 @@ public final class ManagerBench implements AutoCloseable {
     }
 
     /**
-     * Ends the manager and opens another on the same state; ZooKeeper goes on, as an ensemble does.
+     * Ends the manager and opens another on the same state; ZooKeeper continues to run, as an ensemble does.
      *
-     * @return ms from the other's beginning until it has answered an allocation
+     * @return ms from the beginning of the other's start until it has answered an allocation
      */
     public double leaderChange() {
         attendants.attend(null);

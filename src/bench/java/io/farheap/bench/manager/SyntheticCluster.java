@@ -19,27 +19,27 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Servers and caches as a manager's state and the servers' reports have them: every cache has its regions on one
- * server, which says so. There is room for as many caches again. Immutable.
+ * Servers and caches as they are in a manager's state and in the servers' reports: every cache has its regions on one
+ * server, which reports them. There is room for as many caches again. Immutable.
  */
 final class SyntheticCluster {
 
-    /** Of each cache. */
+    /** Regions of each cache. */
     private static final int REGIONS = 4;
 
     private static final long REGION_BYTES = 1L << 30;
     /** Of each cache. */
     private static final long CACHE_BYTES = REGIONS * REGION_BYTES;
 
-    /** Of whoever asks for more caches; no other client's. */
+    /** The client that asks for further caches; its id is no other client's. */
     private static final long CLIENT = 1L << 40;
 
     private static final String TYPE = "default";
     private static final int RACK_SERVERS = 40;
     private static final long NOTICE_MILLIS = 30_000;
-    /** Records of one write, which has less than a million bytes. */
+    /** Records in one write, which must be shorter than a million bytes. */
     private static final int WRITE_RECORDS = 1_000;
-    /** Spreads ids over the buckets, and is reversible: no two are the same. */
+    /** Spreads ids over the buckets. Multiplication by it is reversible, so no two ids become the same. */
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
     private final int servers;
@@ -55,7 +55,7 @@ final class SyntheticCluster {
     }
 
     private static long cacheId(int cache) {
-        // Server ids and these may be the same numbers: they are never compared.
+        // Ids of servers may be the same numbers: they are never compared with these.
         return (cache + 1) * SPREAD;
     }
 
@@ -75,7 +75,7 @@ final class SyntheticCluster {
         return "dc/cluster%d/rack%d".formatted(server / RACK_SERVERS / RACK_SERVERS, server / RACK_SERVERS);
     }
 
-    /** Writes all servers and caches, as a manager would have by and by. */
+    /** Writes all servers and caches, as a manager would do over time. */
     void store(StateStore store) {
         List<StateChange> changes = new ArrayList<>();
         for (int server = 0; server < servers; server++) {
@@ -127,7 +127,7 @@ final class SyntheticCluster {
         }
     }
 
-    /** What each server says every second. */
+    /** Returns the report that each server sends every second. */
     List<ServerReport> reports() {
         List<ServerReport> reports = new ArrayList<>(servers);
         for (int server = 0; server < servers; server++) {
@@ -152,12 +152,12 @@ final class SyntheticCluster {
         return reports;
     }
 
-    /** For a cache as large as the others. */
+    /** Returns a request for a cache as large as the others. */
     static CacheRequest request(long cacheId) {
         return new CacheRequest(cacheId, CLIENT, "farheap-bench", CACHE_BYTES, 0, "", List.of(AllocationCandidate.ANY));
     }
 
-    /** The caches of each of so many client processes. */
+    /** Returns the caches of each of so many client processes. */
     List<Set<Long>> clients(int processes) {
         List<Set<Long>> clients = new ArrayList<>();
         for (int process = 0; process < processes; process++) {

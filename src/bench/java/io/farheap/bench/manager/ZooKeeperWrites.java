@@ -16,12 +16,12 @@ import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 
-/** What a ZooKeeper does of its own: nodes are created by its plain client, with many requests on their way. */
+/** The speed of ZooKeeper alone: its plain client creates nodes, with many requests on their way. */
 final class ZooKeeperWrites implements AutoCloseable {
 
     private static final String ROOT = "/farheap-bench";
     private static final String CACHES = "/farheap/caches";
-    /** Each write of a manager raises its version. */
+    /** A node of which each write of a manager raises the version. */
     private static final String WRITES = "/farheap/writes";
 
     private static final int SESSION_MILLIS = 30_000;
@@ -45,7 +45,7 @@ final class ZooKeeperWrites implements AutoCloseable {
         zookeeper.create(ROOT, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
     }
 
-    /** A cache's, as the manager writes it. */
+    /** Returns a cache's record, as the manager writes it. */
     byte[] record() throws InterruptedException, KeeperException {
         for (String bucket : zookeeper.getChildren(CACHES, false)) {
             for (String cache : zookeeper.getChildren(CACHES + "/" + bucket, false)) {
@@ -55,7 +55,7 @@ final class ZooKeeperWrites implements AutoCloseable {
         throw new IllegalStateException("there is no cache in the manager's state");
     }
 
-    /** How often managers have written so far, each time as many changes as there were. */
+    /** Returns how often managers have written so far, each time as many changes as there were. */
     int managersWrites() throws InterruptedException, KeeperException {
         return zookeeper.exists(WRITES, false).getVersion();
     }
@@ -101,7 +101,7 @@ final class ZooKeeperWrites implements AutoCloseable {
     }
 
     private interface Request {
-        /** @param done told ZooKeeper's code when it is answered */
+        /** @param done receives ZooKeeper's code when the request is answered */
         void send(int first, IntConsumer done);
     }
 

@@ -1,4 +1,4 @@
-/** {@code farheap bench manager}: a cache manager with servers and caches that only say that they are there. */
+/** {@code farheap bench manager}: a cache manager with servers and caches that only report. */
 @NullMarked
 package io.farheap.bench.manager;
 

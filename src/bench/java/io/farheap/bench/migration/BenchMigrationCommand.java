@@ -23,7 +23,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap bench migration}: what a load notices of regions that move (Redy, figures 15 and 16). */
+/** {@code farheap bench migration}: measures how a load is affected by regions that move (Redy, figures 15 and 16). */
 @Command(
         name = "migration",
         mixinStandardHelpOptions = true,

@@ -14,8 +14,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /**
- * Regions that move back and forth between two servers under a load, each migration beside a quiet time as long as the
- * last one took and a memcpy of as many bytes, under the same load.
+ * Moves regions back and forth between two servers under a load. Each migration is measured beside a quiet time as long
+ * as the last migration and beside a memcpy of as many bytes, under the same load.
  */
 final class MigrationBench {
 
@@ -29,7 +29,7 @@ final class MigrationBench {
     private final Memcpy memcpy;
     private final int repeat;
 
-    /** @param home where all regions are */
+    /** @param home the server on which all regions are */
     MigrationBench(Cache cache, String home, String spare, Memcpy memcpy, int repeat) {
         this.cache = cache;
         this.home = home;

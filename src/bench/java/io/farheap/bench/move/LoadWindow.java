@@ -1,6 +1,6 @@
 package io.farheap.bench.move;
 
-/** What a load does for a while: from when it is made until it ends. */
+/** The work of a load in a window of time: from its creation until {@link #end}. */
 public final class LoadWindow {
 
     private final MigrationLoad load;
@@ -17,8 +17,8 @@ public final class LoadWindow {
     }
 
     /**
-     * Ends once anything has been done: nothing can be compared with a rate of 0, which a busy machine's short time may
-     * have.
+     * Ends the window as soon as any request is done: a rate of 0, which a short window on a busy machine may have,
+     * cannot be compared with any other.
      */
     public void endWithSomething() {
         while (load.done() == done && load.running()) {
@@ -45,7 +45,7 @@ public final class LoadWindow {
         return done / (nanos / 1e9);
     }
 
-    /** How much less was done each second than in another, in percent. */
+    /** Returns by how many percent fewer requests were done each second than in another window. */
     public double dropPercent(LoadWindow quiet) {
         return 100 * (1 - perSecond() / quiet.perSecond());
     }

@@ -14,9 +14,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thread that reads, or writes, 8-byte records at random addresses of all regions, and does not wait for those that
- * a migration holds: a record whose region has its share of requests waiting is passed over. Counts what is done, and
- * the longest time that a request took from issue to callback.
+ * One thread that reads or writes 8-byte records at random addresses of all regions. It does not wait for requests that
+ * a migration holds: if a region has its share of waiting requests, its records are skipped. Counts the requests that
+ * are done, and the longest time of a request from issue to callback.
  */
 public final class MigrationLoad implements AutoCloseable {
 
@@ -36,7 +36,7 @@ public final class MigrationLoad implements AutoCloseable {
     private final CacheSession session;
     private final Buffer buffer;
     private final boolean write;
-    /** What the cache is to have, where somebody checks it; or null. */
+    /** The expected content of the cache, if it is checked; else null. */
     private final @Nullable RecordContent content;
 
     private final SplittableRandom random;
@@ -63,7 +63,7 @@ public final class MigrationLoad implements AutoCloseable {
         this(cache, write, seed, null);
     }
 
-    /** @param content what the cache has, which is told of each write; or null: nobody looks what is written */
+    /** @param content records each write, as the expected content of the cache; null if it is not checked */
     public MigrationLoad(Cache cache, boolean write, long seed, @Nullable RecordContent content) {
         this.write = write;
         this.content = content;
@@ -87,22 +87,22 @@ public final class MigrationLoad implements AutoCloseable {
                 .start(this::run);
     }
 
-    /** Requests that were done so far. */
+    /** Returns how many requests are done so far. */
     long done() {
         return (long) DONE.getOpaque(this);
     }
 
-    /** Whether it goes on: it ends early where a call of the session throws. */
+    /** Whether the load is running: it ends early if a call of the session throws. */
     public boolean running() {
         return thread.isAlive();
     }
 
-    /** The longest that a request took, in ns, since {@link #forgetLongest}. */
+    /** Returns the longest time of a request since {@link #forgetLongest}, in ns. */
     long longestNanos() {
         return longest;
     }
 
-    /** Returns when the load's thread has begun anew. */
+    /** Resets the longest time; returns when the load's thread has done that. */
     void forgetLongest() {
         resetLongest = true;
         while (resetLongest && running()) {
@@ -198,7 +198,7 @@ public final class MigrationLoad implements AutoCloseable {
         if (status != Status.OK) {
             failed++;
         }
-        // Up to the beginning of this turn; what that takes is looked at when it ends.
+        // Measured up to the beginning of this turn; the time of the turn itself is examined when it ends.
         long took = now - issuedAt[slot];
         if (took > longest) {
             longest = took;
@@ -206,7 +206,7 @@ public final class MigrationLoad implements AutoCloseable {
         DONE.setOpaque(this, done + 1);
     }
 
-    /** @throws IllegalStateException where a request failed */
+    /** @throws IllegalStateException if a request failed */
     @Override
     public void close() {
         long failures = end();
@@ -216,7 +216,7 @@ public final class MigrationLoad implements AutoCloseable {
     }
 
     /**
-     * As {@link #close}, whatever has become of its requests.
+     * As {@link #close}, but does not throw if requests failed.
      *
      * @return how many failed
      */

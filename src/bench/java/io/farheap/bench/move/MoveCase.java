@@ -4,10 +4,10 @@ import io.farheap.migration.MigrationOptions;
 import java.util.Locale;
 
 /**
- * What some regions move like.
+ * A case of moving regions.
  *
- * @param move how many; 0 for none, where what would be noise is measured
- * @param options how
+ * @param move how many regions; 0 for none, to measure the noise
+ * @param options of the migration
  */
 public record MoveCase(int move, MigrationOptions options) {
 
@@ -15,7 +15,7 @@ public record MoveCase(int move, MigrationOptions options) {
         return move == 0 ? "none" : options.pause().name().toLowerCase(Locale.ROOT);
     }
 
-    /** Whether reads go on from the old copy, for people. */
+    /** Describes, for people, whether reads continue from the old copy. */
     public String reads() {
         return move == 0 ? "" : options.unpausedReads() ? "go on" : "wait";
     }

@@ -7,9 +7,9 @@ import io.farheap.bench.report.BenchReport;
  *
  * @param dropPercent of the load's requests per second, against the quiet times
  * @param memcpyDropPercent the same while the memcpy runs: what any copy beside the load costs it on this machine
- * @param longestMicros that a request took during a move
- * @param worstMicros of all moves
- * @param quietMicros the longest of a quiet time
+ * @param longestMicros the longest request during a move
+ * @param worstMicros the longest request during any move
+ * @param quietMicros the longest request of a quiet time
  */
 public record MoveFigures(
         double dropPercent,
@@ -22,7 +22,7 @@ public record MoveFigures(
         double totalMillis,
         double memcpyGibPerSecond) {
 
-    /** Of moves under reads and of the same under writes. */
+    /** Returns the GiB a second of moves under reads and of the same moves under writes. */
     public static double gib(MoveFigures reads, MoveFigures writes) {
         return (reads.gibPerSecond + writes.gibPerSecond) / 2;
     }
@@ -35,7 +35,7 @@ public record MoveFigures(
         return (reads.totalMillis + writes.totalMillis) / 2;
     }
 
-    /** What a report has of a case, whoever moves the regions. */
+    /** Adds a case's row to a report, for all benchmarks that move regions. */
     public static BenchReport.Row row(
             BenchReport report, MoveCase how, long regionBytes, MoveFigures reads, MoveFigures writes) {
         return report.row()

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which regions move, and how: options of the commands that measure it. */
+/** Options that say which regions move, and how, of the commands that measure it. */
 public final class MoveOptions {
 
     @Option(
@@ -73,7 +73,7 @@ public final class MoveOptions {
         return regionBytes;
     }
 
-    /** Of the cache. */
+    /** Returns the bytes of the cache. */
     public long bytes() {
         return regions * regionBytes;
     }
@@ -82,7 +82,7 @@ public final class MoveOptions {
         return moves;
     }
 
-    /** @throws IllegalArgumentException where they make no sense */
+    /** @throws IllegalArgumentException if the options are invalid */
     public void check() {
         how();
         if (regions < 1) {
@@ -104,12 +104,12 @@ public final class MoveOptions {
         return windowBytes == null ? options : options.windowBytes(windowBytes);
     }
 
-    /** The library's own way, as many regions as {@code --move} names last. */
+    /** Returns the library's default way, with the last number of regions of {@code --move}. */
     public MoveCase usual() {
         return new MoveCase(moves.getLast(), how());
     }
 
-    /** That in which nothing moves, and all combinations. */
+    /** Returns the case in which no region moves, and all combinations. */
     public List<MoveCase> cases() {
         List<MoveCase> cases = new ArrayList<>();
         cases.add(new MoveCase(0, how()));
@@ -117,7 +117,7 @@ public final class MoveOptions {
         return cases;
     }
 
-    /** All combinations. */
+    /** Returns all combinations. */
     List<MoveCase> moving() {
         List<MoveCase> cases = new ArrayList<>();
         for (PauseScope pause : pauses) {

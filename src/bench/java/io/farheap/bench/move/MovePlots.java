@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-/** Plots of what a load loses while regions move, by how they move (Redy, figures 15 and 16). */
+/** Plots what a load loses while regions move, by the way they move (Redy, figures 15 and 16). */
 public final class MovePlots {
 
     private record Result(MoveCase how, MoveFigures reads, MoveFigures writes) {}
@@ -25,9 +25,9 @@ public final class MovePlots {
     }
 
     /**
-     * @param name of the files, in front
+     * @param name the beginning of the files' names
      * @param when the load runs
-     * @return none where nothing has moved
+     * @return none if nothing has moved
      */
     public Plot[] plots(String name, String when) {
         if (series.isEmpty()) {

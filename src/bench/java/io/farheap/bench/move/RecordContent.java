@@ -13,10 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What every 8-byte record of a cache is to be: half of it says which record it is, the other half which write was the
- * last. A load's thread tells of each write; another checks, while the load stands still.
+ * The expected content of every 8-byte record of a cache: half of a record is its number, the other half the number of
+ * its last write. A load's thread records each write; another thread checks, while the load is paused.
  *
- * <p>The load appends to a log, since a table of all records would cost it a cache miss for each write.
+ * <p>The load appends to a log, since an update of a table of all records would cost it a cache miss for each write.
  */
 public final class RecordContent implements AutoCloseable {
 
@@ -26,15 +26,15 @@ public final class RecordContent implements AutoCloseable {
 
     private final Arena arena = Arena.ofShared();
     private final long bytes;
-    /** Which write was the last, of each record, as far as the log was read. */
+    /** By record: the number of its last write, as far as the log was read. */
     private final MemorySegment last;
 
     private final List<int[]> log = new ArrayList<>();
     private int[] block = new int[LOG_RECORDS];
     private int logged;
-    /** Of the next write; the first content is 0. */
+    /** The number of the next write; the first content has 0. */
     private int sequence = 1;
-    /** Of the log's first write. */
+    /** The number of the log's first write. */
     private int firstLogged = 1;
 
     /** @param bytes of the cache */
@@ -49,16 +49,16 @@ public final class RecordContent implements AutoCloseable {
     }
 
     private static long value(long record, int write) {
-        // A prime beside 2 to the power of 32 over the golden ratio: neighbours differ.
+        // The factor is a prime near 2^32 divided by the golden ratio, so that neighbouring records differ.
         return record * 0x9E3779B1L << Integer.SIZE | write & 0xFFFFFFFFL;
     }
 
-    /** What the next write of a record has to write. The load's thread. */
+    /** Returns the value to write to a record next. Called by the load's thread. */
     long next(long record) {
         return value(record, sequence);
     }
 
-    /** That write was issued. The load's thread. */
+    /** Records that this write was issued. Called by the load's thread. */
     void wrote(long record) {
         if (logged == LOG_RECORDS) {
             log.add(block);
@@ -69,9 +69,9 @@ public final class RecordContent implements AutoCloseable {
         sequence++;
     }
 
-    /** Writes all of it into a cache, as it is to be before anybody writes. */
+    /** Writes the expected content into a cache, before any other write. */
     public void fill(Cache cache) {
-        // What another cache was told since it was checked counts no more.
+        // Writes to another cache that were recorded since its check do not count any more.
         readLog();
         last.fill((byte) 0);
         try (CacheSession session = cache.openSession();
@@ -86,9 +86,9 @@ public final class RecordContent implements AutoCloseable {
     }
 
     /**
-     * Reads every byte of a cache in which nobody writes.
+     * Reads every byte of a cache while no thread writes to it.
      *
-     * @return how many are not what was written last; all of a piece of 64 KiB of which any is lost
+     * @return how many bytes differ from the last write; all bytes of a piece of 64 KiB if any of it is lost
      */
     public long lost(Cache cache) {
         readLog();

@@ -21,7 +21,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap bench peers}: Farheap beside what a user would pick today. */
+/** {@code farheap bench peers}: measures Farheap beside the products that a user would choose today. */
 @Command(
         name = "peers",
         mixinStandardHelpOptions = true,
@@ -36,7 +36,7 @@ public final class BenchPeersCommand implements Callable<Integer> {
     private static final long MAX_BYTES = 1 << 20;
     private static final long SERVER_BYTES = 2 * MAX_BYTES;
 
-    /** A logarithmic axis has no 0. */
+    /** The least value that is plotted: a logarithmic axis has no 0. */
     private static final double LEAST_NANOS = 0.1;
 
     @Option(

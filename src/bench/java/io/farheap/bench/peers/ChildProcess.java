@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-/** A server that a peer needs. It ends with this process, however that ends. */
+/** A server that a peer needs. It ends with this process, in whatever way that ends. */
 final class ChildProcess implements AutoCloseable {
 
     private static final long START_NANOS = 30_000_000_000L;
@@ -24,7 +24,7 @@ final class ChildProcess implements AutoCloseable {
         this.log = log;
     }
 
-    /** @param log where what it prints goes */
+    /** @param log the file for its output */
     static ChildProcess start(Path log, List<String> command) throws IOException {
         return new ChildProcess(
                 new ProcessBuilder(TetheredProcess.command(command))
@@ -35,9 +35,9 @@ final class ChildProcess implements AutoCloseable {
     }
 
     /**
-     * Where on the PATH a program is.
+     * Finds a program on the PATH.
      *
-     * @throws PeerAbsentException where it is not
+     * @throws PeerAbsentException if it is not there
      */
     static String program(String name, String debianPackage) throws PeerAbsentException {
         for (String directory : System.getenv("PATH").split(":")) {
@@ -55,7 +55,7 @@ final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Whether a server listens on a Unix socket: its file is there before that. */
+    /** Whether a server accepts connections on a Unix socket: the socket's file exists before that. */
     static boolean accepts(Path socket) {
         try (SocketChannel _ = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
             return true;
@@ -67,7 +67,7 @@ final class ChildProcess implements AutoCloseable {
     /**
      * Returns when the server is ready.
      *
-     * @throws PeerAbsentException where it does not become so, with what it printed
+     * @throws PeerAbsentException if it does not become ready, with its output
      */
     void await(BooleanSupplier ready) throws IOException, InterruptedException, PeerAbsentException {
         long deadline = System.nanoTime() + START_NANOS;

@@ -7,7 +7,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A bare exchange over a Unix socket: what every peer behind a socket pays at least, most of it for two wake-ups. */
+/** A bare exchange over a Unix socket: the least cost of every peer behind a socket, most of it for two wake-ups. */
 final class EchoPeer implements Peer {
 
     private final ChildProcess server;

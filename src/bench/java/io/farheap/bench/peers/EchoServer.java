@@ -48,7 +48,7 @@ final class EchoServer {
         }
     }
 
-    /** @return false where the client has gone */
+    /** @return false if the client has closed the connection */
     static boolean read(SocketChannel from, ByteBuffer to, int position) throws IOException {
         while (to.position() < position) {
             if (from.read(to) < 0) {

@@ -4,7 +4,7 @@ import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheSession;
 
-/** A cache in another process's memory, through a session's blocking calls and a registered buffer. */
+/** A cache in another process's memory, used by a session's blocking calls and a registered buffer. */
 final class FarheapPeer implements Peer {
 
     private final Cache cache;

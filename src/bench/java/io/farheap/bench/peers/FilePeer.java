@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A file on a local disk: through the page cache, where a put has not reached the disk when it returns, or past it, in
- * whole blocks of the file system.
+ * A file on a local disk: through the page cache, if a put need not reach the disk, or past it, in whole blocks of the
+ * file system.
  */
 final class FilePeer implements Peer {
 
@@ -37,12 +37,12 @@ final class FilePeer implements Peer {
         fetched = aligned(maxBytes, block);
     }
 
-    /** A slice ends at a multiple of the block too. */
+    /** Allocates an aligned buffer; a slice of it ends at a multiple of the block, too. */
     private static ByteBuffer aligned(int bytes, int block) {
         return ByteBuffer.allocateDirect(bytes + 2 * block).alignedSlice(block);
     }
 
-    /** @throws PeerAbsentException where the file system of the directory cannot do direct I/O */
+    /** @throws PeerAbsentException if the file system of the directory does not support direct I/O */
     static FilePeer open(Path directory, boolean direct, int maxBytes) throws IOException, PeerAbsentException {
         Path file = directory.resolve(direct ? "file-direct" : "file");
         Set<OpenOption> options = new HashSet<>(List.of(CREATE, READ, WRITE));

@@ -3,7 +3,7 @@ package io.farheap.bench.peers;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Off-heap memory of this process: the limit. */
+/** Off-heap memory of this process: the limit for all peers. */
 final class LocalPeer implements Peer {
 
     private final Arena arena = Arena.ofShared();
@@ -28,7 +28,7 @@ final class LocalPeer implements Peer {
     public void put(int times) {
         for (int i = 0; i < times; i++) {
             MemorySegment.copy(value, 0, store, 0, bytes);
-            // Without this the loop would be one copy.
+            // Otherwise the compiler would reduce the loop to one copy.
             OffHeapValues.keep();
         }
     }

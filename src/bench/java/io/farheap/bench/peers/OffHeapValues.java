@@ -18,12 +18,15 @@ final class OffHeapValues {
         return from.asSlice(0, bytes).toArray(JAVA_BYTE);
     }
 
-    /** Memory of a native library. */
+    /** Returns a segment of a native library's memory. */
     static MemorySegment at(long address, long bytes) {
         return MemorySegment.ofAddress(address).reinterpret(bytes);
     }
 
-    /** The compiler may not move or drop what memory operations come before it. Costs nothing at run time on x86. */
+    /**
+     * A fence for the compiler, which may not move or drop the memory operations before it. Costs nothing at run time
+     * on x86.
+     */
     static void keep() {
         VarHandle.releaseFence();
         VarHandle.acquireFence();

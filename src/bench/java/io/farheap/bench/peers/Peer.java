@@ -1,28 +1,28 @@
 package io.farheap.bench.peers;
 
 /**
- * A place for one value, which is put and got one operation after another. One thread at a time. The loops are the
- * peer's own, so that the benchmark pays no call through this interface for each operation.
+ * A store of one value, with puts and gets one after another. One thread at a time. Each peer has loops of its own, so
+ * that the benchmark does not pay a call through this interface for each operation.
  */
 @SuppressWarnings("try") // What a peer's library throws when it is closed.
 public interface Peer extends AutoCloseable {
 
-    /** Uses this value from now on: its size is what is measured, its content is what {@link #put} stores. */
+    /** Sets the value: its size is measured, and {@link #put} stores its content. */
     void use(byte[] value) throws Exception;
 
-    /** Stores the value this many times; each time it has taken effect before the next. */
+    /** Stores the value this many times; each put has taken effect before the next begins. */
     void put(int times) throws Exception;
 
-    /** Fetches the value this many times, to where an application can read it. */
+    /** Fetches the value this many times, into memory that an application can read. */
     void get(int times) throws Exception;
 
-    /** What the last {@link #get} brought. */
+    /** Returns the value that the last {@link #get} has fetched. */
     byte[] got() throws Exception;
 
-    /** A turn begins: a server that has to spin may. */
+    /** A turn begins: a server that has to spin may do so. */
     default void begin() throws Exception {}
 
-    /** A turn ends: nothing of this peer may use a processor while others have theirs. */
+    /** A turn ends: this peer must use no processor during the turns of others. */
     default void end() throws Exception {}
 
     @Override

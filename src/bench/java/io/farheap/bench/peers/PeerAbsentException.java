@@ -1,6 +1,6 @@
 package io.farheap.bench.peers;
 
-/** Why a peer cannot be measured here; the message is what the report says. */
+/** Thrown if a peer cannot be measured here; the message is for the report. */
 public final class PeerAbsentException extends Exception {
 
     private static final long serialVersionUID = 1L;

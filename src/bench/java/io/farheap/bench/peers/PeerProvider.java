@@ -12,7 +12,7 @@ public interface PeerProvider {
      * Starts its server and connects.
      *
      * @param directory of this run, which is deleted after it: for sockets and logs
-     * @throws PeerAbsentException where something that it needs is not installed
+     * @throws PeerAbsentException if a program or library that it needs is not installed
      */
     Peer open(Path directory) throws Exception;
 }

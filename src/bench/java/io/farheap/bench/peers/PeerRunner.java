@@ -1,14 +1,14 @@
 package io.farheap.bench.peers;
 
-/** Whatever can take a turn. */
+/** A contestant that takes turns. */
 @SuppressWarnings("try")
 interface PeerRunner extends AutoCloseable {
 
-    /** @throws PeerAbsentException where it cannot do that operation with values of that size */
+    /** @throws PeerAbsentException if it cannot do that operation with values of that size */
     PeerTurn turn(PeerOperation operation, int bytes) throws Exception;
 
     /**
-     * Once, before its first turn: returns when compilers have had their time.
+     * Runs once, before its first turn, until its code is compiled.
      *
      * @throws PeerAbsentException as {@link #turn} does
      */

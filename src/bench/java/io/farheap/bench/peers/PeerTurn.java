@@ -1,4 +1,4 @@
 package io.farheap.bench.peers;
 
-/** What one turn of one peer gave, in ns per operation. */
+/** The result of one turn of one peer, in ns per operation. */
 record PeerTurn(double median, double p99) {}

@@ -42,7 +42,7 @@ final class Peers implements AutoCloseable {
         return new Peers(parent, turnNanos).with(peers -> peers.addAll(server, maxBytes));
     }
 
-    /** Those that keep objects by key, as a map does. */
+    /** Opens the peers that keep objects by key, as a map does. */
     static Peers caches(Path parent, long turnNanos) throws IOException {
         return new Peers(parent, turnNanos).with(Peers::addCaches);
     }

@@ -44,7 +44,7 @@ public final class PeersBench {
      * @param parent of the directory that peers use for files, sockets and logs; on a local disk
      * @param server a memory server for Farheap, with a region of at least the largest size
      * @param turnNanos how long a turn is
-     * @param progress told how many rounds are done, those that warm up too
+     * @param progress receives the number of rounds that are done, warm-ups included
      */
     public void run(Path parent, String server, int rounds, long turnNanos, IntConsumer progress) throws Exception {
         try (Peers peers = Peers.all(parent, server, maxBytes(), turnNanos)) {
@@ -52,7 +52,7 @@ public final class PeersBench {
         }
     }
 
-    /** The same of those alone that keep objects by key, one after another where there is no other. */
+    /** The same for only those peers that keep objects by key. */
     public void runCaches(Path parent, int rounds, long turnNanos) throws Exception {
         try (Peers peers = Peers.caches(parent, turnNanos)) {
             run(peers, rounds, done -> {});
@@ -81,17 +81,17 @@ public final class PeersBench {
         }
     }
 
-    /** The rounds that {@link #run} makes for so many that count. */
+    /** Returns the rounds that {@link #run} makes, warm-ups included, for so many that count. */
     public static int rounds(int counting) {
         return counting + WARM_UP_ROUNDS;
     }
 
-    /** @param bytes the largest size: what moves whole blocks takes that if it takes any */
+    /** @param bytes the largest size: a peer that moves whole blocks accepts this size, if it accepts any */
     private static void warmUp(PeerRunner contestant, int bytes) throws Exception {
         try {
             contestant.warmUp(bytes);
         } catch (PeerAbsentException e) {
-            // Its turns will say so.
+            // Its turns will report that.
         }
     }
 
@@ -109,7 +109,7 @@ public final class PeersBench {
         }
     }
 
-    /** What was measured, by operation, then size, then peer. */
+    /** Returns the results, by operation, then size, then peer. */
     public List<Row> rows() {
         List<Row> rows = new ArrayList<>();
         turns.forEach((key, taken) -> rows.add(new Row(
@@ -124,17 +124,17 @@ public final class PeersBench {
         return rows;
     }
 
-    /** Those that took part, in the order of the table. */
+    /** Returns the names of the peers that took part, in the order of the table. */
     public List<String> names() {
         return names;
     }
 
-    /** What was not measured, and why. */
+    /** Returns the peers that were not measured, and why. */
     public Map<String, String> absent() {
         return absent;
     }
 
-    /** The row that others are compared with; null where it was not measured. */
+    /** Returns the row with which others are compared; null if it was not measured. */
     public static @Nullable Row farheap(List<Row> rows, PeerOperation operation, int bytes) {
         return rows.stream()
                 .filter(row -> row.peer().equals(Peers.FARHEAP) && row.operation() == operation && row.bytes() == bytes)

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * A chain of pointers in Redis: a string for each node, which is the next one's key. It is followed by one FCALL of a
- * Lua function (Redis 7), or by a GET for each hop; over a Unix socket, by a client that does nothing but write a
- * request and read its answer. One thread.
+ * A chain of pointers in Redis: a string for each node, which is the key of the next node. It is followed by one FCALL
+ * of a Lua function (Redis 7), or by a GET for each hop; over a Unix socket, by a client that only writes a request and
+ * reads its answer. One thread.
  */
 public final class RedisChase implements AutoCloseable {
 
@@ -43,7 +43,7 @@ public final class RedisChase implements AutoCloseable {
      * Starts a server of its own and fills it.
      *
      * @param directory for its socket and its log
-     * @throws PeerAbsentException where there is no Redis 7, with what to install
+     * @throws PeerAbsentException if there is no Redis 7, with what to install
      */
     public static RedisChase open(Path directory) throws IOException, InterruptedException, PeerAbsentException {
         Path socket = directory.resolve("redis-chase.socket");
@@ -77,7 +77,7 @@ public final class RedisChase implements AutoCloseable {
             throw new PeerAbsentException(
                     "this Redis has no functions; it needs version 7 (" + e.getMessage() + ")", e);
         }
-        // One circle, in random order (Sattolo).
+        // One cycle through all nodes, in random order (Sattolo).
         int[] next = new int[NODES];
         for (int i = 0; i < NODES; i++) {
             next[i] = i;
@@ -97,12 +97,12 @@ public final class RedisChase implements AutoCloseable {
         return "n" + node;
     }
 
-    /** Follows a chain of any node in one call. */
+    /** Follows the chain from a random node in one call. */
     public void call(int hops) {
         send("FCALL", "chase", "1", key(random.nextInt(NODES)), Integer.toString(hops));
     }
 
-    /** Follows one by a request for each hop. */
+    /** Follows the chain by a request for each hop. */
     public void gets(int hops) {
         String node = key(random.nextInt(NODES));
         for (int i = 0; i < Math.max(1, hops); i++) {
@@ -118,7 +118,7 @@ public final class RedisChase implements AutoCloseable {
         }
     }
 
-    /** A string or a status. */
+    /** Returns the answer: a string or a status. */
     private String request(String... words) throws IOException {
         out.clear();
         put("*" + words.length + "\r\n");

@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * Times a peer's operations, and checks that what was put is what is got.
+ * Times a peer's operations, and checks that gets return what was put.
  *
- * <p>The median is that of blocks: as many operations under one pair of clock reads as take a few microseconds, so that
- * the clock costs little, which is subtracted; one, where an operation takes that long. The 99th percentile is that of
- * operations timed one by one, every block followed by one of them: the clock's cost is in it, since what overlaps with
- * it cannot be told apart.
+ * <p>The median is that of blocks: a block is as many operations as take a few microseconds, under one pair of clock
+ * reads, so that the clock, the cost of which is subtracted, matters little; it is one operation if that takes as long.
+ * The 99th percentile is that of operations that are timed one by one, one after every block: it includes the clock's
+ * cost, since the part that overlaps with the operation is unknown.
  */
 @SuppressWarnings("try")
 final class TimedPeer implements PeerRunner {
@@ -30,7 +30,7 @@ final class TimedPeer implements PeerRunner {
     private final long turnNanos;
     private final long clockNanos = clockCost();
     private final SplittableRandom random = new SplittableRandom();
-    /** The last median, by operation and size: it says how long a block is. */
+    /** By operation and size: the last median, from which the length of a block follows. */
     private final Map<PeerOperation, Map<Integer, Double>> medians = new EnumMap<>(PeerOperation.class);
 
     private final double[] blocks = new double[MAX_SAMPLES];
@@ -81,8 +81,8 @@ final class TimedPeer implements PeerRunner {
         double expected = known.containsKey(bytes) ? known.get(bytes) : nanos(operation, FIRST_TRY) / FIRST_TRY;
         int block = (int) Math.clamp(BLOCK_NANOS / Math.max(expected, 1), 1, MAX_BLOCK);
         int count = 0;
-        // At least one: on a busy machine the turn may be over before it has begun, and figures of the last one be
-        // left.
+        // At least one block: on a busy machine the turn may end before its first block, and would then return the last
+        // turn's figures.
         for (long end = System.nanoTime() + turnNanos;
                 count == 0 || count < MAX_SAMPLES && System.nanoTime() - end < 0;
                 count++) {
@@ -90,7 +90,7 @@ final class TimedPeer implements PeerRunner {
             blocks[count] = Math.max(0, nanos - clockNanos) / block;
             singles[count] = block == 1 ? nanos : nanos(operation, 1);
             if (nanos < BLOCK_NANOS / 2 && block < MAX_BLOCK) {
-                // It was expected to take longer, before it was compiled.
+                // The operation was expected to take longer, before it was compiled.
                 block = Math.min(2 * block, MAX_BLOCK);
             }
         }

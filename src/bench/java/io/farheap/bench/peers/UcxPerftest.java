@@ -10,9 +10,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * UCX's own benchmark in C over shared memory: two processes, both of which spin. Its put is half of a ping-pong, each
- * side seeing the other's store; its get is one-sided. A turn is two runs of it, since a run prints one percentile.
- * Percentiles are in steps of its clock, 10 ns (half of that for a put), so for gets the average stands for the median.
+ * UCX's own benchmark in C over shared memory: two processes, both of which spin. Its put is half of a ping-pong, in
+ * which each side waits for the other's store; its get is one-sided. A turn is two runs of it, since a run prints one
+ * percentile. Percentiles are in steps of its clock, 10 ns (half of that for a put), so for gets the average is used as
+ * the median.
  */
 final class UcxPerftest implements PeerRunner {
 
@@ -44,7 +45,7 @@ final class UcxPerftest implements PeerRunner {
                 Double.parseDouble(p99.group(1)) * NANOS_PER_MICRO);
     }
 
-    /** @return of the line with percentile and average, in us */
+    /** @return a match of the line with percentile and average, in us */
     private Matcher run(PeerOperation operation, int bytes, int percentile) throws Exception {
         int port = ChildProcess.freePort();
         List<String> environment =
@@ -88,7 +89,7 @@ final class UcxPerftest implements PeerRunner {
         return line;
     }
 
-    /** Without connecting: the server takes one client. */
+    /** Checked without connecting: the server accepts one client. */
     private static boolean listens(int port) {
         String local = String.format(Locale.ROOT, ":%04X 00000000:0000 0A", port);
         try {

@@ -114,7 +114,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         for (long span : spans) {
             long region = Math.max(64 << 10, Long.highestOneBit(Math.min(span, 64 << 20)));
             long memory = (span + region - 1) / region * region;
-            // Room for a neighbour's cache.
+            // With room for a neighbour's cache.
             try (ServerProcess server = server(memory + 4 * region, region, "MEASURED", 1);
                     Cache cache = cache(server, memory);
                     FirstCore core = new FirstCore(cache.context().device().name());
@@ -210,7 +210,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 .capacity(bytes)
                 .servers(server.address())
                 .name("farheap-bench")
-                // What the ConnectX-5 model's queue pairs take.
+                // The most that queue pairs of the ConnectX-5 model accept.
                 .queueDepth(8)
                 .create();
     }
@@ -324,7 +324,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         cache.reconfigure(CacheConfiguration.DIRECT.withQueueDepth(8));
     }
 
-    /** Two servers, one at a time under load. */
+    /** Two servers, one of which at a time is under load. */
     private void turns(
             FirstCore core,
             BenchReport report,

@@ -13,7 +13,8 @@ import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 
 /**
- * Keeps as many calls, or reads of 16 bytes, under way as a session takes; on the first core. Every 64th call is timed.
+ * Keeps as many calls, or reads of 16 bytes, under way as a session accepts; on the first core. Every 64th call is
+ * timed.
  */
 final class CallLoad implements AutoCloseable {
 
@@ -91,7 +92,7 @@ final class CallLoad implements AutoCloseable {
         long start = System.nanoTime();
         long now = start;
         long issued = 0;
-        // A rate of 0, which a busy machine's short turn may have, can be compared with nothing.
+        // A rate of 0, which a short turn on a busy machine may have, cannot be compared.
         while (now - start < nanos || ended == before) {
             for (int i = 0; i < 256; i++) {
                 while (freeCount > 0) {
@@ -113,7 +114,7 @@ final class CallLoad implements AutoCloseable {
         return rate;
     }
 
-    /** Of all operations, how many did not end well. */
+    /** Returns how many operations have failed. */
     long failed() {
         return failed;
     }

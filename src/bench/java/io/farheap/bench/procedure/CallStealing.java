@@ -14,7 +14,10 @@ import io.farheap.control.grpc.ControlClient;
 import io.farheap.procedure.CallStatus;
 import java.util.Map;
 
-/** One session, whose ring is on one of two server threads, sleeps while its calls are executed: by whom? */
+/**
+ * Measures which part of one session's calls is stolen: its ring belongs to one of two server threads, and the session
+ * sleeps while its calls are executed.
+ */
 final class CallStealing {
 
     private static final int UNDER_WAY = 64;
@@ -48,7 +51,7 @@ final class CallStealing {
                 CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
             long turns = 0;
-            // The last of them is compiled.
+            // The last of these turns run compiled code.
             for (int i = 0; i < 10; i++) {
                 double one = (double) (one(session, buffer, MANY_TURNS) - one(session, buffer, 0)) / MANY_TURNS;
                 turns = (long) (CALL_NANOS / Math.max(0.1, one));
@@ -85,7 +88,7 @@ final class CallStealing {
         return after.getOrDefault(name, 0L) - before.getOrDefault(name, 0L);
     }
 
-    /** @return ns that a call takes by itself, the least of some */
+    /** @return ns of a single call, the least of some turns */
     private long one(CacheSession session, Buffer buffer, long turns) {
         buffer.segment().set(JAVA_LONG, 0, turns);
         long least = Long.MAX_VALUE;

@@ -13,7 +13,7 @@ import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/** A chain followed by a call, and by as many blocking reads, in turns; one at a time. */
+/** Follows a chain by one call, and by as many blocking reads, in turns; one at a time. */
 final class ChaseCost {
 
     private final Cache cache;
@@ -26,7 +26,7 @@ final class ChaseCost {
     final Samples call = new Samples();
 
     final Samples read = new Samples();
-    /** Of all turns. */
+    /** Calls of all turns. */
     final Histogram calls = new Histogram(3);
 
     private boolean ended;
@@ -37,7 +37,7 @@ final class ChaseCost {
         }
     };
 
-    /** @param depth hops; 0 for an empty call beside one read */
+    /** @param depth hops; 0 compares an empty call with one read */
     ChaseCost(Cache cache, PointerChains chains, Procedure procedure, int depth) {
         this.cache = cache;
         this.chains = chains;
@@ -82,7 +82,7 @@ final class ChaseCost {
         }
     }
 
-    /** In ns, of an operation that is repeated for so long. */
+    /** Returns the p50, in ns, of an operation that is repeated for a time. */
     static double p50(long turnNanos, @Nullable Histogram all, boolean counts, Runnable operation) {
         Histogram one = new Histogram(3);
         long begun = System.nanoTime();

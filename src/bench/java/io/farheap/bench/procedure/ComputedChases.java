@@ -17,9 +17,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Chases as they would be if the model's deadlines were kept: the time that they take without a model, in a JVM of its
- * own, and the model's for each message on the path. A machine with few cores cannot keep them with client and server
- * busy.
+ * The times of chases if the model's deadlines were kept: their time without a model, measured in a JVM of its own,
+ * plus the model's time for each message on the path. A machine with few cores cannot keep the deadlines while client
+ * and server are busy.
  */
 final class ComputedChases {
 
@@ -90,7 +90,7 @@ final class ComputedChases {
                 .put("computed", true);
     }
 
-    /** There and back. */
+    /** Returns the model's time for both directions of a call. */
     static long callNanos(SoftverbsCounters model) {
         return model.writeNanos(CALL_BYTES, true) + model.writeNanos(ANSWER_BYTES, true);
     }

@@ -2,7 +2,7 @@ package io.farheap.bench.procedure;
 
 import io.farheap.procedure.Call;
 
-/** A neighbour's procedure: it goes on until it is out of fuel. */
+/** A neighbour's procedure: it runs until it is out of fuel. */
 public final class EndlessProcedure {
 
     private EndlessProcedure() {}

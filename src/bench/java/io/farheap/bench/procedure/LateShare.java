@@ -9,7 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Of the operations that softverbs' model has timed since it was asked last, here and at servers, how many were late.
+ * Returns which part of the operations that softverbs' model has timed since the last call was late, here and at
+ * servers.
  */
 final class LateShare implements AutoCloseable {
 
@@ -17,7 +18,7 @@ final class LateShare implements AutoCloseable {
     private long operations;
     private long late;
 
-    /** @param addresses of servers that have a part in what is measured */
+    /** @param addresses of servers that take part in the measurement */
     LateShare(String... addresses) {
         try {
             for (String address : addresses) {
@@ -30,7 +31,7 @@ final class LateShare implements AutoCloseable {
         }
     }
 
-    /** Of those since the last call, or since it was made. 0 without a model. */
+    /** Returns the percentage since the last call, or since the creation of this. 0 without a model. */
     double percent() {
         SoftverbsCounters own = SoftverbsCounters.now(Devices.library());
         long done = own.operations();

@@ -37,7 +37,7 @@ final class NoisyNeighbour implements AutoCloseable {
                         && session.call(endless, 0, buffer, 0, 0, 64, 8, done, 0)) {
                     underWay.incrementAndGet();
                 }
-                // It sleeps: the server's thread is what it is to take, not the client's core.
+                // The client then sleeps: it is to use the server's thread, not the client's core.
                 session.flush();
                 session.poll();
                 LockSupport.parkNanos(1_000_000);
@@ -49,7 +49,7 @@ final class NoisyNeighbour implements AutoCloseable {
         calling = true;
     }
 
-    /** What is under way goes on. */
+    /** Issues no more calls; those that are under way continue. */
     void pause() {
         calling = false;
         while (underWay.get() > 0) {

@@ -18,7 +18,7 @@ final class PointerChains {
 
     private final int nodes;
 
-    /** Writes them. */
+    /** Writes the nodes. */
     PointerChains(Cache cache, long span) {
         nodes = (int) (span / NODE_BYTES);
         int[] order = new int[nodes];
@@ -49,7 +49,7 @@ final class PointerChains {
         }
     }
 
-    /** Any node's address. */
+    /** Returns the address of a random node. */
     long any(SplittableRandom random) {
         return (long) random.nextInt(nodes) * NODE_BYTES;
     }

@@ -2,7 +2,7 @@ package io.farheap.bench.procedure;
 
 import io.farheap.procedure.Call;
 
-/** A user's procedure: follows pointers, arguments {first, hops}; the result is where it ends. */
+/** A user's procedure: follows pointers, with arguments {first, hops}; the result is the last address. */
 public final class PointerChaseProcedure {
 
     private PointerChaseProcedure() {}

@@ -9,7 +9,10 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;
 
-/** A chase by Redis's FCALL, and by as many GETs, in turns. It stands beside the others, and counts for no target. */
+/**
+ * Follows a chain by Redis's FCALL, and by as many GETs, in turns. It is measured for comparison only, and counts for
+ * no target.
+ */
 final class RedisCost {
 
     private static final int WARM_UPS = 2;
@@ -17,7 +20,7 @@ final class RedisCost {
 
     private RedisCost() {}
 
-    /** A row for each depth; or one that says why there is none. */
+    /** Adds a row for each depth, or one that says why there is none. */
     static void run(BenchReport report, PrintStream out, List<Integer> depths, int turns, long turnNanos)
             throws IOException {
         try (ScratchDirectory directory = new ScratchDirectory("farheap-redis");

@@ -27,7 +27,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap bench raw}: what Java costs over C, on the same device in the same run. */
+/** {@code farheap bench raw}: measures what Java costs over C, on the same device in the same run. */
 @Command(
         name = "raw",
         mixinStandardHelpOptions = true,
@@ -134,7 +134,7 @@ public final class BenchRawCommand implements Callable<Integer> {
         }
         PrintStream out = System.out;
         try (ServerProcess server = ServerProcess.start(Devices.library(), REGIONS * REGION_BYTES, REGION_BYTES)) {
-            // Until all is printed, the device stays open: where it is softverbs, its last close ends an invalid run.
+            // The device stays open until all is printed: if it is softverbs, its last close ends an invalid run.
             try (RawTarget target = new RawTarget(server.address(), (int) REGION_BYTES, Collections.max(depths))) {
                 BenchReport report = output.report(spec, target.context());
                 List<RawContest.Row> rows =

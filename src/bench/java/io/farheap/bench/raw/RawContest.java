@@ -13,8 +13,8 @@ import java.util.Arrays;
 public final class RawContest implements AutoCloseable {
 
     /**
-     * Medians over the turns, in ns per operation; the session's are NaN where it has no such operation. The 99th
-     * percentiles are of single operations, less what reading the clock costs, and NaN above queue depth 1.
+     * Medians over the turns, in ns per operation; the session's are NaN if it has no such operation. The 99th
+     * percentiles are of single operations, less the cost of reading the clock, and NaN above queue depth 1.
      */
     record Row(
             RawOperation operation,
@@ -30,7 +30,9 @@ public final class RawContest implements AutoCloseable {
             double rawP99,
             double javaP99) {
 
-        /** What users of Java have: the session, or verbs where it has no such operation. */
+        /**
+         * Returns the figure for users of Java: the session's, or that of verbs if the session has no such operation.
+         */
         double java() {
             return Double.isNaN(session) ? verbs : session;
         }
@@ -110,7 +112,7 @@ public final class RawContest implements AutoCloseable {
         }
     }
 
-    /** Long enough for the compiler, which works beside us. */
+    /** Runs long enough for the compiler, which works in parallel. */
     private static void warmUp(RawSide side, int operations) {
         long end = System.nanoTime() + WARM_UP_NANOS;
         while (System.nanoTime() - end < 0) {

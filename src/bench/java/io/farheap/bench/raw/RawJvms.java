@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * {@code bench raw} in several JVMs, one after the other: one in six compiles or lies in memory less well than the
- * rest.
+ * {@code bench raw} in several JVMs, one after the other: in one of six the code is compiled, or the memory is placed,
+ * worse than in the others.
  */
 final class RawJvms {
 

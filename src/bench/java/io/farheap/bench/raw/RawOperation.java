@@ -2,7 +2,7 @@ package io.farheap.bench.raw;
 
 import io.farheap.verbs.SendRequests;
 
-/** What {@code bench raw} compares. */
+/** The operations that {@code bench raw} compares. */
 public enum RawOperation {
     READ(SendRequests.READ),
     WRITE(SendRequests.WRITE),
@@ -19,12 +19,12 @@ public enum RawOperation {
         return this == CAS || this == FAA;
     }
 
-    /** As the command line spells it. */
+    /** Returns its name on the command line. */
     public String text() {
         return name().toLowerCase(java.util.Locale.ROOT);
     }
 
-    /** Flags beside {@link SendRequests#SIGNALED}. */
+    /** Returns the flags beside {@link SendRequests#SIGNALED}. */
     int flags(int bytes, int inlineBytes) {
         return this == WRITE && bytes <= inlineBytes ? SendRequests.INLINE : 0;
     }

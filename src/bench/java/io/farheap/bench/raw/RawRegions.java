@@ -16,13 +16,16 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * What an access costs by the number of regions that one server has: sessions, with a thread each, access the same
- * addresses at random in caches of one size, whose servers divide them into few regions or many. The caches take turns.
- * So caches of the processor meet the same data everywhere, and differ by what the regions themselves take.
+ * Measures the cost of an access by the number of regions on one server: sessions, with a thread each, access the same
+ * addresses at random in caches of one size, the servers of which divide them into few regions or many. The caches take
+ * turns. So the processor's caches hold the same data in each case, and the difference is the cost of the regions
+ * themselves.
  */
 final class RawRegions implements AutoCloseable {
 
-    /** Medians over the turns, in ns per operation; the ratio is that of each turn to one with the fewest regions. */
+    /**
+     * Medians over the turns, in ns per operation; the ratio is that of each turn to the one with the fewest regions.
+     */
     record Row(
             RawOperation operation,
             int size,
@@ -40,7 +43,7 @@ final class RawRegions implements AutoCloseable {
     static final int MAX_REGIONS = 1 << 14;
     static final int MAX_SESSIONS = 64;
 
-    /** The least that a region may have; each has one address that is accessed. */
+    /** The least size of a region; each has one address that is accessed. */
     private static final int CELL_BYTES = 64 << 10;
 
     private static final int LINE_BYTES = 64;
@@ -56,7 +59,7 @@ final class RawRegions implements AutoCloseable {
     RawRegions(List<Integer> regions, int sessions) {
         int cells = regions.getLast();
         addresses = new long[cells];
-        // Lines of one set of a processor's cache would drive each other out.
+        // Scattered, since lines of one set of a processor's cache would evict each other.
         Arrays.setAll(
                 addresses,
                 i -> (long) i * CELL_BYTES
@@ -122,7 +125,7 @@ final class RawRegions implements AutoCloseable {
             int session = i;
             runs.add(threads.get(i).submit(() -> {
                 together.await();
-                // What the other caches have driven out of the processor's comes back.
+                // Brings back the data that the other caches have evicted from the processor's caches.
                 side.run(session, write, bytes, operations);
                 long start = System.nanoTime();
                 side.run(session, write, bytes, operations);

@@ -72,7 +72,7 @@ public final class RawRegionsReport {
             return 0;
         }
         PrintStream out = System.out;
-        // Until all is printed, the device stays open: if it is softverbs, its last close ends an invalid run.
+        // The device stays open until all is printed: if it is softverbs, its last close ends an invalid run.
         try (Context device = Devices.open();
                 RawRegions contest = new RawRegions(plan.regions(), Collections.max(plan.sessions()))) {
             BenchReport report = output.report(spec, device);

@@ -9,8 +9,8 @@ import io.farheap.latency.LatencyTracking;
 import io.farheap.verbs.VerbsException;
 
 /**
- * The side of {@code bench raw} that users have: a session; blocking at queue depth 1, asynchronous above, and where
- * lists are posted, requests for as many records.
+ * The side of {@code bench raw} that users see: a session; blocking at queue depth 1, asynchronous above; instead of a
+ * list it issues one request for as many records.
  */
 final class RawSession implements RawSide, AutoCloseable {
 

@@ -1,6 +1,6 @@
 package io.farheap.bench.raw;
 
-/** One side of {@code bench raw}: the same operations, done its own way. */
+/** One side of {@code bench raw}: the same operations, carried out in its own way. */
 interface RawSide {
 
     /** @return ns for so many operations, one after the other or {@code depth} in flight, as the side was made */

@@ -17,7 +17,7 @@ import io.farheap.verbs.RawLoop;
 import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.VerbsException;
 
-/** A queue pair to a region of a memory server, for the sides of {@code bench raw} that use verbs themselves. */
+/** A queue pair to a region of a memory server, for the sides of {@code bench raw} that use verbs directly. */
 final class RawTarget implements AutoCloseable {
 
     static final int INLINE_BYTES = 172;
@@ -33,13 +33,13 @@ final class RawTarget implements AutoCloseable {
     private final QueuePair queuePair;
     private final RegisteredMemory local;
 
-    /** @param depth of the queue pair; a list has as many records at most, each with local memory of its own */
+    /** @param depth of the queue pair; a list has at most as many records, each with local memory of its own */
     RawTarget(String server, int maxBytes, int depth) {
         control = ControlClient.connect(server);
         control.hello(ControlPlane.PROTOCOL_VERSION);
         lease = control.openLease("bench-raw");
         keeper = new LeaseKeeper(control, lease, (lost, cause) -> {
-            // What is under way then ends with an error.
+            // Operations that are under way then end with an error.
         });
         region = control.allocate(lease.id(), 1).getFirst();
         context = Devices.open();
@@ -69,7 +69,10 @@ final class RawTarget implements AutoCloseable {
         return loop;
     }
 
-    /** The same in Java, on {@code io.farheap.verbs}: each work request filled in anew, lists posted by one call. */
+    /**
+     * The same in Java, on {@code io.farheap.verbs}: each work request is filled in again, and a list is posted by one
+     * call.
+     */
     Verbs verbs(RawOperation operation, int bytes, int depth, int list) {
         return new Verbs(operation, bytes, depth, list);
     }
@@ -137,7 +140,7 @@ final class RawTarget implements AutoCloseable {
 
         private void post(int first) {
             int last = first + list - 1;
-            // The links stay, as the C loop's do; what an operation is made of is written anew.
+            // The links of the list stay, as in the C loop; the fields of each operation are written again.
             for (int i = first; i <= last; i++) {
                 int requestFlags = i == last ? flags | SendRequests.SIGNALED : flags;
                 long to = local.address() + (long) (i - first) * bytes;

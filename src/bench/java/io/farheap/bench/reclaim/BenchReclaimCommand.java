@@ -28,7 +28,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code farheap bench reclaim}: memory servers that leave, and what a load notices of it (Redy, figures 15 and 16).
+ * {@code farheap bench reclaim}: measures how a load is affected by memory servers that leave (Redy, figures 15 and
+ * 16).
  */
 @Command(
         name = "reclaim",
@@ -118,7 +119,7 @@ public final class BenchReclaimCommand implements Callable<Integer> {
                 ReclaimFigures reads = bench.run(false, how.move() == 0 ? 0 : warmUps, turns);
                 ReclaimFigures writes = bench.run(true, how.move() == 0 ? 0 : warmUps, turns);
                 if (how.move() > 0) {
-                    // The first case alone: what is loaded and compiled once.
+                    // Only the first case needs warm-ups, in which classes are loaded and compiled.
                     warmUps = 0;
                 }
                 MoveFigures readMoves = reads.turns().figures();

@@ -13,8 +13,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Servers that leave under writes, and are killed at the end of their notice as a spot machine is, each with room for
- * what it has on another. Every byte of the cache is checked after each. A cache that has lost something is made anew.
+ * Servers that leave under writes, and are killed at the end of their notice as a spot machine is; another server has
+ * room for each one's regions. Every byte of the cache is checked after each reclaim. A cache that has lost data is
+ * created again.
  */
 final class DeadlineReclaims {
 
@@ -83,7 +84,7 @@ final class DeadlineReclaims {
         }
     }
 
-    /** Of the last cache, which is closed: for a report. */
+    /** Returns the device of the last cache, which is closed, for a report. */
     Context device() {
         return Objects.requireNonNull(device);
     }

@@ -9,14 +9,14 @@ import io.farheap.migration.MigrationResult;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A server that leaves a cache under a load, again and again: each time beside a quiet time, a memcpy of as many bytes,
- * and a bare migration of the same regions between the same servers.
+ * A server that leaves a cache under a load, again and again: each reclaim is measured beside a quiet time, a memcpy of
+ * as many bytes, and a bare migration of the same regions between the same servers.
  */
 final class ReclaimBench {
 
     private static final double GIB = 1L << 30;
     private static final long SETTLE_NANOS = 20_000_000;
-    /** Of the bare migration between two servers, there and back, before it is measured. */
+    /** Warm-ups of the bare migration between two servers, there and back. */
     private static final int WARM_UPS = 1;
 
     private final ReclaimRig rig;
@@ -36,13 +36,13 @@ final class ReclaimBench {
      * Measures under a load of reads, or of writes.
      *
      * @param warmUps reclaims before the first that counts
-     * @throws IllegalStateException where a server is not left within its notice
+     * @throws IllegalStateException if the cache has not left a server within its notice
      */
     ReclaimFigures run(boolean write, int warmUps, int repeat) {
         ReclaimFigures figures = new ReclaimFigures();
         try (MigrationLoad load = new MigrationLoad(rig.cache(), write, 1, content)) {
             for (int turn = -warmUps; turn < repeat; turn++) {
-                // What does not count is kept apart.
+                // Warm-ups go into figures of their own.
                 turn(load, turn < 0 ? new ReclaimFigures() : figures);
             }
         }

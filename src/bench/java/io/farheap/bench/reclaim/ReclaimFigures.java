@@ -52,7 +52,7 @@ final class ReclaimFigures {
         gib.add(times.gibPerSecond());
     }
 
-    /** @param bare of the same turn */
+    /** @param bare the bare migration of the same turn */
     void addReclaim(ReclaimTimes times, MigrationResult bare) {
         addReclaim(times);
         ratio.add(times.gibPerSecond() / rate(bare.bytes(), bare.copyNanos()));
@@ -73,7 +73,7 @@ final class ReclaimFigures {
         return reclaims;
     }
 
-    /** Reclaims that have lost anything. */
+    /** Returns how many reclaims have lost data. */
     int lossy() {
         return lossy;
     }
@@ -102,7 +102,7 @@ final class ReclaimFigures {
         return bytes / GIB / (nanos / 1e9);
     }
 
-    /** Where the time goes: medians, in ms. */
+    /** Returns the times of the phases: medians, in ms. */
     String phases() {
         return "%8.1f%8.1f%8.1f%8.1f%9.1f%8.1f%9.1f"
                 .formatted(
@@ -115,7 +115,7 @@ final class ReclaimFigures {
                         end.median());
     }
 
-    /** Fields beside those of a migration's row; means of the medians under both loads. */
+    /** Puts the fields beside those of a migration's row; means of the medians under both loads. */
     static void put(BenchReport.Row row, ReclaimFigures reads, ReclaimFigures writes) {
         row.put("notice_ms", mean(reads.notice.median(), writes.notice.median()))
                 .put("alert_ms", mean(reads.alert.median(), writes.alert.median()))
@@ -137,7 +137,7 @@ final class ReclaimFigures {
                 .put("lost_bytes", reads.lost + writes.lost);
     }
 
-    /** Fields of reclaims with a kill at the end of their notice. */
+    /** Puts the fields of reclaims with a kill at the end of their notice. */
     void putDeadline(BenchReport.Row row) {
         row.put("reclaims", (long) reclaims)
                 .put("lost_reclaims", (long) lossy)

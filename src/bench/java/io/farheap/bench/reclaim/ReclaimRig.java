@@ -26,14 +26,17 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache that a manager found servers for: the regions that are to move are on one of their own, which can be told to
- * leave, the others on another. All servers are processes. One thread, but for the cache.
+ * A cache for which a manager found servers: the regions that are to move are on a server of their own, which can be
+ * asked to leave, the others on another one. All servers are processes. One thread, except for the cache's own.
  */
 final class ReclaimRig implements AutoCloseable {
 
     private static final long PATIENCE_NANOS = TimeLimit.of(60_000_000_000L);
 
-    /** For what a cache says of a server that was killed: as a rule nothing, since nobody told it to leave. */
+    /**
+     * How long to wait for the cache's report on a server that was killed: as a rule there is none, since the server
+     * was not asked to leave.
+     */
     private static final long LAST_WORD_NANOS = TimeLimit.of(3_000_000_000L);
 
     private record Departure(MigrationResult moved, int stayed, long at) {}
@@ -47,12 +50,12 @@ final class ReclaimRig implements AutoCloseable {
     private final Cache cache;
     private final BlockingQueue<Departure> left = new LinkedBlockingQueue<>();
     private volatile long alerted;
-    /** Null where nothing is to move. */
+    /** Null if no region is to move. */
     private @Nullable ServerProcess holder;
 
     private @Nullable ServerProcess spare;
 
-    /** @param notice that its servers have */
+    /** @param notice of its servers */
     ReclaimRig(ManagerProcess manager, ManagerClient asked, MoveOptions options, MoveCase how, Duration notice) {
         this.manager = manager;
         this.asked = asked;
@@ -99,7 +102,7 @@ final class ReclaimRig implements AutoCloseable {
         return cache;
     }
 
-    /** Starts a server with room for what is to move, and returns when the manager has heard of it. */
+    /** Starts a server with room for the regions that are to move, and returns when it has reported to the manager. */
     void startSpare() {
         spare = opened.add(start(how.move()));
     }
@@ -124,7 +127,7 @@ final class ReclaimRig implements AutoCloseable {
         }
     }
 
-    /** Of a server, the manager knows so many free regions. */
+    /** Waits until the manager knows so many free regions of a server. */
     private void awaitFree(ServerProcess server, int regions) {
         await(
                 "the manager has not heard of " + regions + " free regions of memory server " + server.address(),
@@ -133,7 +136,7 @@ final class ReclaimRig implements AutoCloseable {
                                 report.address().equals(server.address()) && report.freeRegions() == regions));
     }
 
-    /** As {@code bench migration} moves regions: from the server that is to leave to the spare one, or back. */
+    /** Moves regions as {@code bench migration} does: from the server that is to leave to the spare one, or back. */
     MigrationResult move(boolean back) {
         ServerProcess from = Objects.requireNonNull(back ? spare : holder);
         ServerProcess to = Objects.requireNonNull(back ? holder : spare);
@@ -144,7 +147,7 @@ final class ReclaimRig implements AutoCloseable {
         return cache.migrate(regions, to.address(), how.options());
     }
 
-    /** The cache has nothing to do with the spare server, as before a {@link #move} there and back. */
+    /** Removes the spare server from the cache, as before a {@link #move} there and back. */
     void leaveSpare() {
         ServerProcess left = Objects.requireNonNull(spare);
         cache.retire(left.address(), moved -> {});
@@ -152,10 +155,10 @@ final class ReclaimRig implements AutoCloseable {
     }
 
     /**
-     * SIGTERM to the server that has the regions, and SIGKILL at the end of its notice, where it has not ended by then.
-     * Then the spare server has its place.
+     * Sends SIGTERM to the server that has the regions, and SIGKILL at the end of its notice if it has not ended by
+     * then. Then the spare server takes its place.
      *
-     * @param whenLeft is run when the cache has left, or the notice is over
+     * @param whenLeft runs when the cache has left, or at the end of the notice
      */
     ReclaimTimes reclaim(Runnable whenLeft) {
         ServerProcess leaver = Objects.requireNonNull(holder);
@@ -168,7 +171,7 @@ final class ReclaimRig implements AutoCloseable {
         BooleanSupplier ended = () -> leaver.await(0);
         BooleanSupplier known = () -> cache.servers().contains(heir.address());
         long connected = look(deadline, () -> known.getAsBoolean() || !left.isEmpty());
-        // The last word: the manager may find another way after one that failed.
+        // The last report counts: after a move that failed the manager may find another target.
         Departure last = null;
         while (System.nanoTime() - deadline < 0 && (last == null || last.stayed() > 0)) {
             last = next(deadline);
@@ -203,7 +206,7 @@ final class ReclaimRig implements AutoCloseable {
         }
     }
 
-    /** The manager has it that the cache is where it is, and so would plan the next move. */
+    /** Waits until the manager knows where the cache is, so that it could plan the next move. */
     void awaitTold() {
         String at = Objects.requireNonNull(holder).address();
         await("the manager has not heard where the cache is", () -> {
@@ -219,7 +222,7 @@ final class ReclaimRig implements AutoCloseable {
         }
     }
 
-    /** @return when it was so, to a ms; 0 where it was not by then */
+    /** @return when the condition became true, to a ms; 0 if it did not by the deadline */
     private static long look(long deadline, BooleanSupplier condition) {
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - deadline > 0) {
@@ -234,10 +237,10 @@ final class ReclaimRig implements AutoCloseable {
         return System.nanoTime();
     }
 
-    /** Also where a server is gone with what the cache had there. */
+    /** Also called if a server is gone with the cache's regions. */
     @Override
     public void close() {
-        // Before its servers, which would wait for it to leave.
+        // The cache before its servers, which would wait for it to leave.
         Closeables.all(cache, opened);
     }
 }

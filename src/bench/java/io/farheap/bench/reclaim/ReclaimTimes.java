@@ -3,16 +3,17 @@ package io.farheap.bench.reclaim;
 import io.farheap.migration.MigrationResult;
 
 /**
- * A server that left a cache, from SIGTERM on. Times are {@code nanoTime}, and 0 for what did not come about.
+ * The times of a server that left a cache, from SIGTERM on. Times are {@code nanoTime}, and 0 for an event that did not
+ * happen.
  *
  * @param signalled SIGTERM was sent
- * @param alerted the cache heard of it
+ * @param alerted the cache was notified
  * @param connected the cache knows the server to which its regions go: the first move begins
  * @param left the last region was released, and the lease given back
  * @param ended the server's process had ended
- * @param moved what has moved
+ * @param moved the result of the moves
  * @param stayed regions that were still on the server at {@code left}
- * @param killed whether it had to be, at the end of its notice
+ * @param killed whether it had to be killed, at the end of its notice
  */
 record ReclaimTimes(
         long signalled,
@@ -26,37 +27,37 @@ record ReclaimTimes(
 
     private static final double GIB = 1L << 30;
 
-    /** From the signal to the alert. */
+    /** Returns the time from the signal to the alert. */
     double noticeMillis() {
         return millis(signalled, alerted);
     }
 
-    /** From the alert until the first region's move begins. */
+    /** Returns the time from the alert until the first region's move begins. */
     double alertMillis() {
         return millis(alerted, connected);
     }
 
-    /** Of all regions: their rooms, their bytes, what was freed. */
+    /** Returns the time of all moves: allocating their regions, copying their bytes, and freeing the old ones. */
     double moveMillis() {
         return moved.totalNanos() / 1e6;
     }
 
-    /** Of their bytes alone. */
+    /** Returns the time of copying alone. */
     double copyMillis() {
         return moved.copyNanos() / 1e6;
     }
 
-    /** What else there was until the lease was given back. */
+    /** Returns the remaining time until the lease was given back. */
     double releaseMillis() {
         return millis(connected, left) - moveMillis();
     }
 
-    /** From then until the process has ended. */
+    /** Returns the time from then until the process has ended. */
     double endMillis() {
         return millis(left, ended);
     }
 
-    /** From the signal until the lease was given back. */
+    /** Returns the time from the signal until the lease was given back. */
     double totalMillis() {
         return millis(signalled, left);
     }

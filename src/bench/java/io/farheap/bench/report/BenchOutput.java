@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/** Where a benchmark's report goes: options that every {@code bench} command mixes in. */
+/** The options for a benchmark's report, which every {@code bench} command mixes in. */
 public final class BenchOutput {
 
     @Option(names = "--json", paramLabel = "FILE", description = "write the figures to this file as one JSON object")
@@ -24,7 +24,7 @@ public final class BenchOutput {
     @Option(names = "--report", paramLabel = "DIR", description = "write plots to this directory, as PNG")
     private @Nullable Path directory;
 
-    /** Fails before the benchmark runs, and not after it, where a file could not be written. */
+    /** Fails before the benchmark runs, and not after it, if a file cannot be written. */
     public void check() {
         OutputFile.check("--json", json);
         if (directory != null) {
@@ -40,7 +40,7 @@ public final class BenchOutput {
         }
     }
 
-    /** A report that says on what, and by which command, its figures are taken. */
+    /** Creates a report with the device and the command of its figures. */
     public BenchReport report(CommandSpec command, Context device) {
         String settings = device.library() == VerbsLibrary.SOFT ? System.getenv(SoftverbsModel.VARIABLE) : null;
         return report(
@@ -49,7 +49,7 @@ public final class BenchOutput {
                 settings);
     }
 
-    /** A report of figures that no device has a part in. */
+    /** Creates a report of figures for which no device was used. */
     public BenchReport report(CommandSpec command) {
         return report(command, "none", null);
     }
@@ -68,7 +68,7 @@ public final class BenchOutput {
         return directory != null;
     }
 
-    /** Writes what the user asked for: the JSON file, and each plot as DIR/NAME.png. */
+    /** Writes the files that the user asked for: the JSON file, and each plot as DIR/NAME.png. */
     public void write(BenchReport report, Plot... plots) {
         try {
             if (json != null) {

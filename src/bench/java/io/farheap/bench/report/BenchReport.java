@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A benchmark's figures and what they were taken on, as one JSON object: {@code device}, {@code model}, {@code cores},
- * {@code command}, what the {@linkplain #summary() summary} has, and {@code rows}. One thread at a time.
+ * A benchmark's figures with their origin, as one JSON object: {@code device}, {@code model}, {@code cores}, {@code
+ * command}, the fields of the {@linkplain #summary() summary}, and {@code rows}. One thread at a time.
  */
 public final class BenchReport {
 
@@ -32,10 +32,10 @@ public final class BenchReport {
     private final JsonArray rows = new JsonArray();
 
     /**
-     * @param device as {@code soft0 (soft)}: its name and the verbs library it belongs to
-     * @param model as {@link SoftverbsModel} says
+     * @param device as {@code soft0 (soft)}: its name and the verbs library to which it belongs
+     * @param model as in {@link SoftverbsModel}
      * @param cores that this process may use
-     * @param command that takes the figures again
+     * @param command by which the figures can be reproduced
      */
     BenchReport(String device, String model, int cores, String command) {
         this.device = device;
@@ -44,7 +44,10 @@ public final class BenchReport {
         this.command = command;
     }
 
-    /** Figures of the whole run: fields of the report itself, before its rows. Each call adds to the same ones. */
+    /**
+     * Returns the figures of the whole run: fields of the report itself, before its rows. Each call returns the same
+     * ones.
+     */
     public Row summary() {
         return new Row(summary);
     }
@@ -68,7 +71,7 @@ public final class BenchReport {
         return command;
     }
 
-    /** What tables and plots print beside their figures. */
+    /** Returns the lines that tables and plots print beside their figures. */
     public List<String> origin() {
         return List.of(
                 "device " + device + ", " + (model.equals(SoftverbsModel.NONE) ? "no model" : "model " + model) + ", "
@@ -108,7 +111,9 @@ public final class BenchReport {
             return add(name, new JsonPrimitive(value));
         }
 
-        /** Rounded to three decimals; null where there is no such figure (it is infinite or not a number). */
+        /**
+         * Puts a number, rounded to three decimals; null if there is no such figure (it is infinite or not a number).
+         */
         public Row put(String name, double value) {
             return add(
                     name,

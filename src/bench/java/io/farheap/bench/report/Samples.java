@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** What one figure was, turn after turn. NaN of none. */
+/** The values of one figure, turn by turn. NaN if there are none. */
 public final class Samples {
 
     private final List<Double> values = new ArrayList<>();

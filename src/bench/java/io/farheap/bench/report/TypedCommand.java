@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A command line as its user typed it, so that it can be typed again. */
+/** A command line as its user typed it, so that it can be repeated. */
 final class TypedCommand {
 
     private static final Pattern PLAIN = Pattern.compile("[\\w@%+=:,./-]+");
@@ -17,7 +17,7 @@ final class TypedCommand {
 
     /**
      * @param softverbs the environment variable SOFTVERBS, or null
-     * @param jvmOptions all of the JVM's; those that users pass through the launcher are told apart
+     * @param jvmOptions all of the JVM's options; it selects those that users pass through the launcher
      */
     static String of(@Nullable String softverbs, List<String> jvmOptions, List<String> arguments) {
         List<String> words = new ArrayList<>();

@@ -1,6 +1,4 @@
-/**
- * What every benchmark's report shares: one JSON object, tables' figures as rows, plots, and what they were taken on.
- */
+/** What all benchmarks' reports share: one JSON object, the figures of tables as rows, plots, and their origin. */
 @NullMarked
 package io.farheap.bench.report;
 

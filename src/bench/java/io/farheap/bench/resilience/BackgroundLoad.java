@@ -13,14 +13,16 @@ import java.util.stream.IntStream;
 
 /**
  * The main class of a process that reads and writes large pieces of one server as fast as it can, until its standard
- * input ends: {@code HOST:PORT BYTES}. It says {@link #BEGUN} with the first piece, and in the end how many bytes it
+ * input ends: {@code HOST:PORT BYTES}. It prints {@link #BEGUN} with the first piece, and at the end how many bytes it
  * has moved, and in how many ns.
  */
 final class BackgroundLoad {
 
     static final String BEGUN = "loading";
 
-    /** Of each direction, under way: the next is there when one is done, and no more wait in the NIC than that. */
+    /**
+     * Pieces under way in each direction: the next is posted when one is done, and no more wait in the NIC than that.
+     */
     private static final int DEPTH = 2;
 
     private static volatile boolean over;
@@ -55,12 +57,12 @@ final class BackgroundLoad {
                 Thread.onSpinWait();
             }
         } catch (IOException e) {
-            // As where it ends.
+            // Counts as the end of the input.
         }
         over = true;
     }
 
-    /** Pieces in one direction; of its own queue, since a queue's operations may wait for one another. */
+    /** Pieces in one direction; with a queue of its own, since a queue's operations may wait for one another. */
     private static final class Direction implements AutoCloseable {
 
         private final RemoteQueue queue;

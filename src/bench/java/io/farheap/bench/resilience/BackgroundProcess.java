@@ -7,14 +7,14 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 
-/** A process that loads one server from when this is open. One thread. */
+/** A process that loads one server while this is open. One thread. */
 final class BackgroundProcess implements AutoCloseable {
 
     private final ChildJvm jvm;
 
     /**
      * @param server its HOST:PORT
-     * @param piece bytes of a READ or WRITE
+     * @param piece bytes of each READ or WRITE
      */
     BackgroundProcess(String server, int piece) {
         try {
@@ -36,7 +36,7 @@ final class BackgroundProcess implements AutoCloseable {
         }
     }
 
-    /** Ends it; how many Gbit/s it has moved. */
+    /** Ends the process, and returns how many Gbit/s it has moved. */
     double end() {
         jvm.end();
         try {

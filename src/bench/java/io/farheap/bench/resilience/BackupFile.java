@@ -17,22 +17,22 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file that has what was written, behind a bounded buffer: one thread of its own takes writes out of it, the oldest
- * first, one at a time, and another reads. A page has whole blocks of the file; of a write of less than a page its
- * block is read and written. Any thread, unless said otherwise.
+ * A file of everything that was written, behind a bounded buffer: one thread of its own takes writes from the buffer,
+ * the oldest first, one at a time, and another thread reads. A page takes whole blocks of the file; for a write of less
+ * than a page the block is read, changed and written. Any thread, unless said otherwise.
  */
 final class BackupFile implements AutoCloseable {
 
-    /** Writes that the buffer holds. */
+    /** The most writes in the buffer. */
     static final int BUFFERED = 256;
-    /** Of {@link #offer}: the buffer is full. */
+    /** Returned by {@link #offer} if the buffer is full. */
     static final long FULL = -1;
 
     private final CloseStack opened = new CloseStack();
     private final FileChannel channel;
     private final int pageBytes;
     private final int blockBytes;
-    /** Of a page in the file, and of a write in the buffer. */
+    /** Bytes of a page in the file, and of a write in the buffer. */
     private final int slotBytes;
 
     private final MemorySegment buffer;
@@ -42,9 +42,9 @@ final class BackupFile implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition offered = lock.newCondition();
-    /** Writes that were taken; with the lock. */
+    /** Count of accepted writes; with the lock. */
     private long accepted;
-    /** Those of them that are in the file; written with the lock. */
+    /** Count of those that are in the file; written with the lock. */
     private volatile long written;
 
     private boolean closed;
@@ -52,7 +52,7 @@ final class BackupFile implements AutoCloseable {
     private final Thread writer;
     private final ExecutorService reader;
 
-    /** @throws UncheckedIOException where there can be no file */
+    /** @throws UncheckedIOException if the file cannot be created */
     BackupFile(BackupPlace place, int pageBytes) {
         this.pageBytes = pageBytes;
         this.blockBytes = place.blockBytes();
@@ -77,8 +77,8 @@ final class BackupFile implements AutoCloseable {
     /**
      * Puts a write into the buffer.
      *
-     * @param bytes a page's, or of a part that is in one block
-     * @return its number, or {@link #FULL}
+     * @param bytes a page, or a part of one that is in one block
+     * @return the write's number, or {@link #FULL}
      */
     long offer(long address, MemorySegment from, int bytes) {
         check();
@@ -98,7 +98,7 @@ final class BackupFile implements AutoCloseable {
         }
     }
 
-    /** Whether that write is in the file. */
+    /** Whether a write is in the file. */
     boolean has(long number) {
         check();
         return number < written;
@@ -139,7 +139,7 @@ final class BackupFile implements AutoCloseable {
         }
     }
 
-    /** Whether there is a write to do; false where it is closed. */
+    /** Waits for a write; false if this is closed. */
     private boolean awaitOffer() {
         lock.lock();
         try {
@@ -159,7 +159,7 @@ final class BackupFile implements AutoCloseable {
         }
     }
 
-    /** Zeros where the file ends before. */
+    /** Reads fully; bytes beyond the end of the file are zeros. */
     private void readAll(MemorySegment to, long position) throws IOException {
         ByteBuffer bytes = to.asByteBuffer();
         while (bytes.hasRemaining()) {
@@ -170,12 +170,15 @@ final class BackupFile implements AutoCloseable {
         }
     }
 
-    /** Room for {@link #read}. */
+    /** Allocates memory for {@link #read}. */
     MemorySegment page(Arena of) {
         return of.allocate(slotBytes, blockBytes);
     }
 
-    /** Whether all of it is in one write that is in the buffer, and is copied then. Does not wait for the disk. */
+    /**
+     * Copies the bytes if one write in the buffer has all of them, and returns whether it did. Does not wait for the
+     * disk.
+     */
     boolean readBuffered(long address, MemorySegment into, int bytes) {
         lock.lock();
         try {
@@ -197,14 +200,14 @@ final class BackupFile implements AutoCloseable {
     }
 
     /**
-     * Reads a page, from the file and what the buffer has of it.
+     * Reads a page, from the file and from the writes in the buffer.
      *
-     * @param into of {@link #page}, and the reading thread's until the future is done
+     * @param into memory of {@link #page}, which belongs to the reading thread until the future is done
      */
     Future<?> read(long page, MemorySegment into) {
         return reader.submit(() -> {
-            // What is in the buffer before the file is read may reach it meanwhile; the other way round it would be
-            // missed.
+            // The buffer is copied before the file is read: a write may move from the buffer to the file meanwhile, and
+            // in the other order it would be missed.
             MemorySegment[] parts = new MemorySegment[BUFFERED];
             int[] offsets = new int[BUFFERED];
             int count = copyBuffered(page, parts, offsets);
@@ -216,7 +219,7 @@ final class BackupFile implements AutoCloseable {
         });
     }
 
-    /** What the buffer has of a page, the oldest first. */
+    /** Copies the writes of a page that are in the buffer, the oldest first. */
     private int copyBuffered(long page, MemorySegment[] parts, int[] offsets) {
         int count = 0;
         lock.lock();
@@ -236,7 +239,7 @@ final class BackupFile implements AutoCloseable {
         return count;
     }
 
-    /** What is in the buffer is dropped, as the file goes too. */
+    /** Writes in the buffer are dropped, as the file is deleted, too. */
     @Override
     public void close() {
         lock.lock();
@@ -246,7 +249,7 @@ final class BackupFile implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        // Neither is interrupted: that would close the channel under the other.
+        // The threads are not interrupted: an interrupt would close the channel that both use.
         ThreadJoiner.join(writer);
         opened.close();
     }

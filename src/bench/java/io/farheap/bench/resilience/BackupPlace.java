@@ -16,14 +16,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Where backups are.
+ * The directory of backups.
  *
- * @param direct whether the file system moves blocks past the page cache
- * @param blockBytes of its blocks: what is read and written is whole ones
+ * @param direct whether the file system supports direct I/O, past the page cache
+ * @param blockBytes of its blocks: only whole blocks are read and written
  */
 record BackupPlace(Path directory, boolean direct, int blockBytes) {
 
-    /** @throws IllegalArgumentException where no file can be written there */
+    /** @throws IllegalArgumentException if no file can be written there */
     static BackupPlace of(Path directory) {
         try {
             int block = Math.toIntExact(Files.getFileStore(directory).getBlockSize());
@@ -42,7 +42,7 @@ record BackupPlace(Path directory, boolean direct, int blockBytes) {
         }
     }
 
-    /** An empty file without a name: it goes with the channel, however the process ends. */
+    /** Opens an empty file without a name: it is deleted with the channel, in whatever way the process ends. */
     FileChannel open() throws IOException {
         Path file = Files.createTempFile(directory, "farheap-backup", "");
         try {

@@ -13,9 +13,9 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One copy far away and one on a local disk, as Infiniswap has it (Hydra, FAST '22, sections 2.2 and 7). A write is
- * done when the far copy has it and the disk's buffer has taken it: where that is full, it waits for the disk. What a
- * lost server had is read from the buffer or the disk, and a write of it is done when the disk has it.
+ * One copy in far memory and one on a local disk, as in Infiniswap (Hydra, FAST '22, sections 2.2 and 7). A write is
+ * done when the far copy has it and the disk's buffer has accepted it: if the buffer is full, it waits for the disk.
+ * Pages of a lost server are read from the buffer or the disk, and a write of such a page is done when the disk has it.
  */
 final class BackupSide implements FarSide {
 
@@ -66,7 +66,7 @@ final class BackupSide implements FarSide {
         private long address;
         private boolean farUnderWay;
         private boolean ended = true;
-        /** Of a write, in the backup. */
+        /** The number of the request's write in the backup. */
         private long number;
 
         private @Nullable Future<?> reading;
@@ -142,7 +142,7 @@ final class BackupSide implements FarSide {
             }
         }
 
-        /** Of a read that fails there, the backup's begins. */
+        /** Polls the far copy; if a read fails there, begins that of the backup. */
         private boolean farEnded() {
             if (!farClient.ended()) {
                 return false;
@@ -184,7 +184,7 @@ final class BackupSide implements FarSide {
 
         @Override
         public void close() {
-            // A read that is under way has the memory.
+            // A read that is under way uses the memory.
             while (reading != null && !reading.isDone()) {
                 Thread.onSpinWait();
             }

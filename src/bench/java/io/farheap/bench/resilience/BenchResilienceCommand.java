@@ -26,7 +26,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap bench resilience}: coded far memory beside copies, with faults and without (Hydra, section 7.1). */
+/**
+ * {@code farheap bench resilience}: measures coded far memory beside copies, with faults and without (Hydra, section
+ * 7.1).
+ */
 @Command(
         name = "resilience",
         mixinStandardHelpOptions = true,
@@ -170,7 +173,7 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         }
         losses(plan, out);
         output.write(report, rows.plots());
-        // What corrupts is meant to show who notices.
+        // Wrong bytes of the corruption fault do not fail the run: it is to show which kinds detect them.
         return rows.wrongBytesBut(FaultOptions.CORRUPTION) == 0 ? 0 : 1;
     }
 
@@ -181,9 +184,9 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         plan.kinds().forEach(kind -> out.printf("  %-20s %.4f%n", kind.name(), LossProbability.of(kind.layout())));
     }
 
-    /** Corruption last: what it leaves wrong in a bare copy would be met by the others. */
+    /** Corruption comes last: the other faults would find the wrong bytes that it leaves in a single copy. */
     private void inTurns(ResiliencePlan plan, ResultRows rows) {
-        // A spare server for slabs that are taken from the one that corrupts.
+        // A spare server for the slabs that are moved from the one that corrupts.
         try (TurnsPart part = new TurnsPart(plan, rows, faults.has(FaultOptions.CORRUPTION) ? 1 : 0)) {
             if (faults.has(FaultOptions.NONE)) {
                 part.none();
@@ -214,7 +217,7 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "--bytes " + bytes + ": it is " + 4 * pageBytes + " (four pages) to " + MOST_BYTES);
         }
-        // Ratios are to these.
+        // The baselines of all ratios.
         Set<String> names = new LinkedHashSet<>(List.of(MemoryKind.ONE_COPY, MemoryKind.TWO_COPIES));
         names.addAll(beside);
         List<MemoryKind> kinds = new ArrayList<>();

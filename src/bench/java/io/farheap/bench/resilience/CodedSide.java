@@ -65,12 +65,12 @@ final class CodedSide implements FarSide {
         private final CodedSession session;
         private final Arena arena;
         private final MemorySegment memory;
-        /** Of those that share the session, this one has what it posts. */
+        /** Whether this client reports the operations of all that share the session. */
         private final boolean counts;
 
         private RequestKind access = new RequestKind(false, 0);
         private long address;
-        /** The session had no room for it yet. */
+        /** Whether the session had no room for the request yet. */
         private boolean waits;
 
         private boolean ended = true;

@@ -27,10 +27,10 @@ import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two copies of each page, compressed (Hydra, FAST '22, section 2.2): eight bytes of length, and what
- * {@link Deflater#BEST_SPEED} makes of it, or the page itself where that is not less. How long each is, clients also
- * know, so they read no more than that. A copy that does not decompress ends a request as {@link CodedStatus#CORRUPT};
- * nothing else is checked.
+ * Two copies of each page, compressed (Hydra, FAST '22, section 2.2): eight bytes of length, and the output of {@link
+ * Deflater#BEST_SPEED}, or the page itself if that is not shorter. Clients also know each page's length, so they read
+ * no more than that. A copy that does not decompress ends a request as {@link CodedStatus#CORRUPT}; there is no other
+ * check.
  */
 final class CompressedSide implements FarSide {
 
@@ -43,7 +43,7 @@ final class CompressedSide implements FarSide {
     private final int slotBytes;
     private final int slotsOfRegion;
     private final SideRegions regions;
-    /** By page: bytes that follow the header; a page's where it is as it was. */
+    /** By page: bytes after the header; those of a page if it is not compressed. */
     private final AtomicIntegerArray lengths;
 
     CompressedSide(RemoteMemory memory, int pageBytes, long bytes) {
@@ -67,7 +67,7 @@ final class CompressedSide implements FarSide {
         }
     }
 
-    /** What a page may take on a server. */
+    /** Returns the most bytes of a page on a server. */
     static int slotBytes(int pageBytes) {
         return pageBytes + HEADER_BYTES;
     }
@@ -81,7 +81,7 @@ final class CompressedSide implements FarSide {
         return new Client();
     }
 
-    /** What the copies that are there now take; slots have room for more. */
+    /** Counts the bytes of the current copies; slots have room for more. */
     @Override
     public double memoryOverhead() {
         long used = IntStream.range(0, lengths.length())
@@ -112,7 +112,7 @@ final class CompressedSide implements FarSide {
         private final CompletionHandler handler = this::completed;
 
         private int page;
-        /** Where a page that is read is to be; null of a write. */
+        /** Destination of a page that is read; null for a write. */
         private @Nullable MemorySegment into;
 
         private int underWay;
@@ -151,7 +151,7 @@ final class CompressedSide implements FarSide {
             ask();
         }
 
-        /** Any copy that is left; nothing is under way afterwards where none is. */
+        /** Reads any copy that is left; if there is none, nothing is under way afterwards. */
         private void ask() {
             int first = random.nextInt(COPIES);
             for (int i = 0; i < COPIES && underWay == 0; i++) {

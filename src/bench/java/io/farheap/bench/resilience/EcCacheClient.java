@@ -18,13 +18,16 @@ import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 
 /**
- * A write copies the page, encodes, posts all splits and waits for all; a read posts k + Δ random ones, and decodes at
- * any k what it then copies. It sleeps until completions come instead of looking for them. One thread. With
- * {@link HydraParts} less of that.
+ * A client of EC-Cache. A write copies the page, encodes, posts all splits and waits for all; a read posts k + Δ random
+ * ones, and decodes from any k of them, and then copies the result. It sleeps until completions come instead of
+ * polling. {@link HydraParts} replace some of that. One thread.
  */
 final class EcCacheClient extends PageClient {
 
-    /** A read whose late splits are still to come keeps its frame: they must not land in another's. */
+    /**
+     * A read of which late splits are still under way keeps its frame: they must not arrive in the frame of another
+     * read.
+     */
     private static final int READ_FRAMES = 16;
 
     private static final int WRITE_FRAME = READ_FRAMES;
@@ -32,7 +35,7 @@ final class EcCacheClient extends PageClient {
     private static final int DEPTH = 32;
     private static final int FRAME_SHIFT = 8;
     private static final int SPLIT_MASK = (1 << FRAME_SHIFT) - 1;
-    /** Short, as a thread may have two clients, each of which is to go on. */
+    /** Short, since a thread may have two clients, both of which have to make progress. */
     private static final long SLEEP_NANOS = 100_000;
 
     private final PageLayout layout;
@@ -43,27 +46,27 @@ final class EcCacheClient extends PageClient {
     private final Coder coder;
     private final RegisteredBuffer buffer;
     private final RemoteQueue queue;
-    /** Data splits that are decoded: here no late one lands. */
+    /** Decoded data splits: no late split arrives here. */
     private final RegisteredBuffer decoded;
 
     private final CompletionHandler handler = this::completed;
     private final SplittableRandom random = new SplittableRandom(1);
     private final long[] addresses;
     private final int[] order;
-    /** By frame: operations whose tags are out. */
+    /** By frame: operations of which the tags are in use. */
     private final int[] underWay = new int[READ_FRAMES + 1];
-    /** By frame: the page that it is of. */
+    /** By frame: the number of its page. */
     private final int[] pages = new int[READ_FRAMES + 1];
 
-    /** By frame: the page that is in it. */
+    /** By frame: the memory of the page in it. */
     private final MemorySegment[] framePages = new MemorySegment[READ_FRAMES];
 
     private int page;
-    /** In the buffer: data splits that are written. */
+    /** Offset in the buffer of the data splits that are written. */
     private long source;
 
     private MemorySegment into = MemorySegment.NULL;
-    /** That of the request. */
+    /** The frame of the current request. */
     private int frame = NO_FRAME;
 
     private int asked;
@@ -82,9 +85,9 @@ final class EcCacheClient extends PageClient {
     }
 
     /**
-     * Owns the buffer from now on.
+     * Takes ownership of the buffer.
      *
-     * @param pagesAt in the buffer, behind the frames: two pages
+     * @param pagesAt offset in the buffer, behind the frames: two pages
      */
     private EcCacheClient(
             RemoteMemory memory,
@@ -167,7 +170,7 @@ final class EcCacheClient extends PageClient {
         }
     }
 
-    /** In the buffer. */
+    /** Returns a split's offset in the buffer. */
     private long sourceOf(int split) {
         return split < layout.dataSplits() ? source + (long) split * splitBytes : at(frame, split);
     }
@@ -180,7 +183,7 @@ final class EcCacheClient extends PageClient {
         ask();
     }
 
-    /** Where a frame is free: splits that have not been asked, at random, until as many are there as are wanted. */
+    /** If a frame is free, reads random splits that were not read before, until as many have arrived as are wanted. */
     private void ask() {
         if (frame == NO_FRAME) {
             int free = 0;
@@ -269,12 +272,12 @@ final class EcCacheClient extends PageClient {
         return Integer.bitCount(arrived) >= layout.dataSplits();
     }
 
-    /** Whether fewer than k are there or on their way. */
+    /** Whether fewer than k splits have arrived or are under way. */
     private boolean missing() {
         return Integer.bitCount(arrived) + underWay[frame] < layout.dataSplits();
     }
 
-    /** A split that comes late to the page where it was decoded is of the same bytes, until the next request. */
+    /** Decodes the page. A split that arrives late in the decoded page has the same bytes, until the next request. */
     private void decode() {
         boolean inPlace = parts.has(HydraParts.IN_PLACE_CODING);
         long from = buffer.segment().address();

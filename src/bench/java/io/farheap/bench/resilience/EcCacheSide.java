@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * EC-Cache over RDMA (Hydra, FAST '22, sections 2.3 and 7): a random group of servers for each page, late binding, and
- * of what makes coding fast the parts that it is given. Nothing is checked, and nothing that is lost is made again.
+ * those parts of Hydra's fast coding that it is given. Nothing is checked, and lost data is not regenerated.
  */
 final class EcCacheSide implements FarSide {
 

@@ -4,32 +4,41 @@ import io.farheap.remote.contract.VerbCounts;
 import io.farheap.resilience.contract.CodedStatus;
 import java.lang.foreign.MemorySegment;
 
-/** One that requests, one request at a time, from a piece of memory of its own. One thread. */
+/** A client that makes one request at a time, from a piece of memory of its own. One thread. */
 interface FarMemoryClient extends AutoCloseable {
 
-    /** Where what is to be written is, and what was read where {@link #found} says nothing else. Of a page. */
+    /**
+     * Returns the memory, of a page, for data to write; data that was read is there unless {@link #found} returns
+     * another place.
+     */
     MemorySegment memory();
 
-    /** Where what the last request read is, until the next. */
+    /** Returns the data that the last request has read; valid until the next request. */
     default MemorySegment found() {
         return memory();
     }
 
-    /** The last request has ended. */
+    /** Begins a request. The last request must have ended. */
     void begin(RequestKind access, long address);
 
-    /** Makes progress; whether the request has ended. Does not wait. */
+    /** Makes progress, and returns whether the request has ended. Does not wait. */
     boolean ended();
 
-    /** Of the request that has ended, by {@link System#nanoTime}: now, where nobody else could have noticed. */
+    /**
+     * Returns when the request ended, by {@link System#nanoTime}: the current time, unless the poll of another client
+     * may have noticed the end before.
+     */
     default long endedAt() {
         return System.nanoTime();
     }
 
-    /** Of the request that has ended: one of {@link CodedStatus}. */
+    /** Returns the status of the ended request, one of {@link CodedStatus}. */
     int status();
 
-    /** Operations since it was opened; of those that share a session one has them all, and the others none. */
+    /**
+     * Returns the operations since it was opened. Of clients that share a session one returns all of them, and the
+     * others none.
+     */
     VerbCounts posted();
 
     @Override

@@ -6,14 +6,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Far memory of one kind, on servers that others have started. */
+/** Far memory of one kind, on servers that are running. */
 interface FarSide extends AutoCloseable {
 
     FarMemoryClient open();
 
     /**
-     * Clients of one thread that request at the same time, each one request, and that share a session where the kind
-     * can. Whoever has opened them closes the stack, and not each of them.
+     * Opens clients of one thread that make requests at the same time, each one request, and that share a session if
+     * the kind supports that. The caller closes the stack, and not each client.
      */
     default List<FarMemoryClient> openLanes(int count, CloseStack opened) {
         List<FarMemoryClient> lanes = new ArrayList<>();
@@ -23,10 +23,10 @@ interface FarSide extends AutoCloseable {
         return lanes;
     }
 
-    /** Bytes of servers for each byte that can be used. */
+    /** Returns the bytes on servers for each usable byte. */
     double memoryOverhead();
 
-    /** Null where nobody keeps it. Any thread. */
+    /** Returns null if the kind does not keep its health. Any thread. */
     @Nullable
     Health health();
 

@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
 
-/** Which faults there are to be, and how bad: options of the command. */
+/** The options of the command that select faults, and how severe they are. */
 final class FaultOptions {
 
     static final String NONE = "none";
@@ -21,12 +21,12 @@ final class FaultOptions {
     static final String PARTITION = "partition";
     static final String REGENERATION = "regeneration";
     static final String REGENERATING = "regenerating";
-    /** What has servers of its own. */
+    /** Faults for which each kind has servers of its own. */
     private static final Set<String> APART = Set.of(CRASH, PARTITION, REGENERATION, REGENERATING);
 
     private static final List<String> ALL =
             List.of(NONE, CRASH, STRAGGLER, BACKGROUND, CORRUPTION, BURST, PARTITION, REGENERATION, REGENERATING);
-    /** What only a software device can be asked for. */
+    /** Faults that only a software device can be asked for. */
     private static final Set<String> ASKED_OF_DEVICE = Set.of(STRAGGLER, CORRUPTION, PARTITION);
 
     private static final Pattern LATE = Pattern.compile("(0?\\.\\d+|[01](?:\\.0*)?):(\\d{1,9})");
@@ -110,10 +110,10 @@ final class FaultOptions {
                             + "anew, 1 to 100 (default: ${DEFAULT-VALUE})")
     private int outages;
 
-    /** Of the operations on a server, that part is so much later. */
+    /** A part of the operations on a server is late by some ns. */
     record Straggler(double part, long nanos, boolean allServers) {}
 
-    /** @throws IllegalArgumentException where something is out of its limits, or cannot be had of this device */
+    /** @throws IllegalArgumentException if a value is out of its limits, or this device does not support a fault */
     void check(long pages) {
         for (String fault : faults) {
             if (!ALL.contains(fault)) {
@@ -156,7 +156,7 @@ final class FaultOptions {
         return faults.contains(fault);
     }
 
-    /** Whether there is one of those whose servers all kinds share. */
+    /** Whether there is a fault for which all kinds share servers. */
     boolean anyInTurns() {
         return faults.stream().anyMatch(fault -> !APART.contains(fault));
     }
@@ -177,22 +177,22 @@ final class FaultOptions {
         return corrupt;
     }
 
-    /** Bytes of a background load's pieces. */
+    /** Returns the bytes of a background load's pieces. */
     int piece() {
         return (int) piece;
     }
 
-    /** Requests of a burst. */
+    /** Returns the requests of a burst. */
     int burst() {
         return burst;
     }
 
-    /** Bytes of a slab that is regenerated alone. */
+    /** Returns the bytes of a slab that is regenerated alone. */
     long slab() {
         return slab;
     }
 
-    /** Turns of what takes servers away. */
+    /** Returns the turns of faults that take servers away. */
     int outages() {
         return outages;
     }

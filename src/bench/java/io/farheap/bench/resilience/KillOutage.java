@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Kills servers, and looks when all that they had is elsewhere. */
+/** Kills servers, and observes when all of their data is on other servers. */
 final class KillOutage extends Outage {
 
     private final ServerCluster cluster;
@@ -15,7 +15,7 @@ final class KillOutage extends Outage {
 
     /**
      * @param count of servers, the first of the cluster, which are killed at once
-     * @param leastNanos for which the load is to go on, also where it is whole before, or never
+     * @param leastNanos for which the load continues, even if the memory is whole before, or never
      */
     KillOutage(ServerCluster cluster, FarSide side, int count, long leastNanos) {
         super("kill", side);

@@ -1,9 +1,10 @@
 package io.farheap.bench.resilience;
 
 /**
- * How likely it is that a cluster loses something where servers die at once (Hydra, sections 2.2 and 7.2.1, figures 2
- * and 15): each group of k + r slabs is on random servers, as where each slab's place is chosen by itself, and is lost
- * with more than r of them. Computed: groups are taken to be independent, as there are many more than servers that die.
+ * The probability that a cluster loses data if servers die at once (Hydra, sections 2.2 and 7.2.1, figures 2 and 15):
+ * each group of k + r slabs is on random servers, as if each slab's place was chosen independently, and is lost with
+ * more than r of them. It is computed: groups are taken to be independent, as there are many more of them than servers
+ * that die.
  */
 final class LossProbability {
 
@@ -15,20 +16,20 @@ final class LossProbability {
 
     private LossProbability() {}
 
-    /** That any group of the paper's cluster is lost, where all are of this layout. */
+    /** Returns the probability that any group of the paper's cluster is lost, if all have this layout. */
     static double of(PageLayout layout) {
         double group = ofGroup(SERVERS, DEAD, layout.splits(), layout.paritySplits());
         double groups = (double) SERVERS * SLABS / layout.splits();
-        // Of 1 - (1 - group)^groups, without its rounding where little is lost.
+        // 1 - (1 - group)^groups, without the rounding errors of small probabilities.
         return -Math.expm1(groups * Math.log1p(-group));
     }
 
     /**
-     * That one group is lost.
+     * Returns the probability that one group is lost.
      *
-     * @param dead of the servers, at most all
-     * @param size servers that it is on, at most all
-     * @param survives so many of its servers' deaths
+     * @param dead how many of the servers die, at most all
+     * @param size servers of the group, at most all
+     * @param survives how many deaths of its servers the group survives
      */
     static double ofGroup(int servers, int dead, int size, int survives) {
         double lost = 0;
@@ -38,7 +39,7 @@ final class LossProbability {
         return Math.min(1, lost);
     }
 
-    /** n over m; 0 where there are none. */
+    /** Returns n over m; 0 if there are no such choices. */
     private static double choices(int n, int m) {
         if (m > n) {
             return 0;

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A kind of far memory that is measured.
  *
- * @param resilience null of one that is not {@link io.farheap.resilience}'s
+ * @param resilience null if the kind is not one of {@link io.farheap.resilience}
  * @param layout of its pages
- * @param opener makes one
+ * @param opener opens it
  */
 record MemoryKind(String name, @Nullable Resilience resilience, int pageBytes, PageLayout layout, Opener opener) {
 
-    /** Takes memory of all servers that are attached. */
+    /** Opens memory on all attached servers. */
     @FunctionalInterface
     interface Opener {
 
@@ -58,11 +58,11 @@ record MemoryKind(String name, @Nullable Resilience resilience, int pageBytes, P
     }
 
     /**
-     * What something coded is compared with.
+     * Returns a baseline for coded memory.
      *
-     * @param coded whose pages it has; EC-Cache also its splits
+     * @param coded the coded kind, of which it has the pages; EC-Cache also has its splits
      * @param directory for a backup
-     * @throws IllegalArgumentException where there is no such baseline
+     * @throws IllegalArgumentException if there is no such baseline
      */
     static MemoryKind baseline(String name, Resilience coded, Path directory) {
         int pageBytes = coded.pageBytes();
@@ -108,22 +108,22 @@ record MemoryKind(String name, @Nullable Resilience resilience, int pageBytes, P
         throw new IllegalArgumentException("--beside " + name + ": there are " + String.join(", ", BASELINES));
     }
 
-    /** Servers that a page is on, and a range of what is coded. */
+    /** Returns the number of servers that a page, or a coded range, is on. */
     int splits() {
         return layout.splits();
     }
 
-    /** Whether other servers are meant to have what a crash kills. */
+    /** Whether other servers should have the data of servers that crash. */
     boolean survives() {
         return layout.paritySplits() > 0 && (resilience == null || resilience.mode() != Resilience.Mode.EC_ONLY);
     }
 
-    /** Servers that a crash kills: as many as it survives, and one where it survives none. */
+    /** Returns how many servers a crash kills: as many as the kind survives, and one if it survives none. */
     int kills() {
         return Math.max(1, layout.paritySplits());
     }
 
-    /** Regions that it takes, of all servers. */
+    /** Returns the regions that it takes, of all servers together. */
     long regions(long bytes, long regionBytes) {
         long rangeBytes = regionBytes / layout.slotBytes() * pageBytes;
         return (bytes + rangeBytes - 1) / rangeBytes * splits();

@@ -5,7 +5,7 @@ import io.farheap.thread.ThreadJoiner;
 import io.farheap.time.TimeLimit;
 import org.jspecify.annotations.Nullable;
 
-/** Takes servers away under load, and looks when all is whole again. A thread of its own, until it is done. */
+/** Takes servers away under load, and observes when all data is whole again. A thread of its own, until it is done. */
 abstract class Outage implements AutoCloseable {
 
     static final long PATIENCE_NANOS = TimeLimit.of(60_000_000_000L);
@@ -30,7 +30,7 @@ abstract class Outage implements AutoCloseable {
         try {
             wholeMillis = take();
         } catch (InterruptedException e) {
-            // It is closed.
+            // It is being closed.
         } catch (Throwable e) {
             failure = e;
         } finally {
@@ -38,10 +38,10 @@ abstract class Outage implements AutoCloseable {
         }
     }
 
-    /** @return ms until nothing was missing any more; NaN where that was not seen, or nothing ever was */
+    /** @return ms until nothing was missing any more; NaN if that was not observed, or if nothing was ever missing */
     abstract double take() throws InterruptedException;
 
-    /** Null of what has none. */
+    /** Null for a kind without health. */
     final @Nullable Health health() {
         return side.health();
     }
@@ -54,7 +54,7 @@ abstract class Outage implements AutoCloseable {
         return done;
     }
 
-    /** What {@link #take} has returned. */
+    /** Returns the result of {@link #take}. */
     final double wholeMillis() {
         Throwable cause = failure;
         if (cause != null) {

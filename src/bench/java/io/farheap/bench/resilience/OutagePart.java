@@ -11,17 +11,17 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Servers that are taken away under load, in turns: each turn of each kind has servers of its own, as what was taken
- * away cannot be used again, and a load without the fault before. Two sessions request at the same time, one that reads
- * what nobody writes, and one that writes: one thread polls both, so that a write that waits holds up no read, and a
- * read no write. One thread.
+ * Takes servers away under load, in turns: each turn of each kind has servers of its own, since a server that was taken
+ * away cannot be used again, and begins with a load without the fault. Two sessions make requests at the same time: one
+ * reads pages that are never written, the other writes. One thread polls both, so that a waiting write delays no read,
+ * and a read no write. One thread.
  */
 final class OutagePart {
 
     /** The reader has one half of the pages, and the writer the other. */
     private static final int HALVES = 2;
 
-    /** A session and what it does, one kind of request after another. */
+    /** A session and its work, one kind of request after another. */
     private static final class Stream {
 
         private final Requester requester;
@@ -45,12 +45,12 @@ final class OutagePart {
         }
     }
 
-    /** Makes what takes servers of a kind away. */
+    /** Creates the outage of a kind's servers. */
     private interface Maker {
         Outage make(MemoryKind kind, ServerCluster cluster, FarSide side);
     }
 
-    /** What came of a kind in all turns. */
+    /** The results of a kind in all turns. */
     private static final class Course {
 
         private final Map<RequestKind, RequestTally> before;
@@ -110,7 +110,7 @@ final class OutagePart {
         this.maker = maker;
     }
 
-    /** As many die at once as it survives. */
+    /** As many servers die at once as the kind survives. */
     static OutagePart crash(ResiliencePlan plan, ResultRows rows, int turns) {
         return new OutagePart(
                 plan,
@@ -121,7 +121,7 @@ final class OutagePart {
                 (kind, cluster, side) -> new KillOutage(cluster, side, kind.kills(), plan.nanos() / turns));
     }
 
-    /** One cannot be reached for so long, and then can. */
+    /** One server cannot be reached for some time, and then can. */
     static OutagePart partition(ResiliencePlan plan, ResultRows rows, int turns, long nanos) {
         return new OutagePart(
                 plan,
@@ -132,7 +132,7 @@ final class OutagePart {
                 (kind, cluster, side) -> new PartitionOutage(cluster, side, nanos, plan.nanos() / turns));
     }
 
-    /** One kind after the other, again and again: first without the fault and then with it. */
+    /** Runs one kind after the other, again and again: first without the fault and then with it. */
     void run() {
         rows.title(fault);
         plan.kinds().forEach(kind -> courses.put(kind, new Course(tallies(), tallies())));
@@ -146,7 +146,7 @@ final class OutagePart {
         Course course = courseOf(kind);
         int spare = kind.survives() ? taken.applyAsInt(kind) : 0;
         int servers = kind.splits() + spare;
-        // All of those that are gone may come to one.
+        // All regions of the servers that are gone may move to one.
         long regions = kind.regions(plan.bytes(), plan.regionBytes()) / kind.splits() + 1;
         long nanos = plan.nanos() / turns;
         try (CloseStack opened = new CloseStack()) {
@@ -200,8 +200,8 @@ final class OutagePart {
     }
 
     /**
-     * Both streams, until the outage is over, or for so long; what is under way then is awaited, and is in the figures:
-     * a stall may be the last.
+     * Runs both streams, until the outage has ended, or for a time; then waits for the requests under way, which count:
+     * the last one may be a stall.
      */
     private static void load(
             Stream reader, Stream writer, Map<RequestKind, RequestTally> tallies, @Nullable Outage outage, long nanos) {

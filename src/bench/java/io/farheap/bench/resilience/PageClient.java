@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client of what keeps whole pages alone: a part is read by reading its page, and written by reading its page,
+ * A client of memory that stores whole pages only: a part is read by reading its page, and written by reading its page,
  * changing it and writing it. One thread.
  */
 abstract class PageClient implements FarMemoryClient {
@@ -16,11 +16,11 @@ abstract class PageClient implements FarMemoryClient {
     private final Arena arena = Arena.ofConfined();
     private final int pageBytes;
     private final MemorySegment memory;
-    /** The page that a part is of. */
+    /** The page that contains the part. */
     private final MemorySegment whole;
 
     private RequestKind access = new RequestKind(false, 0);
-    /** Where the page that is fetched is to be. */
+    /** The destination of the page that is being read. */
     private MemorySegment reading;
 
     private int page;
@@ -33,7 +33,7 @@ abstract class PageClient implements FarMemoryClient {
         this(pageBytes, null);
     }
 
-    /** @param pages that it uses: two; null where they may be of any memory */
+    /** @param pages memory for two pages; null if any memory will do */
     PageClient(int pageBytes, @Nullable MemorySegment pages) {
         MemorySegment both = pages == null ? arena.allocate(2L * pageBytes, ALIGNMENT) : pages;
         this.pageBytes = pageBytes;
@@ -45,18 +45,18 @@ abstract class PageClient implements FarMemoryClient {
     /** Begins to read a page. */
     abstract void fetch(int number, MemorySegment into);
 
-    /** Where the page that was fetched is, until the next request. */
+    /** Returns the page that was fetched; valid until the next request. */
     MemorySegment fetched(MemorySegment into) {
         return into;
     }
 
-    /** Begins to write a page, which stays as it is until that has ended. */
+    /** Begins to write a page, which must not change until the write has ended. */
     abstract void store(int number, MemorySegment from);
 
-    /** Makes progress; whether what was begun last has ended. */
+    /** Makes progress, and returns whether the last operation has ended. */
     abstract boolean step();
 
-    /** Of what has ended: one of {@link CodedStatus}. */
+    /** Returns the status of the ended operation, one of {@link CodedStatus}. */
     abstract int result();
 
     @Override

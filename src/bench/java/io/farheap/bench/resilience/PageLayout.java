@@ -3,12 +3,12 @@ package io.farheap.bench.resilience;
 import io.farheap.resilience.contract.Resilience;
 
 /**
- * Where a page is.
+ * How a page is stored.
  *
  * @param dataSplits k
  * @param paritySplits r; a page is on k + r servers
  * @param additional Δ
- * @param slotBytes of a page on each of them
+ * @param slotBytes bytes of a page on each of them
  */
 record PageLayout(int dataSplits, int paritySplits, int additional, int slotBytes) {
 
@@ -17,7 +17,7 @@ record PageLayout(int dataSplits, int paritySplits, int additional, int slotByte
                 resilience.dataSplits(), resilience.paritySplits(), resilience.additional(), resilience.splitBytes());
     }
 
-    /** Of whole pages, each in a slot. */
+    /** The layout of copies of whole pages, each in a slot. */
     static PageLayout copies(int copies, int slotBytes) {
         return new PageLayout(1, copies - 1, 0, slotBytes);
     }

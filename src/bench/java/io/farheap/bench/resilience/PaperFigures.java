@@ -12,23 +12,23 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ratios that Hydra's text gives of its 4 KB pages (8+2, Δ=1; with corruption r=3), each beside the same one of this
- * run. What it only draws is not here. Its "X times better than" stands as 1 / X.
+ * Ratios that Hydra's text gives for its 4 KB pages (8+2, Δ=1; with corruption r=3), each beside the same ratio of this
+ * run. Values that appear only in its plots are not here. Its "X times better than" is 1 / X here.
  */
 final class PaperFigures {
 
-    /** As the other side of a ratio: the same system without the fault. */
+    /** The other side of a ratio is the same system without the fault. */
     static final String WITHOUT_FAULT = FaultOptions.NONE;
 
     /**
      * A ratio of a kind.
      *
      * @param system the name of the kind
-     * @param mode of what is coded; a kind that is not has none
-     * @param tail of 99th percentiles, else of medians
+     * @param mode of coded memory; other kinds have none
+     * @param tail whether it is a ratio of 99th percentiles; if not, of medians
      * @param to the name of a kind, or {@link #WITHOUT_FAULT}
-     * @param least NaN where the text says only how much it is at most
-     * @param where in the paper
+     * @param least NaN if the text only gives an upper bound
+     * @param where the place in the paper
      */
     record PaperClaim(
             String system,
@@ -65,7 +65,7 @@ final class PaperFigures {
         add(FaultOptions.NONE, false, true, MemoryKind.SSD_BACKUP, 1 / 2.04, 1 / 1.93, latency);
         add(FaultOptions.NONE, true, false, MemoryKind.SSD_BACKUP, 1 / 2.22, 1 / 1.9, latency);
         add(FaultOptions.NONE, true, true, MemoryKind.SSD_BACKUP, 1 / 2.2, 1 / 1.74, latency);
-        // EC-Cache has late binding, but none of the other parts: what each of them leaves, multiplied.
+        // EC-Cache has late binding, but none of the other parts: the factors of these, multiplied.
         String parts = "figure 10, its parts multiplied";
         double readParts = (1 - 0.51) * (1 - 0.28);
         double writeParts = readParts * (1 - 0.38);
@@ -119,7 +119,7 @@ final class PaperFigures {
         CLAIMS.add(new PaperClaim(MemoryKind.CODED, Mode.FAILURE_RECOVERY, fault, write, tail, to, least, most, where));
     }
 
-    /** What a part of Hydra leaves of a median. */
+    /** Adds the factor by which a part of Hydra reduces a median. */
     private static void part(HydraParts part, boolean write, HydraParts before, double leaves) {
         CLAIMS.add(new PaperClaim(
                 part.kind,
@@ -133,7 +133,7 @@ final class PaperFigures {
                 FIGURE_10));
     }
 
-    /** What the paper says of such a row; of whole pages alone. */
+    /** Returns the paper's ratios for a row; only for whole pages. */
     static List<PaperClaim> of(MemoryKind kind, RequestKind access, String fault) {
         if (access.bytes() != kind.pageBytes()) {
             return List.of();
@@ -148,9 +148,9 @@ final class PaperFigures {
     }
 
     /**
-     * Puts the paper's ratios into a row, and ours where the row has not got them yet.
+     * Puts the paper's ratios into a row, and ours if the row does not have them yet.
      *
-     * @param same what other kinds' same requests were with the same fault, and this kind's
+     * @param same results of all kinds, this one included, for the same requests with the same fault
      * @return lines for people
      */
     static List<String> put(

@@ -4,8 +4,8 @@ import io.farheap.command.ServerFaults;
 import io.farheap.resilience.contract.Health;
 
 /**
- * Cuts the first server off for a while: nothing reaches its device and nothing comes from it, but its control plane
- * answers, so that nobody takes it for dead.
+ * Cuts the first server off for a while: no operation reaches its device or leaves it, but its control plane answers,
+ * so that it is not taken for dead.
  */
 final class PartitionOutage extends Outage {
 
@@ -13,15 +13,15 @@ final class PartitionOutage extends Outage {
     private final long cutNanos;
     private final long leastNanos;
 
-    /** When it was last seen to become whole; 0 where nothing was missing. */
+    /** When the memory last became whole; 0 if nothing was missing. */
     private long whole;
 
     private boolean missing;
     private long regenerated;
 
     /**
-     * @param cutNanos how long it cannot be reached
-     * @param leastNanos for which the load is to go on afterwards, also where it is whole before, or never
+     * @param cutNanos how long the server cannot be reached
+     * @param leastNanos for which the load continues afterwards, even if the memory is whole before, or never
      */
     PartitionOutage(ServerCluster cluster, FarSide side, long cutNanos, long leastNanos) {
         super("partition", side);
@@ -37,7 +37,7 @@ final class PartitionOutage extends Outage {
         long cut = System.nanoTime();
         try (faults) {
             faults.cut();
-            // A busy machine's server may take a while to follow.
+            // On a busy machine the effect may come late.
             long from = System.nanoTime();
             while (System.nanoTime() - from < cutNanos) {
                 look();
@@ -57,13 +57,13 @@ final class PartitionOutage extends Outage {
         return nanos < leastNanos || missing && nanos < PATIENCE_NANOS;
     }
 
-    /** A slab that is regenerated between two looks was missing too. */
+    /** Examines the health. A slab that was regenerated between two looks was missing, too. */
     private void look() {
         Health health = health();
         if (health == null) {
             return;
         }
-        // What is lost for good is not waited for.
+        // Data that is lost for good is not waited for.
         boolean some = !health.whole() && health.mayLose() >= 0;
         if (!some && health.whole() && (missing || health.regenerated() != regenerated)) {
             whole = System.nanoTime();

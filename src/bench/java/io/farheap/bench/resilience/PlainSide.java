@@ -22,8 +22,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One copy and nothing around it: READs and WRITEs of a queue, from and to registered memory. Whatever is coded is
- * compared with what the device does.
+ * One copy without any protection: READs and WRITEs of a queue, from and to registered memory. It is the device's own
+ * speed, with which coded memory is compared.
  */
 final class PlainSide implements FarSide {
 
@@ -33,7 +33,7 @@ final class PlainSide implements FarSide {
 
     private final RemoteMemory memory;
     private final int pageBytes;
-    /** Of a region, those that whole pages take. */
+    /** Bytes of a region that whole pages take. */
     private final long usedBytes;
 
     private final long regionBytes;
@@ -62,7 +62,7 @@ final class PlainSide implements FarSide {
         return regions;
     }
 
-    /** What has that address. */
+    /** Returns the region of an address. */
     RemoteRegion region(long address) {
         return regions.get((int) (address / usedBytes));
     }
@@ -92,13 +92,13 @@ final class PlainSide implements FarSide {
         regions.close();
     }
 
-    /** A queue of a thread, and its clients: each has a page of the memory, and a number that its operations carry. */
+    /** A thread's queue and its clients: each has a page of the memory, and a number that its operations carry. */
     private final class Lanes implements AutoCloseable {
 
         private final RemoteQueue queue;
         private final RegisteredBuffer buffer;
         private final List<Client> clients = new ArrayList<>();
-        /** By a server's index: when it may be connected anew. */
+        /** By a server's index: when it may be reconnected. */
         private final Map<Integer, Long> mending = new HashMap<>();
 
         private final CompletionHandler handler = this::completed;
@@ -134,7 +134,10 @@ final class PlainSide implements FarSide {
             queue.poll(handler);
         }
 
-        /** Connects anew, in the background: nobody else does, and the server may come back. Not inside the poll. */
+        /**
+         * Reconnects to a server in the background, since it may come back, and nothing else here reconnects. Not
+         * called inside the poll.
+         */
         void mend(RemoteServer server) {
             poll();
             int index = server.index();
@@ -158,7 +161,7 @@ final class PlainSide implements FarSide {
         private final MemorySegment memory;
         private RequestKind access = new RequestKind(false, 0);
         private long address;
-        /** The queue had no room for it yet. */
+        /** Whether the queue had no room for the request yet. */
         private boolean waits;
 
         private boolean ended = true;

@@ -66,7 +66,7 @@ final class RandomGroups implements AutoCloseable {
         return regions.get(region[page * layout.splits() + split]);
     }
 
-    /** In its region. */
+    /** Returns a split's offset in its region. */
     long offset(int page, int split) {
         return (long) slot[page * layout.splits() + split] * layout.slotBytes();
     }

@@ -7,12 +7,12 @@ import io.farheap.thread.ThreadJoiner;
 import java.util.Locale;
 
 /**
- * Requests while a slab is made anew, beside the same requests while another core copies memory, in turns: pages of one
- * range are read and written, one after the other, one request under way. One thread, and one that copies.
+ * Measures requests while a slab is regenerated, beside the same requests while another core copies memory, in turns:
+ * pages of one range are read and written, one after the other, one request under way. One thread, and one that copies.
  */
 final class RegenerationLoadPart {
 
-    /** Hydra, section 7.3, whose writes wait for the whole slab. */
+    /** The ratio of Hydra, section 7.3, of which writes wait for the whole slab. */
     private static final double PAPER_READ = 1.09;
 
     private static final double PAPER_WRITE = 1.31;

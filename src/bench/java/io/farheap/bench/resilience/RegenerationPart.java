@@ -8,15 +8,15 @@ import io.farheap.resilience.contract.Health;
 import java.util.Locale;
 
 /**
- * Regeneration alone: of one range a server is killed, one write makes its slab void, and nobody requests until it is
- * whole again; in turns with memcpys of the bytes that were read, by one core: between mappings that are used, and out
- * of one that is new, as a server's of its sources are. One thread.
+ * Measures regeneration alone: a server of one range is killed, one write makes its slab void, and there are no
+ * requests until the slab is whole again. This takes turns with memcpys, by one core, of the bytes that were read:
+ * between used mappings, and from a new mapping, as a server's mapping of its sources is. One thread.
  */
 final class RegenerationPart {
 
     private static final double MILLIS = 1e6;
     private static final double GIB = 1L << 30;
-    /** Hydra, section 7.3, of 1 GB: to place, to read and to decode. */
+    /** Hydra, section 7.3, for 1 GB: to place, to read and to decode. */
     private static final double PAPER_MILLIS = 54 + 170 + 50;
 
     private final ResiliencePlan plan;
@@ -62,7 +62,7 @@ final class RegenerationPart {
             SlabLoss loss = new SlabLoss(cluster, side, requester, kind.pageBytes());
             TurnSamples measured = new TurnSamples();
             for (int turn = 0; turn < turns; turn++) {
-                // A write that was late has made a slab void: the next loss is to be the only one.
+                // A late write may have made a slab void: the next loss must be the only one.
                 loss.awaitWhole();
                 Health before = loss.health();
                 loss.kill();
@@ -82,7 +82,7 @@ final class RegenerationPart {
         }
     }
 
-    /** In each turn. */
+    /** The samples of each turn. */
     private static final class TurnSamples {
         final Samples millis = new Samples();
         final Samples copyMillis = new Samples();

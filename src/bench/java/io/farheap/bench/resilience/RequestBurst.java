@@ -5,10 +5,7 @@ import io.farheap.lifetime.Closeables;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Requests that are issued at once, each to pages of its own, and then a pause as long as they took, in which the
- * client does nothing. One thread.
- */
+/** Issues several requests at once, each to pages of its own, and then pauses for as long as they took. One thread. */
 final class RequestBurst implements AutoCloseable {
 
     private final CloseStack opened = new CloseStack();
@@ -30,7 +27,7 @@ final class RequestBurst implements AutoCloseable {
         }
     }
 
-    /** One after another, pauses included, for so long; at least one. */
+    /** Runs one burst after another, pauses included, for a time; at least one. */
     void run(RequestKind access, long forNanos, RequestTally tally) {
         long bytesBefore = postedBytes();
         long from = System.nanoTime();

@@ -1,6 +1,6 @@
 package io.farheap.bench.resilience;
 
-/** A kind of request that is measured. */
+/** A kind of measured request. */
 record RequestKind(boolean write, int bytes) {
 
     String op() {

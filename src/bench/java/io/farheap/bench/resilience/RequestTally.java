@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 
-/** What became of requests of one kind, turn after turn. One thread. */
+/** The results of requests of one kind, turn by turn. One thread. */
 final class RequestTally {
 
     private static final int DIGITS = 3;
@@ -14,11 +14,11 @@ final class RequestTally {
 
     private final Histogram all = new Histogram(LONGEST_NANOS, DIGITS);
     private final Histogram turn = new Histogram(LONGEST_NANOS, DIGITS);
-    /** By turn; NaN of one without a request that ended well. */
+    /** By turn; NaN if no request of it succeeded. */
     private final List<Double> medians = new ArrayList<>();
 
     private final List<Double> tails = new ArrayList<>();
-    /** By turn, of each request; NaN where it was not measured. */
+    /** By turn, for each request; NaN if it was not measured. */
     private final List<Double> cpus = new ArrayList<>();
 
     private long endedInTurn;
@@ -43,12 +43,12 @@ final class RequestTally {
         wrongBytes += wrong;
     }
 
-    /** Bytes of READs and WRITEs for its requests. */
+    /** Adds bytes of READs and WRITEs for its requests. */
     void posted(long bytes) {
         wireBytes += bytes;
     }
 
-    /** Processor time that its thread took for requests of this turn, in ns. */
+    /** Adds processor time of its thread for requests of this turn, in ns. */
     void cpu(double nanos) {
         cpuOfTurn += nanos;
     }
@@ -64,18 +64,18 @@ final class RequestTally {
         turn.reset();
     }
 
-    /** What the reading of everything found afterwards. */
+    /** Adds the result of reading everything afterwards. */
     void verified(RequestTally reads) {
         wrongBytes += reads.wrongBytes;
         unreadPages += reads.lost + reads.shown;
     }
 
-    /** Pages that could not be had when everything was read. */
+    /** Returns how many pages could not be read when everything was read. */
     long unreadPages() {
         return unreadPages;
     }
 
-    /** Those that ended well. */
+    /** Returns how many requests succeeded. */
     long requests() {
         return all.getTotalCount() + turn.getTotalCount();
     }
@@ -84,47 +84,49 @@ final class RequestTally {
         return wrongBytes;
     }
 
-    /** Requests that ended as lost. */
+    /** Returns how many requests ended as lost. */
     long lost() {
         return lost;
     }
 
-    /** Requests that ended as corrupt. */
+    /** Returns how many requests ended as corrupt. */
     long shown() {
         return shown;
     }
 
-    /** Bytes of READs and WRITEs for each byte that was asked for or given; NaN where they were not counted. */
+    /** Returns bytes of READs and WRITEs for each byte that was read or written; NaN if they were not counted. */
     double wireOverhead(int bytes) {
         return wireBytes == 0 ? Double.NaN : (double) wireBytes / ((requests() + lost + shown) * bytes);
     }
 
-    /** The median of the turns' medians, in ns; NaN of none. */
+    /** Returns the median of the turns' medians, in ns; NaN if there are none. */
     double median() {
         return median(medians);
     }
 
-    /** The median of the turns' 99th percentiles, in ns; NaN of none. */
+    /** Returns the median of the turns' 99th percentiles, in ns; NaN if there are none. */
     double tail() {
         return median(tails);
     }
 
-    /** The median over turns of this one's median to another's in the same turn. */
+    /** Returns the median over turns of the ratio of this median to another's in the same turn. */
     double medianRatio(RequestTally to) {
         return ratio(medians, to.medians);
     }
 
-    /** The same of 99th percentiles. */
+    /** The same for 99th percentiles. */
     double tailRatio(RequestTally to) {
         return ratio(tails, to.tails);
     }
 
-    /** The median of the turns' processor time for a request, in ns; NaN where it was not measured. */
+    /** Returns the median of the turns' processor time for a request, in ns; NaN if it was not measured. */
     double cpu() {
         return median(cpus);
     }
 
-    /** The median over turns of this one's processor time for a request to another's in the same turn. */
+    /**
+     * Returns the median over turns of the ratio of this processor time for a request to another's in the same turn.
+     */
     double cpuRatio(RequestTally to) {
         return ratio(cpus, to.cpus);
     }
@@ -143,12 +145,12 @@ final class RequestTally {
         return median(ratios);
     }
 
-    /** Of all turns; NaN of none. */
+    /** Returns a percentile over all turns; NaN if there are no requests. */
     double percentile(double percent) {
         return all.getTotalCount() == 0 ? Double.NaN : all.getValueAtPercentile(percent);
     }
 
-    /** The longest request, however it ended. */
+    /** Returns the longest request, including failed ones. */
     double longestMicros() {
         return longestNanos / 1e3;
     }

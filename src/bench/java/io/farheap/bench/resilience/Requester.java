@@ -5,8 +5,8 @@ import io.farheap.resilience.contract.CodedStatus;
 import java.util.SplittableRandom;
 
 /**
- * Requests at random places, each of which is timed from its issue until its client knows that it has ended, and
- * compared with the shadow afterwards. One thread.
+ * Makes requests at random places. Each is timed from its issue until its client knows that it has ended, and then
+ * compared with the shadow. One thread.
  */
 final class Requester implements AutoCloseable {
 
@@ -25,8 +25,8 @@ final class Requester implements AutoCloseable {
 
     /**
      * @param bytes of the memory, whole pages
-     * @param every of so many pages it uses one
-     * @param first of them, from 0
+     * @param every it uses one page out of this many
+     * @param first the first of its pages, from 0
      */
     Requester(FarMemoryClient client, ShadowMemory shadow, int pageBytes, long bytes, int every, int first) {
         this.client = client;
@@ -38,7 +38,7 @@ final class Requester implements AutoCloseable {
         this.random = new SplittableRandom(first + 1L);
     }
 
-    /** A request anywhere in its pages. */
+    /** Prepares a request to a random place in its pages. */
     void prepare(RequestKind what) {
         long page = (long) random.nextInt(pages / every) * every + first;
         prepare(what, page * pageBytes + (long) random.nextInt(pageBytes / what.bytes()) * what.bytes());
@@ -52,7 +52,7 @@ final class Requester implements AutoCloseable {
         }
     }
 
-    /** What was prepared. */
+    /** Issues the prepared request. */
     void issue() {
         over = false;
         begun = System.nanoTime();
@@ -70,7 +70,7 @@ final class Requester implements AutoCloseable {
         issue();
     }
 
-    /** Makes progress; whether what was issued has ended. Does not wait. */
+    /** Makes progress, and returns whether the issued request has ended. Does not wait. */
     boolean over() {
         if (!over && client.ended()) {
             over = true;
@@ -79,7 +79,7 @@ final class Requester implements AutoCloseable {
         return over;
     }
 
-    /** Makes progress, and tells the tally once it has ended. Does not wait. */
+    /** Makes progress, and adds the request to the tally when it has ended. Does not wait. */
     boolean ended(RequestTally tally) {
         if (over()) {
             tell(tally);
@@ -87,7 +87,7 @@ final class Requester implements AutoCloseable {
         return over;
     }
 
-    /** Of what has ended: compares it with the shadow. */
+    /** Compares the ended request with the shadow, and adds it to the tally. */
     void tell(RequestTally tally) {
         int status = client.status();
         int bytes = access.bytes();
@@ -100,7 +100,7 @@ final class Requester implements AutoCloseable {
         tally.ended(status, nanos, read ? shadow.wrong(address, client.found(), bytes) : 0);
     }
 
-    /** One after another, for so long; at least one. */
+    /** Runs one request after another, for a time; at least one. */
     void run(RequestKind what, long forNanos, RequestTally tally) {
         long bytesBefore = postedBytes();
         double cpu = CpuTime.now();
@@ -113,7 +113,7 @@ final class Requester implements AutoCloseable {
         tally.posted(postedBytes() - bytesBefore);
     }
 
-    /** Of READs and WRITEs since its client was opened. */
+    /** Returns bytes of READs and WRITEs since its client was opened. */
     long postedBytes() {
         VerbCounts posted = client.posted();
         return posted.bytesRead() + posted.bytesWritten();

@@ -3,12 +3,12 @@ package io.farheap.bench.resilience;
 import java.util.List;
 
 /**
- * What is measured.
+ * The plan of a run.
  *
- * @param kinds the baselines, and what is coded last
+ * @param kinds the baselines, and coded memory last
  * @param bytes of the memory, whole pages
- * @param regionBytes of a server: what is coded has one range of them
- * @param nanos of a figure, all turns together
+ * @param regionBytes of a server: coded memory has one range of such regions
+ * @param nanos for a figure, all turns together
  * @param turns of each side
  */
 record ResiliencePlan(List<MemoryKind> kinds, long bytes, long regionBytes, long nanos, int turns) {
@@ -17,7 +17,7 @@ record ResiliencePlan(List<MemoryKind> kinds, long bytes, long regionBytes, long
         return kinds.getLast();
     }
 
-    /** What ratios of such requests are to: of a read to one copy, of a write to two. */
+    /** Returns the baseline of ratios of such requests: one copy for a read, two for a write. */
     MemoryKind baseline(RequestKind access) {
         String name = access.write() ? MemoryKind.TWO_COPIES : MemoryKind.ONE_COPY;
         return kinds.stream()
@@ -39,7 +39,10 @@ record ResiliencePlan(List<MemoryKind> kinds, long bytes, long regionBytes, long
     /** Bytes of the smaller requests. */
     static final int SMALL = 64;
 
-    /** Regions that each of some servers needs for all kinds at once, a background load's, and some to spare. */
+    /**
+     * Returns the regions that each of some servers needs for all kinds at once, for a background load, and some spare
+     * ones.
+     */
     long regions(int servers) {
         long all = kinds.stream()
                 .mapToLong(kind -> kind.regions(bytes, regionBytes))
@@ -47,7 +50,7 @@ record ResiliencePlan(List<MemoryKind> kinds, long bytes, long regionBytes, long
         return all / servers + kinds.size() + 2;
     }
 
-    /** Before a figure: what is compiled last is not before a second. */
+    /** Time before a figure: the last code is compiled after about a second. */
     long warmUpNanos() {
         return 2 * nanos;
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Plots of requests of a page: latency over memory (as Hydra's figure 1), 99th percentiles by fault (as figures 11 and
- * 12), and what is lost with servers over memory (as figure 2). One thread.
+ * 12), and the probability of loss over memory (as figure 2). One thread.
  */
 final class ResiliencePlots {
 
@@ -31,7 +31,7 @@ final class ResiliencePlots {
         return system + " " + op + " " + fault;
     }
 
-    /** None where no request was measured. */
+    /** Returns no plot if no request was measured. */
     Plot[] plots() {
         List<Plot> plots = new ArrayList<>();
         for (String op : List.of("read", "write")) {
@@ -65,7 +65,7 @@ final class ResiliencePlots {
         return plot.logarithmicY();
     }
 
-    /** Of each system a line from the median up to the 99th percentile. */
+    /** Draws a line for each system from the median up to the 99th percentile. */
     private Plot overMemory(String op) {
         Plot plot = Plot.lines(
                 "resilience-" + op + "-memory",

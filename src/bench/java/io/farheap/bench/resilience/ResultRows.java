@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
 final class ResultRows {
 
     /**
-     * What a fault did beside.
+     * The consequences of a fault.
      *
-     * @param regenerateMillis from the fault until all is whole again, the median of all times; NaN where it is not, or
-     *     nothing was lost
-     * @param times that happened
+     * @param regenerateMillis from the fault until all is whole again, the median of all times; NaN if it does not
+     *     become whole, or nothing was lost
+     * @param times how often that happened
      * @param bytesRead by regeneration
      * @param bytesRebuilt by regeneration
-     * @param bytesByServers those of them that the new slabs' servers made
+     * @param bytesByServers the part of these that the new slabs' servers rebuilt
      */
     record Repair(double regenerateMillis, int times, long bytesRead, long bytesRebuilt, long bytesByServers) {
 
@@ -38,9 +38,9 @@ final class ResultRows {
     /**
      * A figure.
      *
-     * @param ownWithout what the same requests of the same side were without the fault, or null
-     * @param same what all kinds' same requests were with the same fault, as far as they have run
-     * @param baseline what a read's ratios are to (one copy), and a write's (two copies); or null
+     * @param ownWithout results of the same requests of the same side without the fault, or null
+     * @param same results of all kinds for the same requests with the same fault, as far as they have run
+     * @param baseline for ratios of reads (one copy), and of writes (two copies); or null
      */
     record FigureRow(
             MemoryKind kind,
@@ -144,17 +144,17 @@ final class ResultRows {
                 .forEach(this::note);
     }
 
-    /** Of the rows there are. */
+    /** Returns plots of the rows so far. */
     Plot[] plots() {
         return plots.plots();
     }
 
-    /** Wrong bytes of a row. */
+    /** Adds wrong bytes of a row. */
     void count(String fault, long wrong) {
         wrongBytes.merge(fault, wrong, Long::sum);
     }
 
-    /** In all rows, but those of a fault. */
+    /** Returns the wrong bytes of all rows, except those of one fault. */
     long wrongBytesBut(String fault) {
         return wrongBytes.entrySet().stream()
                 .filter(entry -> !entry.getKey().equals(fault))
@@ -162,12 +162,12 @@ final class ResultRows {
                 .sum();
     }
 
-    /** A line about the fault whose rows were added. */
+    /** Prints a line about the fault of the last rows. */
     void note(String line) {
         out.println("  " + line);
     }
 
-    /** Of the whole run. */
+    /** Returns the report of the whole run. */
     BenchReport report() {
         return report;
     }

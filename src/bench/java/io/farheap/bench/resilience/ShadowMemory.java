@@ -8,17 +8,17 @@ import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import java.util.SplittableRandom;
 
-/** What far memory must contain, kept here by those who write it. One thread. */
+/** The expected content of far memory, updated by the writers. One thread. */
 final class ShadowMemory implements AutoCloseable {
 
     private static final int UNIT = 64;
-    /** Odd, and with bits all over: neighbouring words have nothing in common. */
+    /** Odd, and with bits in all positions, so that neighbouring words differ in many bits. */
     private static final long STEP = 0x9E3779B97F4A7C15L;
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment bytes;
     private final SplittableRandom random;
-    /** By unit: a write of it has failed, so it may be there or not. */
+    /** By unit: whether a write of it has failed, so that it may have taken effect or not. */
     private final BitSet unknown = new BitSet();
 
     ShadowMemory(long size, long seed) {
@@ -26,7 +26,9 @@ final class ShadowMemory implements AutoCloseable {
         random = new SplittableRandom(seed);
     }
 
-    /** Something to write that is nowhere else. The second half of each unit repeats a word: it can be compressed. */
+    /**
+     * Composes data to write that is unique. The second half of each unit repeats a word, so that it can be compressed.
+     */
     void compose(MemorySegment memory, int length) {
         long word = random.nextLong();
         for (int at = 0; at < length; at += Long.BYTES) {
@@ -50,7 +52,7 @@ final class ShadowMemory implements AutoCloseable {
         return (int) (address / UNIT);
     }
 
-    /** Of what was read, the bytes that nobody has written there last. */
+    /** Returns how many of the bytes that were read differ from the last write there. */
     long wrong(long address, MemorySegment memory, int length) {
         if (MemorySegment.mismatch(memory, 0, length, bytes, address, address + length) < 0) {
             return 0;

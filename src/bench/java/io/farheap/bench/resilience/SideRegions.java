@@ -8,13 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Regions that a side has of servers, and which of these are lost to it. One thread takes them; afterwards any thread.
+ * The regions of a side on its servers, and which of them are lost to it. One thread takes them; afterwards any thread.
  */
 final class SideRegions implements AutoCloseable {
 
     private final RemoteMemory memory;
     private final List<RemoteRegion> taken = new ArrayList<>();
-    /** By index, of which a cluster has far fewer than 64. */
+    /** By index, as bits: a cluster has far fewer than 64. */
     private volatile long lost;
 
     SideRegions(RemoteMemory memory) {
@@ -27,12 +27,12 @@ final class SideRegions implements AutoCloseable {
         return region;
     }
 
-    /** In the order in which they were taken. */
+    /** Returns a region by the order in which they were taken. */
     RemoteRegion get(int index) {
         return taken.get(index);
     }
 
-    /** Its server is never used again: it may have missed what was written since. */
+    /** Marks a region as lost: its server is never used again, since it may have missed later writes. */
     synchronized void lose(RemoteRegion region) {
         lost |= 1L << region.serverIndex();
     }
@@ -49,7 +49,7 @@ final class SideRegions implements AutoCloseable {
                     memory.release(region);
                 }
             } catch (IllegalStateException | ControlException e) {
-                // A server that was killed: it goes with the lease.
+                // The server was killed: the region ends with the lease.
             }
         }
         taken.clear();

@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** A server of a range that is killed, whose slab a write then finds gone, and that is made anew. One thread. */
+/** Kills a server of a range, of which the slab is found gone by a write, and is then regenerated. One thread. */
 final class SlabLoss {
 
     /** Each turn kills a server, and has a spare one for it. */
@@ -28,7 +28,7 @@ final class SlabLoss {
         return Math.min(plan.turns(), MOST_TURNS);
     }
 
-    /** Those that make anew what is lost. */
+    /** Returns the kinds that regenerate lost data. */
     static Stream<MemoryKind> kinds(ResiliencePlan plan) {
         return plan.kinds().stream().filter(kind -> kind.resilience() != null && kind.survives());
     }
@@ -55,7 +55,7 @@ final class SlabLoss {
     }
 
     /**
-     * After {@link #kill}: writes until the slab is void.
+     * Called after {@link #kill}: writes until the slab is void.
      *
      * @return when that write was issued, by {@link System#nanoTime}
      */
@@ -86,7 +86,7 @@ final class SlabLoss {
         }
     }
 
-    /** @throws IllegalStateException where that was too long ago for a slab not to be whole */
+    /** @throws IllegalStateException if a slab should have been whole by now */
     static void awaitInTime(long from) {
         if (System.nanoTime() - from > Outage.PATIENCE_NANOS) {
             throw new IllegalStateException("a slab of a killed server is not regenerated in "

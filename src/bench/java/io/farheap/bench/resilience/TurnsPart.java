@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * All kinds on the same servers, in turns: one side after another, again and again, each blocking with one request
- * under way, but for bursts. One thread.
+ * Measures all kinds on the same servers, in turns: one side after another, again and again, each blocking with one
+ * request under way, except for bursts. One thread.
  */
 final class TurnsPart implements AutoCloseable {
 
@@ -40,7 +40,7 @@ final class TurnsPart implements AutoCloseable {
     private final ServerCluster cluster;
     private final List<Side> sides = new ArrayList<>();
     private final Map<Key, RequestTally> withoutFault = new HashMap<>();
-    /** Of those that have left the server that corrupts: ms since it began to. */
+    /** By kind that has left the server that corrupts: ms since the corruption began. */
     private final Map<MemoryKind, Double> left = new HashMap<>();
 
     private long corruptSince;
@@ -82,7 +82,7 @@ final class TurnsPart implements AutoCloseable {
         withoutFault.putAll(measure(FaultOptions.NONE, ONE_UNDER_WAY));
     }
 
-    /** One server is late, or all are. */
+    /** One server is late, or all of them are. */
     void straggler(FaultOptions.Straggler late) {
         rows.title(FaultOptions.STRAGGLER);
         try (CloseStack faults = new CloseStack()) {
@@ -112,7 +112,7 @@ final class TurnsPart implements AutoCloseable {
         }
     }
 
-    /** So many requests at once, and a pause. */
+    /** Issues so many requests at once, and then pauses. */
     void burst(int count) {
         rows.title(FaultOptions.BURST);
         try (CloseStack bursts = new CloseStack()) {
@@ -178,7 +178,7 @@ final class TurnsPart implements AutoCloseable {
         return all;
     }
 
-    /** Whether it has given its slabs on the first server up, and has new ones: to a turn. */
+    /** Observes, once a turn, whether a side has given up its slabs on the first server and has new ones. */
     private void look(Side side) {
         Health health = side.side().health();
         if (health == null || left.containsKey(side.kind()) || !health.whole()) {

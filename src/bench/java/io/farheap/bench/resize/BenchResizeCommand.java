@@ -19,7 +19,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap bench resize}: what a load notices of a capacity that changes. */
+/** {@code farheap bench resize}: measures how a load is affected by a capacity that changes. */
 @Command(
         name = "resize",
         mixinStandardHelpOptions = true,

@@ -6,7 +6,10 @@ import io.farheap.bench.report.Samples;
 import io.farheap.cache.Cache;
 import java.util.concurrent.locks.LockSupport;
 
-/** A cache that grows and shrinks under a load of what stays; each time between two quiet times that are as long. */
+/**
+ * Grows and shrinks a cache under a load on the part that stays; each resize is measured between two quiet times of the
+ * same length.
+ */
 final class ResizeBench {
 
     private static final long SETTLE_NANOS = 20_000_000;
@@ -69,27 +72,27 @@ final class ResizeBench {
         return quiet;
     }
 
-    /** Operations a second beside those of the quiet times around. */
+    /** Returns the ratios of operations a second to those of the quiet times around. */
     Samples ratio() {
         return ratio;
     }
 
-    /** Of two quiet times. */
+    /** Returns the ratios between two quiet times. */
     Samples same() {
         return same;
     }
 
-    /** The longest request of each turn, us. */
+    /** Returns the longest request of each turn, us. */
     Samples longest() {
         return longest;
     }
 
-    /** That of the quiet times around. */
+    /** Returns the longest request of the quiet times around. */
     Samples quietLongest() {
         return quietLongest;
     }
 
-    /** What a resize takes. */
+    /** Returns how long resizes take. */
     Samples millis() {
         return millis;
     }

@@ -18,8 +18,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code farheap bench search}: the time and the answers of the searches for a configuration, on models of a simulated
- * system.
+ * {@code farheap bench search}: compares the times and the answers of the searches for a configuration, on models of a
+ * simulated system.
  */
 @Command(
         name = "search",

@@ -17,7 +17,7 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
- * Lets the exact search and Redy's search for the same random objectives, in turns, and compares answers and times. One
+ * Runs the exact search and Redy's search for the same random objectives, in turns, and compares answers and times. One
  * thread at a time.
  */
 final class SearchContest {
@@ -177,7 +177,7 @@ final class SearchContest {
             return longest / 1e3;
         }
 
-        /** Of processor time: what the search itself took, whatever else the machine did. */
+        /** Returns processor time, which the other load of the machine does not affect. */
         double longestCpuMicros() {
             return longestCpu / 1e3;
         }

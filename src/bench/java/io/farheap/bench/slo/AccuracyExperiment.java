@@ -16,14 +16,15 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
- * How well a model keeps its promises (Redy, section 7.3): objectives are drawn between the lowest and the highest
- * figures of the model, latency and throughput independently and uniformly; for each that can be met, a configuration
- * is searched and measured. One draw of each bounds reads and writes at the same place between their own lowest and
- * highest: under a fixed mix both are as frequent as the mix says. One thread at a time.
+ * Measures how accurate a model's predictions are (Redy, section 7.3): objectives are drawn between the lowest and the
+ * highest figures of the model, latency and throughput independently and uniformly; for each objective that can be met,
+ * a configuration is searched and measured. One draw sets the bounds of reads and of writes at the same relative place
+ * between their own lowest and highest figures: under a fixed mix both are as frequent as the mix says. One thread at a
+ * time.
  */
 public final class AccuracyExperiment {
 
-    /** Of objectives that are drawn, per objective that is wanted. */
+    /** The most draws for each wanted objective. */
     private static final int MOST_DRAWS = 100;
 
     private static final int WARM_UPS = 2_000;
@@ -36,7 +37,7 @@ public final class AccuracyExperiment {
     private int drawn;
 
     /**
-     * @param margin by which predictions are to be better than what is asked
+     * @param margin by which predictions have to be better than the objective
      * @param seed of the objectives
      */
     public AccuracyExperiment(PerformanceModel model, double margin, long seed) {
@@ -46,9 +47,9 @@ public final class AccuracyExperiment {
     }
 
     /**
-     * Draws objectives until so many of them can be met, or hardly any can.
+     * Draws objectives until so many of them can be met, or it turns out that hardly any can.
      *
-     * @return those, with what was chosen
+     * @return the objectives that can be met, with the chosen configurations
      */
     public List<SloChoice> draw(int count) {
         SplittableRandom warmUp = new SplittableRandom(count);
@@ -71,7 +72,7 @@ public final class AccuracyExperiment {
         return choices;
     }
 
-    /** How many objectives were drawn, those that cannot be met included. */
+    /** Returns how many objectives were drawn, including those that cannot be met. */
     public int drawn() {
         return drawn;
     }
@@ -94,7 +95,7 @@ public final class AccuracyExperiment {
                 : new Objective(latency.at(latencyShare), perSecond.at(throughputShare));
     }
 
-    /** Measures what was chosen for one objective. */
+    /** Measures the configuration that was chosen for an objective. */
     public SloResult measure(SloChoice choice, Measurement measurement) throws InterruptedException {
         Performance real = measurement.measure(choice.chosen().configuration());
         SloResult result = new SloResult(choice, real, CoreDistance.nanos());
@@ -102,15 +103,15 @@ public final class AccuracyExperiment {
         return result;
     }
 
-    /** All that were measured. */
+    /** Returns all results. */
     public List<SloResult> results() {
         return List.copyOf(results);
     }
 
     /**
-     * The configurations that would meet most of the objectives if the one were used for all, as the model predicts it.
+     * Returns the configurations of which each alone would meet the most objectives, by the model's predictions.
      *
-     * @param most how many of them
+     * @param most how many configurations
      */
     public List<Configuration> fixedBaselines(int most) {
         List<Configuration> all = model.space().stream()
@@ -127,7 +128,7 @@ public final class AccuracyExperiment {
                 .toList();
     }
 
-    /** How many of the objectives one performance meets. */
+    /** Returns how many of the objectives one performance meets. */
     public int fixedMet(Performance performance) {
         return (int) results.stream()
                 .filter(result -> result.choice().slo().metBy(performance))

@@ -22,7 +22,7 @@ public final class AccuracyReport {
     private @Nullable Performance baselinePerformance;
     private int baselineMet = -1;
 
-    /** @param wanted objectives that can be met */
+    /** @param wanted number of objectives that can be met */
     public AccuracyReport(AccuracyExperiment experiment, int wanted, double margin, PrintStream out) {
         this.experiment = experiment;
         this.wanted = wanted;
@@ -64,7 +64,7 @@ public final class AccuracyReport {
                 missed);
     }
 
-    /** What one configuration would do for all the objectives. The one that meets most of them counts. */
+    /** Adds the performance of one configuration for all the objectives. The one that meets most of them counts. */
     public void baseline(Configuration configuration, Performance real) {
         int met = experiment.fixedMet(real);
         if (met > baselineMet) {
@@ -75,9 +75,9 @@ public final class AccuracyReport {
     }
 
     /**
-     * Prints the summary and adds it, and a row for each objective.
+     * Prints the summary and adds it to the report, with a row for each objective.
      *
-     * @param others share of the processors that others had meanwhile
+     * @param others share of the processors that other processes used meanwhile
      */
     public void summarize(BenchReport report, double others) {
         List<SloResult> results = experiment.results();
@@ -173,7 +173,7 @@ public final class AccuracyReport {
                 .put("core_round_trip_ns", result.coresNanos());
     }
 
-    /** Redy's figures 13 and 14: of what was asked, predicted and is real, the share up to each value. */
+    /** Plots Redy's figures 13 and 14: for asked, predicted and real figures, the share up to each value. */
     public Plot[] plots() {
         return new Plot[] {
             plot(
@@ -222,7 +222,7 @@ public final class AccuracyReport {
         return results.stream().mapToDouble(figure).sorted().toArray();
     }
 
-    /** The smallest value that so large a share of them does not exceed. */
+    /** Returns the smallest value that this share of them does not exceed. */
     private static double at(double[] sorted, double share) {
         return sorted.length == 0
                 ? Double.NaN

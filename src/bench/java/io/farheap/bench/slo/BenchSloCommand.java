@@ -28,7 +28,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap bench slo}: whether caches do what was asked of them (Redy, section 7.3, figures 13 and 14). */
+/** {@code farheap bench slo}: measures whether caches meet their objectives (Redy, section 7.3, figures 13 and 14). */
 @Command(
         name = "slo",
         mixinStandardHelpOptions = true,
@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
         })
 public final class BenchSloCommand implements Callable<Integer> {
 
-    /** Of configurations that may be the best to use for all objectives, so many are measured. */
+    /** How many candidates for the best fixed configuration are measured. */
     private static final int BASELINES = 3;
 
     @Option(

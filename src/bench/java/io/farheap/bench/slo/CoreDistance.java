@@ -8,14 +8,14 @@ import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /**
- * How long a cache line takes from one core to another and back. The cores of a virtual machine are moved about on the
- * processors of its host, and this is then several times as much from one second to another: figures of threads that
- * work together say little without it. One thread at a time.
+ * Measures how long a cache line takes from one core to another and back. A host moves the cores of a virtual machine
+ * among its processors, and this time may then change several-fold from one second to another: without it, figures of
+ * cooperating threads mean little. One thread at a time.
  */
 public final class CoreDistance {
 
     private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
-    /** Two lines apart, as processors fetch them in pairs. */
+    /** Two lines apart, since processors fetch lines in pairs. */
     private static final int PING = 16;
 
     private static final int PONG = 48;
@@ -30,8 +30,8 @@ public final class CoreDistance {
     private CoreDistance() {}
 
     /**
-     * Of the first and the last core of this process, in ns there and back, within 10 ms; not a number where there is
-     * one.
+     * Returns the time between the first and the last core of this process, in ns there and back; it measures for 10
+     * ms. NaN if there is only one core.
      */
     public static double nanos() {
         List<Integer> cores = Cores.near("");
@@ -65,14 +65,14 @@ public final class CoreDistance {
         ThreadAffinity.pin(core);
         long start = System.nanoTime();
         long trips = 0;
-        // The best of several short stretches: in the others one of the two may not have been running.
+        // The best of several short stretches: in the others one of the two threads may not have been running.
         nanos = Double.MAX_VALUE;
         for (long now = start; now - start < NANOS; ) {
             for (int i = 0; i < BATCH; i++) {
                 trips++;
                 CELL.setRelease(cells, PING, trips);
                 while ((long) CELL.getAcquire(cells, PONG) != trips) {
-                    // It is on its way.
+                    // The line is on its way.
                 }
             }
             long end = System.nanoTime();

@@ -6,16 +6,19 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** How much of the machine's processors others had while something was measured: it says what the figures are worth. */
+/**
+ * Measures how much of the machine's processors other processes used during a measurement, which shows how reliable its
+ * figures are.
+ */
 public final class OtherLoad {
 
     private static final Path STATISTICS = Path.of("/proc/stat");
     private static final double TICKS_PER_SECOND = 100;
-    /** Of the kernel's columns: idle, and waiting for a disk. */
+    /** Columns of the kernel: idle, and waiting for a disk. */
     private static final int IDLE = 3;
 
     private static final int WAITING = 4;
-    /** Of these, the time of guests is in others already. */
+    /** Columns that count: the time of guests is contained in these already. */
     private static final int COLUMNS = 8;
 
     private final List<ProcessHandle> ours;
@@ -32,13 +35,13 @@ public final class OtherLoad {
     /**
      * Begins now.
      *
-     * @param ours processes that are not others
+     * @param ours processes that do not count as others
      */
     public static OtherLoad since(List<ProcessHandle> ours) {
         return new OtherLoad(ours);
     }
 
-    /** From 0 to 1; not a number where the kernel does not say. */
+    /** Returns the share, from 0 to 1; NaN if the kernel does not provide it. */
     public double share() {
         double seconds =
                 (System.nanoTime() - start) / 1e9 * Runtime.getRuntime().availableProcessors();

@@ -4,8 +4,8 @@ import io.farheap.slo.CandidateConfiguration;
 import io.farheap.slo.Slo;
 
 /**
- * What was found for an objective.
+ * The result of the search for an objective.
  *
- * @param searchNanos how long that took
+ * @param searchNanos how long it took
  */
 public record SloChoice(Slo slo, CandidateConfiguration chosen, long searchNanos) {}

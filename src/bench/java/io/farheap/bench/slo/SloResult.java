@@ -4,7 +4,7 @@ import io.farheap.slo.Objective;
 import io.farheap.slo.Performance;
 
 /**
- * What a configuration that was chosen for an objective really does.
+ * The real performance of the configuration that was chosen for an objective.
  *
  * @param coresNanos a cache line's round trip between cores at that time ({@link io.farheap.bench.slo.CoreDistance})
  */
@@ -34,14 +34,17 @@ public record SloResult(SloChoice choice, Performance real, double coresNanos) {
         return choice.chosen().predicted();
     }
 
-    /** By which share of the real one the prediction is wrong: reads' or writes', whichever is more so. */
+    /**
+     * Returns the error of the prediction as a share of the real latency: that of reads or of writes, whichever is
+     * greater.
+     */
     public double latencyError() {
         return Math.max(
                 error(predicted().readLatencyNanos(), real.readLatencyNanos()),
                 error(predicted().writeLatencyNanos(), real.writeLatencyNanos()));
     }
 
-    /** As {@link #latencyError}. */
+    /** As {@link #latencyError}, for throughput. */
     public double throughputError() {
         return Math.max(
                 error(predicted().readsPerSecond(), real.readsPerSecond()),
@@ -52,7 +55,7 @@ public record SloResult(SloChoice choice, Performance real, double coresNanos) {
         return real == 0 ? 0 : Math.abs(predicted - real) / real;
     }
 
-    /** The bound on average latency, of reads and writes as they are mixed, in ns. */
+    /** Returns the bound on average latency over the mix of reads and writes, in ns. */
     public double askedLatencyNanos() {
         double reads = predicted().readsPerSecond();
         double writes = predicted().writesPerSecond();

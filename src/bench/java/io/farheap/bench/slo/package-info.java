@@ -1,4 +1,4 @@
-/** How well performance models keep their promises, and what the machine did meanwhile. */
+/** Measures how accurate performance models are, and the state of the machine meanwhile. */
 @NullMarked
 package io.farheap.bench.slo;
 

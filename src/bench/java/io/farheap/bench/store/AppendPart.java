@@ -20,15 +20,16 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long an append to far memory above files takes until it has ended: at far memory, at the file, or at the file
- * with a sync behind it. One append at a time, which begins when nothing of the one before it is under way; in turns.
+ * Measures how long an append to far memory above files takes until it has ended: with the commit point at far memory,
+ * at the file, or at the file with a sync. One append at a time, which begins when the one before it has ended in all
+ * tiers; in turns.
  */
 final class AppendPart {
 
     private static final long FAR_BYTES = 64 << 20;
     private static final int FILE_TIER = 1;
 
-    /** Of one device: appends go round in one piece of memory. */
+    /** The side of one device: appends reuse one piece of memory cyclically. */
     private static final class Side implements AppendCompletion, IoCompletion, AutoCloseable {
 
         private final String name;
@@ -75,7 +76,7 @@ final class AppendPart {
                 if (counts) {
                     latency.recordValue(System.nanoTime() - begun);
                 }
-                // The slower tier has it too before the next begins.
+                // The slower tier must have it, too, before the next append begins.
                 while (!released) {
                     handle.poll();
                 }

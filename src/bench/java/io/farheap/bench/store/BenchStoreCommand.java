@@ -25,7 +25,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap bench store}: what a store's durability costs. */
+/** {@code farheap bench store}: measures what a store's durability costs. */
 @Command(
         name = "store",
         mixinStandardHelpOptions = true,

@@ -11,8 +11,8 @@ import java.io.PrintStream;
 import java.util.Locale;
 
 /**
- * What a load keeps of its throughput while a checkpoint is made, against a quiet time just before: of each kind, all
- * of the log in local memory, above files.
+ * Measures which part of its throughput a load keeps during a checkpoint, against a quiet time just before: for each
+ * kind of checkpoint, with all of the log in local memory, above files.
  */
 final class CheckpointPart {
 

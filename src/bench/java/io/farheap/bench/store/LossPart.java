@@ -13,8 +13,8 @@ import java.io.PrintStream;
 import java.util.List;
 
 /**
- * A memory server that is killed under a load, far memory above files with the commit point at the file: what the load
- * does before, while far memory is gone, and when another server's has been filled.
+ * Kills a memory server under a load, with far memory above files and the commit point at the file: measures the load
+ * before, while far memory is gone, and after another server's memory was filled.
  */
 final class LossPart {
 
@@ -27,7 +27,7 @@ final class LossPart {
         long room = 3 * plan.data().logBytes() + 16 * StorePlan.SEGMENT_BYTES;
         try (CloseStack resources = new CloseStack()) {
             FarCacheProcess lost = resources.add(new FarCacheProcess(room));
-            // Read until no handle uses it any more: closed behind the device.
+            // Read until no handle uses it any more: closed after the device.
             FarCacheProcess other = resources.add(new FarCacheProcess(room));
             ScratchDirectory directory = resources.add(new ScratchDirectory(plan.directory(), "farheap-store"));
             TieredDevice device = resources.add(new TieredDevice(

@@ -16,8 +16,8 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 
 /**
- * How fast a store recovers that was closed behind a checkpoint, against a sequential read of its log by the same
- * device, in turns: with an index to be made from the log, and with one in the checkpoint.
+ * Measures how fast a store recovers that was closed after a checkpoint, against a sequential read of its log by the
+ * same device, in turns: with an index that is rebuilt from the log, and with one in the checkpoint.
  */
 final class RecoveryPart {
 
@@ -106,7 +106,7 @@ final class RecoveryPart {
                 .device(device)
                 .directory(directory.resolve("checkpoints"))
                 .indexInCheckpoints(index)
-                // Each round begins with the same one.
+                // So that each round begins with the same checkpoint.
                 .checkpointOnClose(false)
                 .memory(plan.somewhatLocal())
                 .pageBytes(StorePlan.PAGE_BYTES)
@@ -125,7 +125,7 @@ final class RecoveryPart {
         }
     }
 
-    /** Several pieces in flight, so that it is the disk that is measured. */
+    /** Reads with several pieces in flight, so that the disk is the limit. */
     private static void readAll(FileDevice device) {
         int[] inFlight = {0};
         IoCompletion completion = (token, status) -> {

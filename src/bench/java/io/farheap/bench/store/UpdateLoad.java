@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that reads and writes records of a store, half of each, uniformly, until it is closed. Values follow from
- * keys, and each that is read is checked.
+ * A thread that reads and writes records of a store, half of each, uniformly, until it is closed. Values are derived
+ * from keys, and each value that is read is checked.
  */
 final class UpdateLoad implements AutoCloseable {
 
@@ -33,7 +33,7 @@ final class UpdateLoad implements AutoCloseable {
         this.thread = Thread.ofPlatform().name("load").start(this::run);
     }
 
-    /** Every record, by the calling thread. */
+    /** Writes every record, on the calling thread. */
     static void fill(FarStore store, DataSet data) {
         try (StoreSession session = store.openSession();
                 Arena arena = Arena.ofConfined()) {
@@ -79,7 +79,7 @@ final class UpdateLoad implements AutoCloseable {
         }
     }
 
-    /** All of them have ended when it returns. */
+    /** Reads; all requests have ended when it returns. */
     private void read(StoreSession session, long[] keys, MemorySegment into) {
         int at = 0;
         while (at < GROUP) {
@@ -108,7 +108,7 @@ final class UpdateLoad implements AutoCloseable {
         }
     }
 
-    /** Operations that have ended. */
+    /** Returns operations that have ended. */
     long done() {
         Throwable cause = failure;
         if (cause != null) {
@@ -117,12 +117,12 @@ final class UpdateLoad implements AutoCloseable {
         return done.getOpaque();
     }
 
-    /** Reads that have not found their value. */
+    /** Returns reads that did not find the expected value. */
     long failed() {
         return failed.get();
     }
 
-    /** Operations a second for a while, which lasts until at least one has ended. */
+    /** Returns operations a second over a time, which lasts until at least one has ended. */
     double rate(long nanos) throws InterruptedException {
         long before = done();
         long begun = System.nanoTime();

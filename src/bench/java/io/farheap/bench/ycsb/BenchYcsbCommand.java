@@ -24,7 +24,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap bench ycsb}: a store that outgrows its memory, beside what people use. */
+/** {@code farheap bench ycsb}: measures a store that outgrows its memory, beside the usual products. */
 @Command(
         name = "ycsb",
         mixinStandardHelpOptions = true,
@@ -47,7 +47,7 @@ public final class BenchYcsbCommand implements Callable<Integer> {
     private static final int MOST_THREADS = 64;
     private static final int MOST_VALUE = 1 << 16;
     private static final int LARGE_VALUE = 1024;
-    /** With values of 8 bytes; with longer ones so many that the log is about as long. */
+    /** Default with values of 8 bytes; with longer values, as many records as make the log about as long. */
     private static final long USUAL_RECORDS = 4_000_000;
 
     private static final int USUAL_RECORD_BYTES = 24;

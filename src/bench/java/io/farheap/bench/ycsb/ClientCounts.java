@@ -2,33 +2,33 @@ package io.farheap.bench.ycsb;
 
 import org.HdrHistogram.Histogram;
 
-/** What a client has done. Written by its thread. */
+/** Counts of a client's operations. Written by its thread. */
 public final class ClientCounts {
 
     /** Operations that have ended. */
     public long ended;
-    /** Of them, those that found no value, or another one, or failed. */
+    /** Of these, operations that found no value, or a wrong one, or failed. */
     public long wrong;
     /** Operations that waited for a device. */
     public long pending;
     /** Reads of a device. */
     public long deviceReads;
-    /** Of no meaning, but that a compiler must not leave out what it comes from. */
+    /** Without meaning: it keeps the compiler from removing the reads from which it is computed. */
     long touched;
 
     private final Histogram latency = new Histogram(3);
 
-    /** One operation's, of those that are timed. */
+    /** Adds the latency of one timed operation. */
     public void took(long nanos) {
         latency.recordValue(Math.max(0, nanos));
     }
 
-    /** So many operations that took as long. */
+    /** Adds the same latency for several operations. */
     void took(long nanos, long operations) {
         latency.recordValueWithCount(nanos, operations);
     }
 
-    /** An operation that has ended. */
+    /** Counts an operation that has ended. */
     public void end(boolean right) {
         ended++;
         if (!right) {

@@ -18,21 +18,21 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Contestants that have loaded one set of records, with one budget of local memory, and take turns. Each is opened and
- * loaded after the other. What cannot be opened is absent, with a reason.
+ * Contestants that hold the same set of records, with the same budget of local memory, and take turns. They are opened
+ * and loaded one after the other. A contestant that cannot be opened is absent, with a reason.
  */
 final class Contest implements AutoCloseable {
 
     static final String LOCAL = "local";
     static final String FAR = "far";
     static final String FILE = "file";
-    /** With a part of the same local memory for copies of what was read. */
+    /** With a part of the same local memory for copies of records that were read. */
     static final String FAR_CACHED = "far-cached";
 
     static final String FILE_CACHED = "file-cached";
     static final String FIO = "fio";
     static final String TIERED = "tiered";
-    /** Files alone as yet, to be given far memory. */
+    /** At first files only; it gets far memory later. */
     static final String RESIZED = "resized";
 
     static final String RAW = "raw";
@@ -41,7 +41,7 @@ final class Contest implements AutoCloseable {
     static final String OFF_HEAP_TOUCHED = "offheap-touched";
     static final String FASTER = "faster";
 
-    /** What the paper or others compare with, and cannot be had here. */
+    /** Contestants of the paper or of other papers that cannot be measured here. */
     static final Map<String, String> ELSEWHERE = new TreeMap<>(Map.of(
             "chronicle-map", "its core did not run on JDK 25 early in 2026",
             "smb-direct", "the paper's second peer needs a Windows server with an RDMA device"));
@@ -61,7 +61,7 @@ final class Contest implements AutoCloseable {
     private final Map<String, Contestant> open = new LinkedHashMap<>();
     private final Map<String, String> absent = new LinkedHashMap<>();
 
-    /** @param localShare of a store's log, and so what the others have */
+    /** @param localShare of a store's log in local memory, which is also the budget of the other contestants */
     Contest(YcsbPlan plan, double localShare, FarCachePool memories, PrintWriter progress) {
         this.plan = plan;
         this.localShare = localShare;
@@ -69,7 +69,7 @@ final class Contest implements AutoCloseable {
         this.progress = progress;
     }
 
-    /** Opens and loads those that are wanted, in this order. */
+    /** Opens and loads the wanted contestants, in this order. */
     void open(List<String> names) throws IOException {
         for (String name : names) {
             if (plan.wants(name.equals(RESIZED) ? TIERED : name)) {
@@ -124,7 +124,10 @@ final class Contest implements AutoCloseable {
         };
     }
 
-    /** Of a log with all records: pages have ends that none fits into, and a store keeps some for compactions. */
+    /**
+     * Returns the room for a log with all records: the ends of pages remain unused, and a store keeps some pages for
+     * compactions.
+     */
     static long room(DataSet data) {
         return data.logBytes() + data.logBytes() / 8 + 16 * data.segmentBytes();
     }
@@ -158,7 +161,7 @@ final class Contest implements AutoCloseable {
                 ELSEWHERE.getOrDefault(name, "its library is not on the class path; ./farheap bench ycsb fetches it"));
     }
 
-    /** Of a store with as many records. */
+    /** Returns the index bytes of a store with as many records. */
     private long indexBytes() {
         return open.values().stream()
                 .filter(StoreContestant.class::isInstance)
@@ -167,7 +170,7 @@ final class Contest implements AutoCloseable {
                 .orElse(0);
     }
 
-    /** Rounds in which each has its turn with each number of threads and distribution. */
+    /** Runs rounds in which each contestant has a turn with each number of threads and each distribution. */
     List<ContestResult> run(List<KeyDistribution> distributions) {
         Map<String, ContestResult> results = new LinkedHashMap<>();
         Map<String, List<KeyStream>> streams = new LinkedHashMap<>();
@@ -205,7 +208,7 @@ final class Contest implements AutoCloseable {
         return streams;
     }
 
-    /** While something else goes on, until that has ended. */
+    /** Runs a contestant while another activity continues, until that has ended. */
     ContestResult runDuring(String name, int threads, String what, BooleanSupplier goesOn) {
         Contestant contestant = Objects.requireNonNull(open.get(name));
         List<KeyStream> streams = streams(KeyDistribution.UNIFORM, threads);
@@ -217,7 +220,7 @@ final class Contest implements AutoCloseable {
         return result;
     }
 
-    /** Null where it takes no part. */
+    /** Returns null if it takes no part. */
     @Nullable
     Contestant contestant(String name) {
         return open.get(name);

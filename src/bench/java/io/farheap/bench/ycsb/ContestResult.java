@@ -7,7 +7,7 @@ import java.util.Objects;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/** Turns of one contestant with one load. */
+/** The turns of one contestant with one load. */
 final class ContestResult {
 
     final String contestant;
@@ -24,7 +24,7 @@ final class ContestResult {
         this.threads = threads;
     }
 
-    /** The same, by another name. */
+    /** Returns the same result under another name. */
     ContestResult as(String name) {
         ContestResult other = new ContestResult(name, distribution, threads);
         other.rates.addAll(rates);
@@ -34,7 +34,7 @@ final class ContestResult {
         return other;
     }
 
-    /** @param now which may change from turn to turn, as a tier does: the last counts */
+    /** @param now facts that may change from turn to turn, as a tier's do: the last ones count */
     void add(ContestTurn turn, Contestant.Facts now) {
         rates.add(turn.opsPerSecond());
         tally.add(turn.tally());
@@ -90,7 +90,7 @@ final class ContestResult {
                 facts().bounded() ? "" : ", unbounded");
     }
 
-    /** @param row begun by who knows the figure */
+    /** @param row already has the fields that identify the figure */
     BenchReport.Row put(BenchReport.Row row, YcsbPlan plan, String model) {
         Histogram latency = tally.latency();
         return row.put("contestant", contestant)

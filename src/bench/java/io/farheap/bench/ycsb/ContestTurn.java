@@ -1,10 +1,10 @@
 package io.farheap.bench.ycsb;
 
 /**
- * What a contestant did in a turn.
+ * The result of a contestant's turn.
  *
  * @param opsPerSecond of all threads
- * @param tally of all threads, also of what ended after the turn
+ * @param tally of all threads, including operations that ended after the turn
  * @param allocatedBytes by the threads, on the heap, in the turn
  */
 record ContestTurn(double opsPerSecond, ClientCounts tally, long allocatedBytes) {}

@@ -1,34 +1,34 @@
 package io.farheap.bench.ycsb;
 
-/** What holds the records, and takes turns with others. Threads open clients of their own. */
+/** A store of the records, which takes turns with others. Threads open clients of their own. */
 @SuppressWarnings("try")
 public interface Contestant extends AutoCloseable {
 
-    /** Stores every record. Once, before the first client. */
+    /** Stores every record. Called once, before the first client is opened. */
     void load() throws Exception;
 
-    /** For the calling thread. */
+    /** Opens a client for the calling thread. */
     ContestantClient open(ClientCounts tally) throws Exception;
 
-    /** What its rows say of it; after {@link #load}. */
+    /** Returns the facts for its rows; called after {@link #load}. */
     Facts facts();
 
     @Override
     void close() throws Exception;
 
     /**
-     * What a contestant is made of.
+     * The properties of a contestant.
      *
-     * @param localShare of the log's bytes, how much is in local memory, 0 to 1
-     * @param farShare of what is not local, how much is in far memory
-     * @param indexBytes of local memory, beside
-     * @param engine how it reaches what is not local
-     * @param device what has that
+     * @param localShare the part of the log's bytes in local memory, 0 to 1
+     * @param farShare the part of the bytes that are not local in far memory
+     * @param indexBytes of local memory for the index, in addition
+     * @param engine how it reaches bytes that are not local
+     * @param device that has these bytes
      * @param bounded whether its memory is bounded by the budget that the others have
      */
     record Facts(double localShare, double farShare, long indexBytes, String engine, String device, boolean bounded) {
 
-        /** All in this process's memory. */
+        /** All records in this process's memory. */
         public static Facts inMemory(long indexBytes) {
             return new Facts(1, 0, indexBytes, "memory", "none", true);
         }

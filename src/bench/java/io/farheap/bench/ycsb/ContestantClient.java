@@ -1,13 +1,15 @@
 package io.farheap.bench.ycsb;
 
-/** One thread's access to what a {@link Contestant} holds; opened, used and closed by that thread. */
+/** One thread's access to the records of a {@link Contestant}; opened, used and closed by that thread. */
 @SuppressWarnings("try")
 public interface ContestantClient extends AutoCloseable {
 
-    /** Begins all operations of the group. Those that take longer end in later calls; each is counted as it ends. */
+    /**
+     * Begins all operations of the group. Operations that take longer end in later calls; each is counted as it ends.
+     */
     void run(OperationGroup group) throws Exception;
 
-    /** Waits until all have ended. */
+    /** Waits until all operations have ended. */
     default void drain() throws Exception {}
 
     @Override

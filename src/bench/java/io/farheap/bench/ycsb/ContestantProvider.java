@@ -10,18 +10,18 @@ public interface ContestantProvider {
     List<String> names();
 
     /**
-     * Not loaded yet.
+     * Opens a contestant, which is not loaded yet.
      *
-     * @throws PeerAbsentException where something that it needs is not installed
+     * @throws PeerAbsentException if a program or library that it needs is not installed
      */
     Contestant open(String name, Setup setup) throws Exception;
 
     /**
-     * What a contestant is opened with.
+     * The setup of a contestant.
      *
      * @param budgetBytes of local memory: as much as a store's log has
-     * @param indexBytes of local memory that the store's index has beside
-     * @param directory of this contestant alone, which is deleted after it; on a local disk
+     * @param indexBytes of local memory that the store's index has in addition
+     * @param directory for this contestant alone, which is deleted after it; on a local disk
      */
     record Setup(DataSet data, long budgetBytes, long indexBytes, Path directory) {}
 }

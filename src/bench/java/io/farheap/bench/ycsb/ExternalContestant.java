@@ -2,14 +2,14 @@ package io.farheap.bench.ycsb;
 
 import java.util.List;
 
-/** A contestant that takes its turn by itself, in a process of its own. */
+/** A contestant that runs its turn itself, in a process of its own. */
 @SuppressWarnings("try")
 interface ExternalContestant extends Contestant {
 
-    /** Whether it can do that. */
+    /** Whether it supports that load. */
     boolean takes(YcsbWorkload workload, KeyDistribution distribution);
 
-    /** @param threads that it is to have, as others have clients */
+    /** @param threads that it uses, in place of clients */
     ContestTurn turn(int threads, long nanos) throws Exception;
 
     @Override
@@ -17,7 +17,7 @@ interface ExternalContestant extends Contestant {
         throw new UnsupportedOperationException("it takes its turns by itself");
     }
 
-    /** A turn of any contestant. */
+    /** Runs a turn of any contestant. */
     static ContestTurn turn(Contestant contestant, YcsbWorkload workload, List<KeyStream> streams, long nanos) {
         if (!(contestant instanceof ExternalContestant taker)) {
             return TurnRunner.run(contestant, workload, streams, nanos);

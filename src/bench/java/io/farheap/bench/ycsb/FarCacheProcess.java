@@ -10,14 +10,14 @@ import io.farheap.verbs.Devices;
 /** A cache in the memory of a server that is a process of its own. */
 public final class FarCacheProcess implements AutoCloseable {
 
-    /** What is requested between two polls goes out in lists of so many. */
+    /** Requests that are issued between two polls are posted in lists of so many. */
     private static final int DOORBELL_BATCH = 16;
 
     private static final int DEPTH = 64;
-    /** The ConnectX-5 model's queue pairs take no more. */
+    /** The greatest depth that queue pairs of the ConnectX-5 model accept. */
     private static final int MODEL_DEPTH = 14;
 
-    /** So that rounding to whole ones does not change a share by much. */
+    /** Small, so that rounding to whole regions does not change a share by much. */
     private static final long MOST_REGION_BYTES = 64 << 20;
 
     private static final long LEAST_REGION_BYTES = 64 << 10;
@@ -26,7 +26,7 @@ public final class FarCacheProcess implements AutoCloseable {
     private final ServerProcess server;
     private final Cache cache;
 
-    /** @param bytes that it has at least */
+    /** @param bytes the least size */
     public FarCacheProcess(long bytes) {
         long region = Math.clamp(Long.highestOneBit(bytes / 16), LEAST_REGION_BYTES, MOST_REGION_BYTES);
         long memory = (bytes + region - 1) / region * region;
@@ -54,7 +54,7 @@ public final class FarCacheProcess implements AutoCloseable {
         return cache;
     }
 
-    /** SIGKILL to the server. What it had is lost, which the cache's lease says after a while. */
+    /** Sends SIGKILL to the server. Its data is lost, which the cache learns when its lease ends. */
     public void kill() {
         server.kill();
     }

@@ -3,13 +3,13 @@ package io.farheap.bench.ycsb;
 import io.farheap.tier.FarDevice;
 import io.farheap.tier.device.Device;
 
-/** Far memory that has room for all of the log. */
+/** Far memory with room for all of the log. */
 final class FarStorage implements LogStorage {
 
     private final FarCacheProcess memory;
     private final FarDevice device;
 
-    /** @param memory somebody else's, with room for the log */
+    /** @param memory with room for the log; this does not own it */
     FarStorage(DataSet data, FarCacheProcess memory) {
         this.memory = memory;
         device = new FarDevice(memory.cache(), data.segmentBytes(), StoreContestant.PENDING);

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * FASTER in C++ with all records in memory, by {@code src/bench/native/faster_turns.cc}, which is compiled against the
- * sources that the user has. It runs in a process of its own, which ends with its input, and so with this one.
+ * FASTER in C++ with all records in memory, run by {@code src/bench/native/faster_turns.cc}, which is compiled against
+ * the user's copy of its sources. It runs in a process of its own, which ends with its input, and so with this process.
  */
 final class FasterReads implements ExternalContestant {
 
@@ -35,7 +35,7 @@ final class FasterReads implements ExternalContestant {
     /**
      * @param faster the folder {@code cc} of a checkout of FASTER
      * @param directory for the program
-     * @throws PeerAbsentException where it cannot be compiled, or values have more than 8 bytes
+     * @throws PeerAbsentException if it cannot be compiled, or values have more than 8 bytes
      */
     FasterReads(DataSet data, @Nullable Path faster, Path directory) throws PeerAbsentException, IOException {
         this.data = data;
@@ -94,7 +94,7 @@ final class FasterReads implements ExternalContestant {
     public void load() throws IOException {
         ProcessBuilder builder = new ProcessBuilder(program.toString(), Long.toString(data.records()))
                 .redirectError(ProcessBuilder.Redirect.DISCARD);
-        // Huge pages, as our own tables have them.
+        // Huge pages, as our own tables use them.
         builder.environment().put("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
         Process started = builder.start();
         process = started;
@@ -122,7 +122,7 @@ final class FasterReads implements ExternalContestant {
         return turn(answer);
     }
 
-    /** What the program has answered. */
+    /** Parses the program's answer. */
     static ContestTurn turn(String answer) throws IOException {
         String[] words = answer.split(" ");
         ClientCounts tally = new ClientCounts();

@@ -6,7 +6,7 @@ import io.farheap.tier.device.Device;
 import io.farheap.tier.device.FileOptions;
 import java.nio.file.Path;
 
-/** Files past the page cache. */
+/** Files with direct I/O, past the page cache. */
 final class FileStorage implements LogStorage {
 
     static final FileOptions OPTIONS = FileOptions.DEFAULT.withRequests(StoreContestant.PENDING);
@@ -14,7 +14,7 @@ final class FileStorage implements LogStorage {
     private final CloseStack resources = new CloseStack();
     private final FileDevice device;
 
-    /** @param directory which is empty, and becomes the device's */
+    /** @param directory an empty one, for the device alone */
     FileStorage(DataSet data, Path directory) {
         device = resources.add(FileDevice.open(directory, data.segmentBytes(), OPTIONS));
     }

@@ -13,8 +13,8 @@ import java.util.List;
 
 /**
  * fio beside the file device: random reads of a file as long as the log, past the page cache, with the same engine,
- * depth and block size, by as many jobs as there are client threads. What the disk gives, so that the baseline is no
- * straw man.
+ * depth and block size, by as many jobs as there are client threads. It shows the limit of the disk, and so whether the
+ * baseline is a fair one.
  */
 final class FioReads implements ExternalContestant {
 
@@ -28,9 +28,9 @@ final class FioReads implements ExternalContestant {
     private final int blockBytes;
 
     /**
-     * @param deviceName the file device's, which says its engine
+     * @param deviceName of the file device, which contains its engine
      * @param depth requests at a time
-     * @throws PeerAbsentException where fio is not installed
+     * @throws PeerAbsentException if fio is not installed
      */
     FioReads(DataSet data, Path directory, String deviceName, int depth, int blockBytes) throws PeerAbsentException {
         this.data = data;
@@ -43,7 +43,7 @@ final class FioReads implements ExternalContestant {
         }
     }
 
-    /** Makes its file. */
+    /** Creates its file. */
     @Override
     public void load() throws IOException, InterruptedException {
         run(1, 1);

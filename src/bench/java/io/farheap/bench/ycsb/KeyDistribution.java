@@ -2,7 +2,7 @@ package io.farheap.bench.ycsb;
 
 import java.util.Locale;
 
-/** Which keys operations ask for, as YCSB has them. */
+/** The distribution of the requested keys, as in YCSB. */
 enum KeyDistribution {
     UNIFORM,
     /** Zipfian of 0.99, scrambled. */

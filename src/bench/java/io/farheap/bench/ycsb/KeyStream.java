@@ -3,8 +3,8 @@ package io.farheap.bench.ycsb;
 import java.util.SplittableRandom;
 
 /**
- * Operations of one thread. Ranks and keys are drawn before anything is measured, as drawing a Zipfian one takes as
- * long as an operation on local memory; a turn begins anywhere in them. One thread at a time.
+ * The operations of one thread. Ranks and keys are drawn before the measurement, since drawing a Zipfian one takes as
+ * long as an operation on local memory; a turn begins at a random place in them. One thread at a time.
  */
 final class KeyStream {
 
@@ -22,7 +22,7 @@ final class KeyStream {
     private int at;
     private long inserted;
 
-    /** @param thread of {@code threads}: each inserts keys of its own */
+    /** @param thread number of {@code threads}: each inserts keys of its own */
     KeyStream(KeyDistribution distribution, long records, int thread, int threads) {
         this.records = records;
         this.thread = thread;
@@ -44,7 +44,7 @@ final class KeyStream {
         }
     }
 
-    /** Goes on anywhere. */
+    /** Continues at a random place. */
     void shuffle() {
         at = random.nextInt(drawn.length);
     }
@@ -76,7 +76,7 @@ final class KeyStream {
         if (!latest) {
             return value;
         }
-        // Inserted by this thread, then what was there from the beginning.
+        // The thread's own inserted keys, the latest first, then the keys from the beginning.
         return value < inserted ? own(inserted - 1 - value) : records - 1 - (value - inserted);
     }
 

@@ -9,14 +9,14 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Ways to divide a log between local memory, far memory and files, each with what it reads and what its memory costs:
- * which is the cheapest for a wanted throughput. Redy leaves open how to size local memory; this answers it for one
- * load.
+ * Ways to divide a log between local memory, far memory and files, each with its throughput and the price of its
+ * memory: which way is the cheapest for a wanted throughput. Redy leaves open how to size local memory; this answers it
+ * for one load.
  */
 final class LogSplits {
 
     /**
-     * One of them.
+     * One way.
      *
      * @param localShare of the log, 0 to 1
      * @param rate operations a second
@@ -28,7 +28,7 @@ final class LogSplits {
             return String.format(Locale.ROOT, "%s with %.0f %% local", contestant, 100 * localShare);
         }
 
-        /** No slower and no dearer, and one of the two better. */
+        /** Whether it is neither slower nor dearer, and better in one of the two. */
         private boolean beats(Split other) {
             return rate >= other.rate && price <= other.price && (rate > other.rate || price < other.price);
         }
@@ -58,7 +58,7 @@ final class LogSplits {
         splits.add(split);
     }
 
-    /** Those that no other beats, the cheapest first. */
+    /** Returns the ways that no other beats, the cheapest first. */
     List<Split> worthwhile(int threads) {
         return of(threads)
                 .filter(split -> of(threads).noneMatch(other -> other.beats(split)))
@@ -66,7 +66,7 @@ final class LogSplits {
                 .toList();
     }
 
-    /** The cheapest that reaches a throughput. */
+    /** Returns the cheapest way that reaches a throughput. */
     Optional<Split> cheapest(int threads, double wanted) {
         return of(threads)
                 .filter(split -> split.rate() >= wanted)

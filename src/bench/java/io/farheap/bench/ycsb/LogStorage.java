@@ -2,18 +2,18 @@ package io.farheap.bench.ycsb;
 
 import io.farheap.tier.device.Device;
 
-/** What a store's log goes to that local memory has no room for, with all that this needs. */
+/** The storage of the part of a store's log for which local memory has no room, with all resources of it. */
 interface LogStorage extends AutoCloseable {
 
     Device device();
 
-    /** How the device is reached, as reports say it. */
+    /** Returns how the device is reached, as reports name it. */
     String engine();
 
-    /** Of so many bytes that are not local, the part that far memory has. */
+    /** Returns the part of so many bytes that are not local which far memory has. */
     double farShare(long notLocalBytes);
 
-    /** The log has so many bytes now, and turns begin. */
+    /** Called when the log has so many bytes, before turns begin. */
     default void filled(long logBytes) {}
 
     @Override

@@ -10,16 +10,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a TiB costs for an hour by a manager's menu: local memory as a part of the client's machine, far memory on the
- * cheapest machine that is let, also as a spot one. Disks are on no menu: here they cost nothing.
+ * The price of a TiB for an hour by a manager's menu: local memory as a part of the client's machine, far memory on the
+ * cheapest machine that is let, spot machines included. Disks are on no menu: here they cost nothing.
  */
 record MemoryPrices(String localType, double local, String farType, double far) {
 
     private static final long TIB = 1L << 40;
-    /** Of a cache, by which the moves of spot machines are counted. */
+    /** Lifetime of a cache, for which the moves of spot machines are counted. */
     private static final double HOURS = 1;
 
-    /** @param client the type of its machine; null for the dearest on the menu */
+    /** @param client the type of the client's machine; null for the dearest on the menu */
     static MemoryPrices of(Menu menu, @Nullable String client) {
         if (menu.types().isEmpty()) {
             throw new IllegalArgumentException("the menu has no types; it needs one at least");
@@ -57,12 +57,15 @@ record MemoryPrices(String localType, double local, String farType, double far) 
         return new Offer.Kind(type, spot, TIB);
     }
 
-    /** For an hour and each TiB of the log. Far memory that is used at all has room for all of it. */
+    /**
+     * Returns the price for an hour and each TiB of the log. If far memory is used at all it has room for all of the
+     * log.
+     */
     double withoutIndex(Contestant.Facts facts) {
         return facts.localShare() * local + (facts.farShare() > 0 ? far : 0);
     }
 
-    /** The same, with the index, which is in local memory. */
+    /** Returns the same with the index, which is in local memory. */
     double withIndex(Contestant.Facts facts, long logBytes) {
         return withoutIndex(facts) + (double) facts.indexBytes() / logBytes * local;
     }

@@ -3,7 +3,7 @@ package io.farheap.bench.ycsb;
 import io.farheap.tier.MemoryDevice;
 import io.farheap.tier.device.Device;
 
-/** This process's own memory: under a store that keeps all of its log local anyway. */
+/** This process's own memory, for a store that keeps all of its log local anyway. */
 final class MemoryStorage implements LogStorage {
 
     private static final long SEGMENT_BYTES = 4 << 20;

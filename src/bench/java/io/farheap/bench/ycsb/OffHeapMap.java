@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * The least that a map in off-heap memory can be: open addressing, a key of 8 bytes and its value in a place, half of
- * them free. Keys are inserted by compare-and-set, never deleted; a longer value may tear. As a limit for others, and
- * once more with each group's places touched first.
+ * A minimal map in off-heap memory: open addressing, slots of an 8-byte key and its value, half of them free. Keys are
+ * inserted by compare-and-set, and never deleted; a longer value may tear. It is the limit for the others. A second
+ * variant touches each group's slots first.
  */
 final class OffHeapMap implements Contestant {
 
@@ -23,7 +23,7 @@ final class OffHeapMap implements Contestant {
     private final long mask;
     private final int shift;
 
-    /** @param touching whether a group's places are touched before its operations */
+    /** @param touching whether a group's slots are touched before its operations */
     OffHeapMap(DataSet data, boolean touching) {
         this.data = data;
         this.touching = touching;
@@ -55,9 +55,9 @@ final class OffHeapMap implements Contestant {
         return following > mask * placeBytes ? 0 : following;
     }
 
-    /** @return where its value is, or -1 */
+    /** @return the offset of its value, or -1 */
     private long find(long key) {
-        // A free place has 0.
+        // A free slot has 0.
         long sought = key + 1;
         for (long place = first(key); ; place = next(place)) {
             long there = places.get(JAVA_LONG, place);

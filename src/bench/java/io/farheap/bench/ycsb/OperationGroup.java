@@ -1,12 +1,12 @@
 package io.farheap.bench.ycsb;
 
-/** Operations that a thread hands over at once, so that what they wait for overlaps. One thread. */
+/** Operations that a thread hands over at once, so that their waiting times overlap. One thread. */
 public final class OperationGroup {
 
     public static final int SIZE = 64;
 
     public static final byte READ = 0;
-    /** A new value for a key that is there. */
+    /** A new value for an existing key. */
     public static final byte UPDATE = 1;
     /** A new key. */
     public static final byte INSERT = 2;
@@ -15,15 +15,15 @@ public final class OperationGroup {
 
     public final long[] keys = new long[SIZE];
     public final byte[] kinds = new byte[SIZE];
-    /** Whether all of them read. */
+    /** Whether all operations of the group are reads. */
     boolean reads;
 
-    /** The one whose latency is taken, or -1. */
+    /** The operation of which the latency is measured, or -1. */
     private int timed = -1;
 
     private long groups;
 
-    /** Takes the latency of one, which has another place in each group. */
+    /** Measures the latency of one operation, at another place in each group. */
     void time() {
         timed = (int) (groups++ % SIZE);
     }
@@ -32,7 +32,7 @@ public final class OperationGroup {
         timed = -1;
     }
 
-    /** Whether this operation's latency is to be taken. */
+    /** Whether the latency of this operation is measured. */
     public boolean timed(int operation) {
         return operation == timed;
     }

@@ -4,12 +4,12 @@ import io.farheap.command.Plot;
 import java.util.List;
 import java.util.Map;
 
-/** What the paper's text says of its figures 18 and 19, for plots. Its "less than 0.1" stands as 0.1. */
+/** Rates that the paper's text gives for its figures 18 and 19, for plots. Its "less than 0.1" is 0.1 here. */
 final class PaperRates {
 
     private PaperRates() {}
 
-    /** Bars of the paper beside those of the same name here: its SSD beside the file. */
+    /** Adds bars of the paper beside those of the same name here: its SSD beside the file. */
     static void add(Plot plot, List<String> names, KeyDistribution distribution, int valueBytes) {
         if (distribution != KeyDistribution.UNIFORM) {
             return;
@@ -28,7 +28,7 @@ final class PaperRates {
         }
     }
 
-    /** With nothing local and all local, four threads. */
+    /** Adds the rates with no and with all memory local, four threads. */
     static void addFigure19(Plot plot) {
         double[] ends = {0, 100};
         plot.series("paper, Redy", ends, new double[] {1.4 / 5, 1});

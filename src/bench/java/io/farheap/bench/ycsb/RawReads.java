@@ -8,15 +8,15 @@ import io.farheap.cache.contract.Status;
 import io.farheap.lifetime.Closeables;
 
 /**
- * A bare session of the cache that a store has its log in: reads as long as a record, of as many places, by no index
- * and with nothing checked. What a store over it could reach if it cost nothing.
+ * A bare session of the cache that has a store's log: reads as long as a record, at as many places, without an index
+ * and without checks. It is the limit of a store over that cache.
  */
 final class RawReads implements Contestant {
 
     private final DataSet data;
     private final Cache cache;
 
-    /** @param cache somebody else's */
+    /** @param cache that this does not own */
     RawReads(DataSet data, Cache cache) {
         this.data = data;
         this.cache = cache;
@@ -26,7 +26,7 @@ final class RawReads implements Contestant {
         }
     }
 
-    /** What is there serves. */
+    /** The existing content is used. */
     @Override
     public void load() {}
 

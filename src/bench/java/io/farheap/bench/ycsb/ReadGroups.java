@@ -6,7 +6,7 @@ import io.farheap.store.contract.StoreStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Groups of reads, each one request of a session, with places for what they read; one thread. */
+/** Groups of reads, each group one request of a session, with memory for their results; one thread. */
 final class ReadGroups implements StoreCompletion, AutoCloseable {
 
     private static final int SIZE = OperationGroup.SIZE;
@@ -18,15 +18,15 @@ final class ReadGroups implements StoreCompletion, AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment values;
     private final long[][] keys;
-    /** Since when a timed read goes on, else 0. */
+    /** When a timed read began, else 0. */
     private final long[] begun;
-    /** Of each group, reads that have not ended. */
+    /** By group: reads that have not ended. */
     private final int[] left;
 
     private final int[] free;
     private int freeCount;
 
-    /** @param groups that may have reads which have not ended */
+    /** @param groups the most groups with reads that have not ended */
     ReadGroups(StoreSession session, DataSet data, int groups, ClientCounts tally, Runnable makeRoom) {
         this.session = session;
         this.data = data;
@@ -59,7 +59,7 @@ final class ReadGroups implements StoreCompletion, AutoCloseable {
             }
             makeRoom.run();
         }
-        // Those that have not ended in it.
+        // Reads that have not ended within the call.
         tally.pending += left[place];
     }
 

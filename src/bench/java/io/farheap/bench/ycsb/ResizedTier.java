@@ -10,7 +10,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Figure 20: far memory of a growing size above files, each size given while the load goes on. */
+/** Figure 20: far memory of a growing size above files; each resize happens under the load. */
 final class ResizedTier {
 
     static final String RESIZING = "tiered, resizing";
@@ -57,9 +57,10 @@ final class ResizedTier {
         return plot;
     }
 
-    /** What the load does meanwhile. */
+    /** Resizes, and measures the load meanwhile. */
     private ContestResult resize(double share) {
-        // Its part of what is local, which has been written already, and a segment that begins before it.
+        // The share of the log that is not local, and also the local part that was written already, and a segment that
+        // begins before it.
         long bytes = Math.round(share * store.notLocalBytes())
                 + store.writtenLocalBytes()
                 + plan.data().segmentBytes();

@@ -10,8 +10,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A session of a store: a group of reads is one request; of another the buckets are touched first, then its operations
- * begin. As many wait for the device as the session takes. What was read is checked.
+ * A session of a store. A group of reads is one request; for another group the buckets are touched first, then its
+ * operations begin. As many operations wait for the device as the session accepts. Values that are read are checked.
  */
 final class StoreClient implements ContestantClient, StoreCompletion {
 
@@ -26,22 +26,22 @@ final class StoreClient implements ContestantClient, StoreCompletion {
     private final Update modification;
     private final ReadGroups groups;
 
-    // Places for what is read, of which the free ones are in a stack.
+    // Memory for results; the free places are in a stack.
     private final int[] free;
     private int freeCount;
     private final long[] keys;
-    /** Since when a timed operation goes on, else 0. */
+    /** When a timed operation began, else 0. */
     private final long[] begun;
 
     private final boolean[] reading;
 
-    /** @param pending operations that the session lets wait */
+    /** @param pending the most waiting operations of the session */
     StoreClient(StoreSession session, DataSet data, int pending, ClientCounts tally) {
         this.session = session;
         this.data = data;
         this.tally = tally;
         int places = pending + 1;
-        // The groups of reads that have one that waits, and one more.
+        // As many as there are groups with a waiting read, and one more.
         groups = new ReadGroups(session, data, pending + 2, tally, this::makeRoom);
         values = arena.allocate((long) places * data.valueBytes(), Long.BYTES);
         written = arena.allocate(data.valueBytes(), Long.BYTES);
@@ -93,7 +93,7 @@ final class StoreClient implements ContestantClient, StoreCompletion {
         long offset = (long) place * data.valueBytes();
         int status = session.read(key, values, offset, data.valueBytes(), this, place);
         while (status == StoreStatus.FULL) {
-            // Places become free meanwhile, this one stays so.
+            // Other places may become free meanwhile, so that another one is on top of the stack.
             makeRoom();
             place = free[freeCount - 1];
             offset = (long) place * data.valueBytes();
@@ -130,7 +130,7 @@ final class StoreClient implements ContestantClient, StoreCompletion {
         end(true, from);
     }
 
-    /** Also of keys that are there. */
+    /** Also stores existing keys. */
     void store(long key) {
         data.fill(written, 0, key);
         int status = session.upsert(key, written, 0, data.valueBytes());
@@ -179,7 +179,7 @@ final class StoreClient implements ContestantClient, StoreCompletion {
         if (session.pending() > 0) {
             session.awaitProgress();
         } else {
-            // The log's thread is behind, which may need this core.
+            // The log's thread has fallen behind, and may need this core.
             Thread.yield();
         }
     }
@@ -197,7 +197,7 @@ final class StoreClient implements ContestantClient, StoreCompletion {
         arena.close();
     }
 
-    /** Adds its argument, which is 0 here: values stay what readers expect. */
+    /** Adds its argument, which is 0 here, so that values stay as readers expect them. */
     private record AddToFirst(DataSet data) implements Update {
 
         @Override

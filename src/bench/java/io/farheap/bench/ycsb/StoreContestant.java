@@ -10,11 +10,12 @@ final class StoreContestant implements Contestant {
     static final int PENDING = 256;
 
     private static final int LEAST_PAGE_BITS = 12;
-    /** As few as a log may have, and as many as make its parts small beside its memory. */
+    /** The least number of pages that a log works with. */
     private static final int LEAST_PAGES = 6;
 
+    /** Local memory has at least so many pages if they can be that small. */
     private static final int PAGES = 64;
-    /** Stands for nothing: a log has to be somewhere while it is written. */
+    /** Used in place of 0: a log needs some memory while it is written. */
     private static final double LEAST_SHARE = 0.01;
 
     private final DataSet data;
@@ -24,14 +25,14 @@ final class StoreContestant implements Contestant {
     private final CloseStack resources = new CloseStack();
 
     /**
-     * @param storage becomes its own
-     * @param localShare of the log that is in local memory, 0 to 1; 0 is as little as a log can do with
+     * @param storage which this owns
+     * @param localShare of the log that is in local memory, 0 to 1; 0 is as little as a log can work with
      */
     StoreContestant(DataSet data, LogStorage storage, double localShare) {
         this(data, storage, localShare, 0);
     }
 
-    /** @param cachedPart of that memory, what is for copies of records that were read */
+    /** @param cachedPart the part of that memory for copies of records that were read */
     StoreContestant(DataSet data, LogStorage storage, double localShare, double cachedPart) {
         this.data = data;
         this.storage = resources.add(storage);
@@ -47,7 +48,7 @@ final class StoreContestant implements Contestant {
     private FarStore store(double localShare, double cachedPart) {
         int bits = pageBits(data, localShare);
         long pages = (long) Math.ceil(localShare * data.logBytes() / (1L << bits));
-        // The tail's page, and those that wait for it, are no part of the share where all is local.
+        // If all is local, the page of the tail, and pages that wait for it, are in addition to the share.
         long spare = localShare < 1 ? 0 : LEAST_PAGES + data.logBytes() / (1L << bits) / 8;
         long cached = cachedPart == 0 ? 0 : Math.max(LEAST_PAGES, Math.round(cachedPart * pages));
         cacheBytes = cached << bits;
@@ -65,7 +66,7 @@ final class StoreContestant implements Contestant {
         return builder.open();
     }
 
-    /** Small enough for the share, and for a record. */
+    /** Returns a page size that is small enough for the share, and large enough for a record. */
     static int pageBits(DataSet data, double localShare) {
         long bytes = (long) (localShare * data.logBytes() / PAGES);
         int least = Math.max(LEAST_PAGE_BITS, Long.SIZE - Long.numberOfLeadingZeros(4L * data.recordBytes() - 1));
@@ -92,12 +93,12 @@ final class StoreContestant implements Contestant {
         return storage;
     }
 
-    /** Bytes of the log that are in local memory, and on the storage too. */
+    /** Returns the bytes of the log that are in local memory, and on the storage too. */
     long writtenLocalBytes() {
         return Math.max(0, storage.device().end() - notLocalBytes());
     }
 
-    /** Bytes of the log that are on the storage alone. */
+    /** Returns the bytes of the log that are on the storage alone. */
     long notLocalBytes() {
         return store.logBytes() - store.logBytesInMemory();
     }

@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Far memory over files: the files have all of the log, far memory its newest part, as much as it has room for. */
+/**
+ * Far memory over files: the files have all of the log, far memory has its newest part, as much as there is room for.
+ */
 final class TieredStorage implements LogStorage {
 
     private static final long UNBOUNDED = Long.MAX_VALUE;
@@ -21,8 +23,8 @@ final class TieredStorage implements LogStorage {
     private final List<FarCacheProcess> resized = new ArrayList<>();
 
     /**
-     * @param directory which is empty, and becomes the device's
-     * @param far somebody else's, with the commit point; none for files alone
+     * @param directory an empty one, for the device alone
+     * @param far far memory with the commit point, which this does not own; none for files alone
      */
     TieredStorage(DataSet data, Path directory, FarCacheProcess... far) {
         segmentBytes = data.segmentBytes();
@@ -46,7 +48,7 @@ final class TieredStorage implements LogStorage {
     }
 
     /**
-     * Gives it other far memory, while it is used. Returns when that has as much of the log as it has room for.
+     * Replaces its far memory while it is used. Returns when the new one has as much of the log as it has room for.
      *
      * @param bytes of far memory
      * @return bytes that were copied into it

@@ -11,10 +11,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Lets threads do operations on a contestant for a while. */
+/** Runs a turn: threads carry out operations on a contestant for a time. */
 final class TurnRunner {
 
-    /** Groups of which one operation is timed: reading the clock takes as long as a fast operation. */
+    /** In one of so many groups one operation is timed: reading the clock takes as long as a fast operation. */
     private static final int TIMED_EVERY = 2;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -23,11 +23,11 @@ final class TurnRunner {
 
     /**
      * @param streams one for each thread
-     * @throws IllegalStateException where a value was wrong
+     * @throws IllegalStateException if a value was wrong
      */
     static ContestTurn run(Contestant contestant, YcsbWorkload workload, List<KeyStream> streams, long nanos) {
         try (ExecutorService executor = Executors.newFixedThreadPool(streams.size())) {
-            // All begin when all have opened their clients.
+            // All threads begin when all have opened their clients.
             CyclicBarrier ready = new CyclicBarrier(streams.size());
             List<Future<ContestTurn>> running = new ArrayList<>();
             for (KeyStream stream : streams) {
@@ -63,7 +63,7 @@ final class TurnRunner {
             await(ready);
             return run(client, tally, workload, stream, nanos);
         } catch (Throwable e) {
-            // Nobody may wait for this thread.
+            // So that no other thread waits for this one.
             ready.reset();
             throw e;
         }
@@ -86,7 +86,7 @@ final class TurnRunner {
         long allocated = THREADS.getCurrentThreadAllocatedBytes();
         long begun = System.nanoTime();
         long now = begun;
-        // A rate of 0, which a busy machine's short turn may have, can be compared with nothing.
+        // A rate of 0, which a short turn on a busy machine may have, cannot be compared.
         while (now - begun < nanos || tally.ended == 0) {
             stream.fill(group, workload);
             if (groups++ % TIMED_EVERY == 0) {

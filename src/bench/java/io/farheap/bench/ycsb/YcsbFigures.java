@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
 /** Figures 18 to 20 of Redy, with fewer records in the same shares. */
 final class YcsbFigures implements AutoCloseable {
 
-    /** Local memory of the log: the paper's 1 of 6 GB. */
+    /** The share of the log in local memory: the paper's 1 of 6 GB. */
     static final double LOCAL_SHARE = 1 / 6.0;
 
-    /** Of the paper's log of 8-byte values with less local memory, figure 18c. */
+    /** The share for the paper's log of 8-byte values with less local memory, figure 18c. */
     private static final double LITTLE = 1 / 24.0;
-    /** Of its log of 260 GB with 1 KB values, figures 18d to 18h. */
+    /** The shares for its log of 260 GB with 1 KB values, figures 18d to 18h. */
     private static final List<Double> LARGE = List.of(10 / 260.0, 20 / 260.0, 40 / 260.0, 80 / 260.0);
 
     private static final List<Double> LOCAL_SHARES = List.of(0.0, 1 / 6.0, 1 / 3.0, 1 / 2.0, 2 / 3.0, 1.0);
@@ -56,12 +56,12 @@ final class YcsbFigures implements AutoCloseable {
     private final PrintWriter progress;
     private final FarCachePool memories = new FarCachePool();
     private final List<Plot> plots = new ArrayList<>();
-    /** Null where no menu is given. */
+    /** Null if no menu is given. */
     private final @Nullable MemoryPrices prices;
 
     private final List<Double> wanted;
 
-    /** @param wanted throughputs for which figure 19 is to say the cheapest split, by the prices */
+    /** @param wanted throughputs for which figure 19 names the cheapest split, by the prices */
     YcsbFigures(
             BenchReport report,
             PrintStream out,
@@ -79,7 +79,7 @@ final class YcsbFigures implements AutoCloseable {
         return plots;
     }
 
-    /** Throughput of all contestants, uniform and Zipfian, at the paper's share of local memory. */
+    /** Measures throughput of all contestants, uniform and Zipfian, at the paper's share of local memory. */
     void figure18(YcsbPlan plan) throws IOException {
         List<String> all = new ArrayList<>(STORES);
         all.addAll(OTHERS);
@@ -142,7 +142,10 @@ final class YcsbFigures implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** Local memory from nothing to all of the log, uniform. A store that has all local takes turns with each. */
+    /**
+     * Measures shares of local memory from none to all of the log, uniform. A store with all memory local takes turns
+     * with each of them.
+     */
     void figure19(YcsbPlan plan) throws IOException {
         Map<String, TreeMap<Double, Double>> lines = new TreeMap<>();
         LogSplits splits =
@@ -180,7 +183,7 @@ final class YcsbFigures implements AutoCloseable {
         plots.add(plot);
     }
 
-    /** Far memory from nothing to all that is not local, resized while it is used. */
+    /** Measures far memory from none to all of what is not local, resized while it is used. */
     void figure20(YcsbPlan plan) throws IOException {
         header(20, plan, "%.0f %% of the log in local memory, the rest on files".formatted(100 * LOCAL_SHARE));
         try (Contest contest = new Contest(plan, LOCAL_SHARE, memories, progress)) {

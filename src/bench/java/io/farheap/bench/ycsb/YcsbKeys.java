@@ -3,7 +3,7 @@ package io.farheap.bench.ycsb;
 import java.util.SplittableRandom;
 
 /**
- * Keys as YCSB draws them: Zipfian of 0.99, spread over all keys by a hash so that the hot ones are no neighbours
+ * Draws keys as YCSB does: Zipfian of 0.99, spread over all keys by a hash so that hot keys are not neighbours
  * ("scrambled"), or the latest inserted most often. The method is Gray's (SIGMOD '94), as in YCSB. One thread.
  */
 public final class YcsbKeys {
@@ -17,7 +17,7 @@ public final class YcsbKeys {
     private final double eta;
     private long keys;
 
-    /** @param keys that are there at the beginning, 0 to one less */
+    /** @param keys that exist at the beginning, from 0 */
     public YcsbKeys(long keys, long seed) {
         this.begun = keys;
         this.keys = keys;
@@ -31,7 +31,7 @@ public final class YcsbKeys {
         eta = (1 - Math.pow(2.0 / keys, 1 - SKEW)) / (1 - (1 + Math.pow(0.5, SKEW)) / zeta);
     }
 
-    /** From 0 on, the lower the more often. */
+    /** Draws a rank, from 0; lower ranks are more frequent. */
     private long rank() {
         double drawn = random.nextDouble();
         double scaled = drawn * zeta;
@@ -44,23 +44,23 @@ public final class YcsbKeys {
         return Math.min(begun - 1, (long) (begun * Math.pow(eta * drawn - eta + 1, alpha)));
     }
 
-    /** A key of the first ones. */
+    /** Draws one of the initial keys. */
     public long zipfian() {
         return keyOf(rank(), begun);
     }
 
-    /** The key of a rank, of so many keys. */
+    /** Returns the key of a rank, of so many keys. */
     public static long keyOf(long rank, long keys) {
         long mixed = (rank + 1) * 0x9E3779B97F4A7C15L;
         return Long.remainderUnsigned(mixed ^ mixed >>> 32, keys);
     }
 
-    /** A key that was inserted lately, as seen from now. */
+    /** Draws a key; keys that were inserted lately are more frequent. */
     public long latest() {
         return Math.max(0, keys - 1 - rank());
     }
 
-    /** A new key. */
+    /** Returns a new key. */
     public long insert() {
         return keys++;
     }

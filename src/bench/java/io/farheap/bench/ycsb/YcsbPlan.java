@@ -5,13 +5,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run of the benchmark is asked for.
+ * The plan of a run of the benchmark.
  *
- * @param threads numbers of them, each measured
+ * @param threads numbers of threads, each measured
  * @param rounds that count; one before them does not
  * @param directory on the disk that is measured
  * @param contestants by name; empty for all
- * @param faster where the sources of FASTER in C++ are, if they are
+ * @param faster the sources of FASTER in C++, or null
  */
 record YcsbPlan(
         DataSet data,

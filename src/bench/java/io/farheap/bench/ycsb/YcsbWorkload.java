@@ -1,6 +1,9 @@
 package io.farheap.bench.ycsb;
 
-/** YCSB's core workloads, by the parts of their operations. E scans in key order, which no hash index has. */
+/**
+ * YCSB's core workloads, as the parts of their operations. E is missing: it scans in key order, which a hash index does
+ * not have.
+ */
 enum YcsbWorkload {
     A(0.5, 0, 0),
     B(0.05, 0, 0),

@@ -43,7 +43,7 @@ final class CacheReader implements AutoCloseable {
             while (issued < parts && issued < part + PARTS) {
                 issue(issued++, bytes);
             }
-            // Callbacks come in the order of issue, so their number tells which parts are there.
+            // Callbacks come in the order of issue, so their number says which parts have arrived.
             while (done <= part) {
                 session.awaitProgress();
             }

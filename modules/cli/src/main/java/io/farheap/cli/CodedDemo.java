@@ -29,14 +29,14 @@ import java.util.stream.Collectors;
 
 /**
  * {@code farheap demo --resilience K+R --kill N}: pages coded over K + R memory servers, of which N are killed under
- * load, at once. Reads go on while what they had is regenerated on other servers, and at the end every byte is compared
- * with a local copy.
+ * load, at once. Reads continue while the splits of the killed servers are regenerated on other servers, and at the end
+ * every byte is compared with a local copy.
  */
 final class CodedDemo implements AutoCloseable {
 
     private static final int WRONG = 1;
     private static final long PATIENCE_NANOS = TimeLimit.of(60_000_000_000L);
-    /** A server that nobody killed is not to be lost, however busy the machine is. */
+    /** Long, so that a server that was not killed is not lost, however busy the machine is. */
     private static final String LEASE = TimeLimit.of(30) + "s";
 
     private static final long LOOK_NANOS = 2_000_000;
@@ -56,14 +56,14 @@ final class CodedDemo implements AutoCloseable {
     private List<ServerProcess> servers = List.of();
     private volatile boolean ending;
     private long start;
-    /** Good slabs when health was last said, and what was said of it since they changed. */
+    /** The number of good slabs at the last report of health, and the reports since it changed. */
     private int goodSlabs;
 
     private final Set<String> said = new HashSet<>();
 
     /**
      * @param seconds that the load runs at least
-     * @param device of the client; empty for the first that serves, as {@code serverDevice}
+     * @param device of the client; empty for the first that serves, as is {@code serverDevice}
      */
     CodedDemo(
             CodedDemoOptions options,
@@ -80,7 +80,7 @@ final class CodedDemo implements AutoCloseable {
         this.out = out;
     }
 
-    /** @return 0 where every byte is right */
+    /** @return 0 if every byte is right */
     int run() {
         Resilience resilience = options.resilience();
         out.printf(
@@ -155,7 +155,7 @@ final class CodedDemo implements AutoCloseable {
         start = System.nanoTime();
         load.start(start);
         long killAt = start + (long) (seconds * BEFORE_SHARE * 1e9);
-        // Slabs that a busy machine made void are back before a server is killed.
+        // On a busy machine slabs may have become void: these are good again before a server is killed.
         boolean ready = watch(
                 space,
                 load,
@@ -187,7 +187,7 @@ final class CodedDemo implements AutoCloseable {
         return verify(space, load);
     }
 
-    /** @return whether what the killed servers had is on others */
+    /** @return whether the slabs of the killed servers are on other servers */
     private boolean killAndMend(CodedSpace space, CodedDemoLoad load) {
         long readBefore = load.readTimes().getMaxValue();
         long writeBefore = load.writeTimes().getMaxValue();
@@ -195,7 +195,7 @@ final class CodedDemo implements AutoCloseable {
         List<ServerProcess> victims = victims(space);
         long killed = System.nanoTime();
         say("SIGKILL to memory server%s %s", victims.size() == 1 ? "" : "s", numbers(victims));
-        // Each waits until its own is dead.
+        // Each call waits until its server is dead.
         victims.parallelStream().forEach(ServerProcess::kill);
         if (!watch(space, load, () -> isWhole(space, victims))) {
             return false;
@@ -258,7 +258,7 @@ final class CodedDemo implements AutoCloseable {
         return WRONG;
     }
 
-    /** Random ones of those that have a slab. */
+    /** Chooses servers that have a slab, at random. */
     private List<ServerProcess> victims(CodedSpace space) {
         List<String> used = new ArrayList<>(
                 space.serversOf(0).stream().map(RemoteServer::address).toList());
@@ -269,7 +269,7 @@ final class CodedDemo implements AutoCloseable {
                 .toList();
     }
 
-    /** Whether all slabs are good, and none is one that a killed server had. */
+    /** Whether all slabs are good, and none is on a killed server. */
     private static boolean isWhole(CodedSpace space, List<ServerProcess> killed) {
         return space.health().whole()
                 && space.serversOf(0).stream().noneMatch(server -> killed.stream()
@@ -277,9 +277,9 @@ final class CodedDemo implements AutoCloseable {
     }
 
     /**
-     * Says what changes, and each second how the load goes, until something is so.
+     * Prints changes of health, and each second the state of the load, until a condition holds.
      *
-     * @return false where the load ended, or nothing has come of it for long
+     * @return false if the load ended first, or if there was no progress for long
      */
     private boolean watch(CodedSpace space, CodedDemoLoad load, BooleanSupplier until) {
         long deadline = System.nanoTime() + (long) (seconds * 1e9) + PATIENCE_NANOS;
@@ -305,7 +305,7 @@ final class CodedDemo implements AutoCloseable {
         return true;
     }
 
-    /** What changes; not each time that a regeneration is tried again. */
+    /** Prints a change of health; not each new attempt of a regeneration. */
     private void sayHealth(Health health) {
         if (health.goodSlabs() != goodSlabs) {
             goodSlabs = health.goodSlabs();

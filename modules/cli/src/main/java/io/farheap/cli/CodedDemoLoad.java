@@ -21,10 +21,10 @@ import org.HdrHistogram.Recorder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Readers and one writer of a coded space, each a thread that waits for its request: lines of 64 bytes, pages, and what
- * lies across pages. Every line says which it is and how often it was written, so readers check each while the writer
- * goes on: it has to be whole, and at least as new as what was written before the read. The writer keeps a local copy,
- * which the whole space is compared with at the end.
+ * Readers and one writer of a coded space, each a thread that waits for its request: lines of 64 bytes, pages, and
+ * pieces that span pages. Every line contains its number and its version, so readers check each line while the writer
+ * writes: it has to be whole, and at least as new as the last write that had ended before the read. The writer keeps a
+ * local copy, with which the whole space is compared at the end.
  */
 final class CodedDemoLoad implements AutoCloseable {
 
@@ -39,7 +39,7 @@ final class CodedDemoLoad implements AutoCloseable {
     private final int lines;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment copy;
-    /** How often the write of each line was called back. */
+    /** By line: how many writes have been called back. */
     private final AtomicIntegerArray versions;
 
     private final List<CodedSession> sessions = new ArrayList<>();
@@ -52,14 +52,14 @@ final class CodedDemoLoad implements AutoCloseable {
     private volatile boolean stopped;
 
     /**
-     * What the whole space was found to be.
+     * The result of comparing the whole space.
      *
-     * @param wrong bytes
+     * @param wrong how many bytes are wrong
      * @param first address of a wrong byte, or -1
      */
     record Verdict(long wrong, long first) {}
 
-    /** Makes the copy, and the sessions; nothing is written yet. */
+    /** Makes the copy and the sessions; nothing is written yet. */
     CodedDemoLoad(CodedSpace space) {
         this.pageBytes = space.resilience().pageBytes();
         this.lines = Math.toIntExact(space.capacity() / LINE_BYTES);
@@ -113,7 +113,7 @@ final class CodedDemoLoad implements AutoCloseable {
         trouble.compareAndSet(null, how);
     }
 
-    /** The first request that failed or read what nobody wrote, or null. */
+    /** Returns the first failure, such as a request that failed or read bytes that were never written; or null. */
     @Nullable
     String trouble() {
         return trouble.get();
@@ -142,7 +142,7 @@ final class CodedDemoLoad implements AutoCloseable {
     /**
      * Ends the threads, each after its request.
      *
-     * @return false where one has not ended by then
+     * @return false if one of them has not ended by then
      */
     boolean stop(Duration patience) {
         stopped = true;
@@ -208,7 +208,7 @@ final class CodedDemoLoad implements AutoCloseable {
         }
     }
 
-    /** A line, a page's worth, or up to three pages. */
+    /** Draws a number of lines: one, those of a page, or those of up to three pages. */
     private int count(SplittableRandom random) {
         int linesOfPage = pageBytes / LINE_BYTES;
         int count =
@@ -220,14 +220,14 @@ final class CodedDemoLoad implements AutoCloseable {
         return Math.min(count, lines);
     }
 
-    /** Whole pages where it is as long as one. */
+    /** Draws the first line; a piece as long as a page is a whole page. */
     private int first(SplittableRandom random, int count) {
         int linesOfPage = pageBytes / LINE_BYTES;
         int first = random.nextInt(lines - count + 1);
         return count == linesOfPage ? first / linesOfPage * linesOfPage : first;
     }
 
-    /** The writer may have one write of it under way. */
+    /** Checks a line. The writer may have one write of it under way. */
     private void check(MemorySegment memory, long at, int line, int before) {
         long head = memory.get(JAVA_LONG, at);
         int version = (int) head;
@@ -259,10 +259,11 @@ final class CodedDemoLoad implements AutoCloseable {
     }
 
     /**
-     * Compares the whole space with the local copy, up to a read that fails, which is {@link #trouble} then; after the
-     * threads have ended.
+     * Compares the whole space with the local copy, up to the first read that fails, which {@link #trouble} then
+     * returns. Called after the threads have ended.
      *
      * @param piece bytes of each request: pages, which are read from random servers, or splits, each from its own
+     *     server
      */
     Verdict verify(int piece) {
         CodedSession session = sessions.getFirst();
@@ -301,7 +302,7 @@ final class CodedDemoLoad implements AutoCloseable {
         return new Verdict(wrong, firstWrong);
     }
 
-    /** A thread whose request has not ended keeps its session, and the copy: they go with the process. */
+    /** A thread whose request has not ended keeps its session and the copy: they end with the process. */
     @Override
     public void close() {
         stopped = true;

@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code demo --resilience K+R --kill N} asks for.
+ * The options of {@code demo --resilience K+R --kill N}.
  *
  * @param resilience failure recovery with k data and r parity splits
  * @param kill how many servers are killed at once, 1 to r
@@ -16,14 +16,14 @@ import org.jspecify.annotations.Nullable;
 record CodedDemoOptions(Resilience resilience, int kill) {
 
     private static final Pattern CODE = Pattern.compile("(\\d{1,4})\\+(\\d{1,4})");
-    /** The space, of which there is a local copy. */
+    /** The most bytes of the space, of which there is a local copy. */
     private static final long MOST_BYTES = 1 << 30;
-    /** Servers without a slab that there are at least. */
+    /** The least number of servers without a slab. */
     private static final int LEAST_SPARES = 2;
 
     /**
-     * @param code K+R, or null where it was not given
-     * @param kill null where it was not given: as many as the code survives
+     * @param code K+R, or null if it was not given
+     * @param kill null if it was not given: as many as the code survives
      * @throws IllegalArgumentException with the limit and the remedy
      */
     static CodedDemoOptions parse(@Nullable String code, @Nullable Integer kill) {
@@ -61,7 +61,7 @@ record CodedDemoOptions(Resilience resilience, int kill) {
 
     /**
      * @param bytes of a slab, which is a server's region
-     * @throws IllegalArgumentException where the demo has no servers or no local memory for it
+     * @throws IllegalArgumentException if the demo has no servers or no local memory for it
      */
     void checkSlab(long bytes) {
         long least = ServerOptions.MIN_REGION_BYTES;
@@ -72,7 +72,7 @@ record CodedDemoOptions(Resilience resilience, int kill) {
         }
     }
 
-    /** Servers that have no slab at first, onto which those of killed ones are regenerated. */
+    /** Returns the number of servers without a slab at first, on which the slabs of killed servers are regenerated. */
     int spares() {
         return Math.max(LEAST_SPARES, kill);
     }

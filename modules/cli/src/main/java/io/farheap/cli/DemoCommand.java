@@ -51,8 +51,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code farheap demo}: a file in far memory, under load, moved to another process while reads go on, verified to the
- * last byte.
+ * {@code farheap demo}: a file in far memory, under load, moved to another process while reads continue, verified to
+ * the last byte.
  */
 @Command(
         name = "demo",
@@ -124,12 +124,12 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
     private CommandSpec spec;
 
     private final PrintStream out = System.out;
-    /** Started before the servers. */
+    /** Set before the servers start. */
     @SuppressWarnings("NullAway.Init")
     private ManagerProcess manager;
 
     private final List<ServerProcess> running = new ArrayList<>();
-    /** What has moved, each time the cache has left a server. */
+    /** One result each time the cache has left a server. */
     private final BlockingQueue<MigrationResult> reclaimed = new LinkedBlockingQueue<>();
 
     @Override
@@ -139,7 +139,8 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         }
         checkOptions();
         announceDevice();
-        // Ctrl-C ends this process in the middle; the servers end then, here or by their watch on standard input.
+        // Ctrl-C ends this process at any point; then the servers end, by this hook or by their watch on standard
+        // input.
         Thread stopServers = new Thread(this::stopProcesses, "farheap-stop-servers");
         Runtime.getRuntime().addShutdownHook(stopServers);
         try (Arena arena = Arena.ofShared();
@@ -243,7 +244,7 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         awaitServers();
     }
 
-    /** They report to the manager by themselves. */
+    /** Waits until the servers have reported to the manager. */
     private void awaitServers() {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         try (ManagerClient asked = ManagerClient.connect(manager.address())) {
@@ -365,7 +366,10 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         return Collections.max(running, Comparator.comparing(server -> regions.getOrDefault(server.address(), 0L)));
     }
 
-    /** The manager hears it from the server and tells the cache, which moves by itself; then the server ends. */
+    /**
+     * The server reports to the manager that it leaves, the manager notifies the cache, the cache moves by itself, and
+     * then the server ends.
+     */
     private MigrationResult reclaim(ServerProcess server) {
         server.leave();
         try {
@@ -379,7 +383,7 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         }
     }
 
-    /** @return how many bytes are what they should be */
+    /** @return how many bytes are right */
     private long verify(Cache cache, DemoLoad load, MemorySegment content) {
         long[] right = new long[1];
         try (ProgressBar bar = bar("verifying", content.byteSize());
@@ -448,7 +452,7 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // Shutting down: the hook is running.
+            // The JVM is shutting down: the hook is running.
         }
     }
 

@@ -12,9 +12,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Random reads and writes of 64-byte lines by one thread, every read checked against a shadow: the file, overlaid with
- * what was written. Reads are waited for, one at a time; writes are not, so that one which a migration holds holds up
- * nothing.
+ * Random reads and writes of 64-byte lines by one thread; every read is checked against a shadow: the file, overlaid
+ * with what was written. The thread waits for each read, one at a time. It does not wait for writes, so that a write
+ * that a migration holds delays no other request.
  */
 final class DemoLoad implements AutoCloseable {
 
@@ -28,7 +28,7 @@ final class DemoLoad implements AutoCloseable {
     private final Buffer buffer;
     private final MemorySegment file;
     private final int lines;
-    /** How often each line was written; 0 where it holds the file's bytes. */
+    /** By line: how often it was written; 0 if it still has the file's bytes. */
     private final int[] versions;
 
     private final boolean[] beingWritten;
@@ -61,7 +61,7 @@ final class DemoLoad implements AutoCloseable {
         }
     }
 
-    /** Runs until {@link #stop}, on the calling thread. What goes wrong counts as a failure. */
+    /** Runs until {@link #stop}, on the calling thread. An error counts as a failure. */
     void run() {
         try {
             load();
@@ -98,17 +98,17 @@ final class DemoLoad implements AutoCloseable {
         stopped = true;
     }
 
-    /** Operations so far, from any thread. */
+    /** Returns operations so far; any thread. */
     long operations() {
         return operations.getAcquire();
     }
 
-    /** Reads that did not return what the shadow has, so far; after the run. */
+    /** Returns reads that did not match the shadow; called after the run. */
     long mismatches() {
         return mismatches;
     }
 
-    /** Operations that ended in an error; after the run. */
+    /** Returns operations that ended in an error; called after the run. */
     long failures() {
         return failures;
     }

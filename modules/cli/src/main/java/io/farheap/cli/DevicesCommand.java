@@ -20,7 +20,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Lists the RDMA devices that Farheap can use, as ibv_devinfo does. Exit code 1 where none has an active port. */
+/** Lists the RDMA devices that Farheap can use, as ibv_devinfo does. Exit code 1 if none has an active port. */
 @Command(
         name = "devices",
         description = "List RDMA devices, their ports and limits.",
@@ -55,7 +55,7 @@ public final class DevicesCommand implements Subcommand, Callable<Integer> {
         return active ? 0 : 1;
     }
 
-    /** What makes the splits of coded caches, and how to have better. */
+    /** Prints which library codes the splits of coded caches, and how to get a faster one. */
     private static void printCoding(PrintWriter out, CodingLibrary library) {
         out.println("coding  " + library);
         if (!CodingLibrary.ISAL.available()) {

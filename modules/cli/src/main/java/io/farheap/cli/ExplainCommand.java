@@ -38,7 +38,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap explain}: which configuration an objective gets, and why. */
+/** {@code farheap explain}: prints which configuration an objective gets, and why. */
 @Command(
         name = "explain",
         mixinStandardHelpOptions = true,
@@ -130,7 +130,7 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
         new MenuExplanation(MenuFile.read(file), capacity, NetworkLocation.parse(place), models()).print(System.out);
     }
 
-    /** Those that are named, or this machine's for each distance. */
+    /** Returns the models that are named, or this machine's for each distance. */
     private Map<Path, PerformanceModel> models() throws IOException {
         Map<Path, PerformanceModel> found = new LinkedHashMap<>();
         if (!models.isEmpty()) {

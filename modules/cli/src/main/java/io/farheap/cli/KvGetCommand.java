@@ -64,7 +64,7 @@ final class KvGetCommand implements Callable<Integer> {
         });
     }
 
-    /** What it prints, and nothing else in its place. */
+    /** Decodes the value as it is printed; refuses a value that is not text, instead of printing something else. */
     private static String text(byte[] value) {
         try {
             return ProcessText.utf8(value);

@@ -13,7 +13,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Which map a command is for. */
+/** The options that say which map a command uses. */
 final class KvOptions {
 
     private static final String TOKEN = "FARHEAP_TOKEN";
@@ -44,7 +44,9 @@ final class KvOptions {
         return FarMap.builder().name(map).token(token()).servers(servers.toArray(String[]::new));
     }
 
-    /** Read here and not by the parser, which would take a dollar sign in it for the beginning of a name. */
+    /**
+     * Read here and not by the parser, which would expand a dollar sign in it as the beginning of a variable's name.
+     */
     private String token() {
         String given = token != null ? token : ProcessText.variable(TOKEN);
         if (given == null) {
@@ -54,7 +56,7 @@ final class KvOptions {
         return given;
     }
 
-    /** One request, or a few. */
+    /** One request, or a few, in a session. */
     interface SessionAction {
         int run(MapSession session);
     }

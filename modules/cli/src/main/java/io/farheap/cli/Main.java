@@ -64,7 +64,7 @@ public final class Main {
         if (System.getProperty(LOG_FORMAT) == null) {
             System.setProperty(LOG_FORMAT, "%1$tF %1$tT %4$s %5$s%6$s%n");
         }
-        // Scripts read what is printed: it is the same wherever it runs.
+        // The output is the same on every machine: scripts read it.
         Locale.setDefault(Locale.ROOT);
         StandardOutput output = StandardOutput.install();
         VerbsLibrary.choose(VerbsLibrary.AUTO);
@@ -97,10 +97,10 @@ public final class Main {
         CommandLine line = new CommandLine(new Main());
         ServiceLoader.load(Subcommand.class).forEach(line::addSubcommand);
         IParameterExceptionHandler usual = line.getParameterExceptionHandler();
-        // Setters reach the commands that are there.
+        // Setters apply to the commands that were added before.
         return line.addSubcommand(new CommandLine.HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                // A value that begins with @ is no name of a file.
+                // A value that begins with @ is not the name of a file.
                 .setExpandAtFiles(false)
                 .registerConverter(Path.class, Main::path)
                 .setParameterExceptionHandler((failure, given) -> refuse(failure, given, usual))
@@ -120,7 +120,7 @@ public final class Main {
         }
     }
 
-    /** The parser's own words, and how a value that looks like an option is given. */
+    /** Prints the parser's message, and how to give a value that looks like an option. */
     private static int refuse(ParameterException failure, String[] arguments, IParameterExceptionHandler usual)
             throws Exception {
         int code = usual.handleParseException(failure, arguments);
@@ -133,7 +133,7 @@ public final class Main {
         return code;
     }
 
-    /** One sentence for what users can do something about, a stack trace for a defect. */
+    /** Prints one sentence for a failure that users can remedy, a stack trace for a defect. */
     private static int fail(Exception failure, CommandLine command) {
         switch (failure) {
             case ControlException e -> command.getErr().println("farheap: " + e.getMessage());
@@ -154,7 +154,7 @@ public final class Main {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** What was tried, where whoever throws it says that, and why it failed. */
+    /** Returns what was tried, if the exception says that, and why it failed. */
     private static String sentence(UncheckedIOException failure) {
         IOException cause = Objects.requireNonNull(failure.getCause());
         String said = failure.getMessage();

@@ -14,12 +14,12 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
-/** A memory server of which cache managers know. One thread. */
+/** A memory server that reports to cache managers. One thread. */
 final class ManagedServer implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ManagedServer.class.getName());
     private static final long LOOK_MILLIS = 20;
-    /** So often at most the log says how far a drain is. */
+    /** The least time between two lines of the log about the progress of a drain. */
     private static final long PROGRESS_NANOS = 5_000_000_000L;
 
     private final MemoryServer server;
@@ -29,12 +29,12 @@ final class ManagedServer implements AutoCloseable {
     private final String place;
     private final Duration notice;
     private final ServerRegistration registration;
-    /** When it ends, where it leaves, as {@code nanoTime}. Written before {@code leaving}. */
+    /** When a leaving server ends, as {@code nanoTime}. Written before {@code leaving}. */
     private volatile long leavesAt;
 
     private volatile boolean leaving;
 
-    /** @param drained told where a manager wishes that the server leaves; perhaps more than once */
+    /** @param drained called if a manager asks the server to leave; perhaps more than once */
     ManagedServer(
             MemoryServer server,
             List<String> managers,
@@ -51,13 +51,13 @@ final class ManagedServer implements AutoCloseable {
         this.spot = spot;
         this.place = place;
         this.notice = notice;
-        // Here, and not when the first report is due: what makes no sense is said at once.
+        // Built here once, and not only when the first report is due, so that invalid values are refused at once.
         report();
         this.registration = new ServerRegistration(managers, this::report, keys, server::endCaches, drained);
     }
 
     private ServerReport report() {
-        // Before the free regions are counted: what has ended is among them.
+        // Read before the free regions are counted, which include those of ended caches.
         Set<Long> ended = server.endedCaches();
         var described = server.description();
         boolean leaves = leaving;
@@ -79,9 +79,9 @@ final class ManagedServer implements AutoCloseable {
     }
 
     /**
-     * Tells the managers, and returns when the last of their caches has left, or the notice is over.
+     * Reports that the server leaves, and returns when the last cache has left, or at the end of the notice.
      *
-     * @param atOnce whether nobody is left to wait for
+     * @param atOnce whether to stop waiting
      */
     void leave(BooleanSupplier atOnce) throws InterruptedException {
         long began = System.nanoTime();

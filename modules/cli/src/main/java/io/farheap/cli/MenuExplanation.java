@@ -19,8 +19,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * For each of Redy's distances, what stands out of the model (figure 3), and what a cache costs with it: on the
- * cheapest type of machine that is let within the distance, the part of its memory or its cores that the cache takes.
+ * For each of Redy's distances: the configurations of the model that stand out (figure 3), and what a cache costs with
+ * them. The cost is that of the part of the memory or the cores that the cache takes, of the cheapest type of machine
+ * that is let within the distance.
  */
 final class MenuExplanation {
 
@@ -34,7 +35,8 @@ final class MenuExplanation {
     private final Map<Path, PerformanceModel> models;
 
     /**
-     * @param models by their files; of each distance at most one, and one of 0 for those that have none
+     * @param models by their files; at most one for each distance, and one for distance 0, used for distances without a
+     *     model
      * @param place of the client
      */
     MenuExplanation(Menu menu, long capacity, NetworkLocation place, Map<Path, PerformanceModel> models) {
@@ -114,7 +116,7 @@ final class MenuExplanation {
     }
 
     private double price(MachineType type, boolean spot, int threads) {
-        // For an hour, so that a spot machine's moves are in it.
+        // For an hour, so that the expected moves of a spot machine are included.
         return prices.hourly(new Offer.Kind(type.name(), spot, capacity), 1, 1, threads);
     }
 

@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap model}: the measurement application (Redy, section 5.2, "Offline Modeling"). */
+/** {@code farheap model}: measures performance models (Redy, section 5.2, "Offline Modeling"). */
 @Command(
         name = "model",
         mixinStandardHelpOptions = true,

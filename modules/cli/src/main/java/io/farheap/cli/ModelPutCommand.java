@@ -37,7 +37,7 @@ final class ModelPutCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        // All or, as far as can be known before, none.
+        // All files are read first, so that, as far as that can be known before, all of them or none are put.
         List<String> texts = new ArrayList<>();
         List<String> lines = new ArrayList<>();
         for (Path file : files) {

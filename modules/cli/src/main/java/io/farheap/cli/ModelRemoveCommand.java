@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code farheap model remove}: has a cache manager forget models. */
+/** {@code farheap model remove}: removes models from a cache manager. */
 @Command(
         name = "remove",
         mixinStandardHelpOptions = true,

@@ -7,19 +7,19 @@ import io.farheap.slo.PerformanceModel;
 import java.util.Iterator;
 
 /**
- * The configurations of a model that stand out, as in Redy's figure 3; of those that do as well, the cheapest.
+ * The configurations of a model that stand out, as in Redy's figure 3; among equal ones, the cheapest.
  *
- * @param latency with the lowest average latency
- * @param balanced with the most operations a second for its latency: more of them would cost more than as much latency
- * @param throughput with the most operations a second
+ * @param latency the one with the lowest average latency
+ * @param balanced the one with the highest ratio of throughput to latency
+ * @param throughput the one with the most operations a second
  */
 public record Optima(
         CandidateConfiguration latency, CandidateConfiguration balanced, CandidateConfiguration throughput) {
 
     /**
-     * Looks at every configuration: seconds, for a few million of them.
+     * Examines every configuration: seconds, for a few million of them.
      *
-     * @throws IllegalArgumentException where the model predicts none
+     * @throws IllegalArgumentException if the model predicts none
      */
     public static Optima of(PerformanceModel model) {
         CandidateConfiguration latency = null;

@@ -13,7 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap procedure check}: says what a server would of a class file. */
+/** {@code farheap procedure check}: prints whether a server would accept a class file, and why not. */
 @Command(
         name = "check",
         mixinStandardHelpOptions = true,
@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
         })
 final class ProcedureCheckCommand implements Callable<Integer> {
 
-    /** What each class file begins with. */
+    /** The first bytes of each class file. */
     private static final byte[] CLASS_FILE = {(byte) 0xCA, (byte) 0xFE, (byte) 0xBA, (byte) 0xBE};
 
     @Parameters(paramLabel = "FILE", description = "a class file, as javac writes it")

@@ -25,7 +25,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Runs a memory server until SIGTERM, SIGINT or, where asked to, the end of standard input. */
+/** Runs a memory server until SIGTERM, SIGINT or, if that is asked for, the end of standard input. */
 @Command(
         name = "server",
         description = "Donate memory: serve regions of it to clients until SIGTERM, Ctrl-C, or farheap manager drain.",
@@ -218,7 +218,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
         DeviceNotice.print(spec.commandLine().getErr());
         Termination termination = Termination.watch(untilStdinCloses);
         try (MemoryServer server = MemoryServer.open(options)) {
-            // Before anybody can call.
+            // Set before any client can call.
             Consumer<ManagerKey> keys = managers.isEmpty() ? _ -> {} : server.requireGrants();
             serve(server, keys, options, termination);
         }

@@ -5,7 +5,7 @@ import io.farheap.slo.Slo;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** An objective, as a command's options. */
+/** The options of a command that give an objective. */
 public final class SloOptions {
 
     @Option(
@@ -28,12 +28,12 @@ public final class SloOptions {
     @Option(names = "--write-rate", paramLabel = "N", description = "at least so many writes a second")
     private @Nullable Double writes;
 
-    /** Whether anything is asked for. */
+    /** Whether an objective was given. */
     public boolean given() {
         return readMicros != null || reads != null || writeMicros != null || writes != null;
     }
 
-    /** @throws IllegalArgumentException where nothing is asked for, or a value is out of its range */
+    /** @throws IllegalArgumentException if no objective was given, or a value is out of its range */
     public Slo slo() {
         Slo slo = new Slo(objective(readMicros, reads), objective(writeMicros, writes));
         if (!slo.reads().bounds() && !slo.writes().bounds()) {

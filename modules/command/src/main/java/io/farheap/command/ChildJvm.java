@@ -20,19 +20,22 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A JVM with this one's class path, as a child of this process. What it runs must end when its standard input does, so
- * that it does not outlive its parent; where the parent ends while it is stopped, it goes on first. Any thread.
+ * A JVM with this one's class path, as a child of this process. The program that it runs must end when its standard
+ * input does, so that it does not outlive its parent; if the parent ends while the child is suspended, the child is
+ * resumed first. Any thread.
  */
 public final class ChildJvm implements AutoCloseable {
 
     private static final Pattern LISTENING = Pattern.compile("listening on (\\S+:\\d+)");
-    /** Properties of this process that say how it reaches its device and where it keeps files: its children's too. */
+    /**
+     * Properties of this process that say how it reaches its device and where it keeps files; children inherit them.
+     */
     private static final List<String> INHERITED =
             List.of("org.bytedeco.javacpp.cachedir", "java.io.tmpdir", "user.home", "farheap.gid", "farheap.coding");
 
     /**
-     * Flags of this JVM that are its children's too: without the optimising compiler a JVM starts at half the cost, and
-     * with an ahead-of-time cache, which is of this class path, at two thirds.
+     * Flags of this JVM that children inherit: without the optimising compiler a JVM starts at half the cost, and with
+     * an ahead-of-time cache, which is of this class path, at two thirds.
      */
     private static final List<String> INHERITED_FLAGS = List.of("-XX:TieredStopAtLevel=", "-XX:AOTCache=", "-Xlog:aot");
 
@@ -49,6 +52,8 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /**
+     * Starts a child.
+     *
      * @param environment variables that it has beside this process's
      * @param flags of the JVM
      * @param command main class and arguments
@@ -67,7 +72,7 @@ public final class ChildJvm implements AutoCloseable {
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
                 "-D" + VerbsLibrary.PROPERTY + "=" + library.name().toLowerCase(Locale.ROOT),
-                // Its standard error is this process's, which reports by itself how its children fare.
+                // Its standard error is that of this process, which reports itself how its children fare.
                 "-D" + LogLevel.PROPERTY + "=warning",
                 TimeLimit.flag()));
         for (String name : INHERITED) {
@@ -84,15 +89,15 @@ public final class ChildJvm implements AutoCloseable {
         return new ChildJvm(builder.start());
     }
 
-    /** What it prints; one thread reads it. */
+    /** Returns its standard output; one thread reads it. */
     public BufferedReader output() {
         return output;
     }
 
     /**
-     * Where it says that it listens, as HOST:PORT.
+     * Waits until it prints the address at which it listens, and returns that as HOST:PORT.
      *
-     * @param what it is, for the exception's message
+     * @param what the child, as the exception's message names it
      */
     public String awaitAddress(String what) throws IOException {
         for (String line = output.readLine(); line != null; line = output.readLine()) {
@@ -104,7 +109,7 @@ public final class ChildJvm implements AutoCloseable {
         throw new IOException(what + " ended before it listened; its messages are above");
     }
 
-    /** Its standard input. */
+    /** Returns its standard input. */
     public Writer input() {
         return process.outputWriter(StandardCharsets.UTF_8);
     }
@@ -123,7 +128,7 @@ public final class ChildJvm implements AutoCloseable {
         }
     }
 
-    /** SIGCONT, where it is stopped. */
+    /** Sends SIGCONT, if it is suspended. */
     public synchronized void resume() {
         if (suspension != null) {
             suspension.close();
@@ -131,15 +136,15 @@ public final class ChildJvm implements AutoCloseable {
         }
     }
 
-    /** SIGKILL, also while it is stopped. What it has printed can still be read. */
+    /** Sends SIGKILL, also while it is suspended. Its output can still be read. */
     public void kill() {
-        // Not the process's own method, which closes its output too.
+        // By the handle: the process's own method closes its output, too.
         process.toHandle().destroyForcibly();
         await(STOP_SECONDS);
         resume();
     }
 
-    /** Whether it has ended, of itself, within so many seconds. */
+    /** Waits, and returns whether it has ended by itself within so many seconds. */
     public boolean await(long seconds) {
         try {
             return process.waitFor(seconds, TimeUnit.SECONDS);
@@ -154,18 +159,18 @@ public final class ChildJvm implements AutoCloseable {
         return process.onExit().thenApply(Process::exitValue);
     }
 
-    /** How it ended. */
+    /** Returns its exit value. */
     public int exitValue() {
         return process.exitValue();
     }
 
-    /** SIGTERM, and does not wait. */
+    /** Sends SIGTERM, and does not wait. */
     public void terminate() {
-        // Not the process's own method, which closes its standard input too.
+        // By the handle: the process's own method closes its standard input, too.
         process.toHandle().destroy();
     }
 
-    /** SIGTERM, and SIGKILL where that does not help. */
+    /** Sends SIGTERM, and SIGKILL if that does not help. */
     @Override
     public void close() {
         resume();
@@ -175,7 +180,7 @@ public final class ChildJvm implements AutoCloseable {
         }
     }
 
-    /** As {@link #close}, but lets it end of itself first: its standard input is closed. */
+    /** As {@link #close}, but lets it end by itself first: its standard input is closed. */
     public void end() {
         resume();
         try {

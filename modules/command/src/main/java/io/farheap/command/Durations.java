@@ -7,8 +7,8 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Durations as people write them: {@code 500ms}, {@code 3s}, {@code 2m}. One longer than {@link #LONGEST} is taken for
- * that, which is for ever.
+ * Durations as people write them: {@code 500ms}, {@code 3s}, {@code 2m}. A longer one than {@link #LONGEST} counts as
+ * that, which means for ever.
  */
 public final class Durations implements ITypeConverter<Duration> {
 
@@ -33,7 +33,7 @@ public final class Durations implements ITypeConverter<Duration> {
                 });
     }
 
-    /** A duration, but {@link #LONGEST} in place of a longer one. */
+    /** Returns a duration, but {@link #LONGEST} in place of a longer one. */
     public static Duration capped(Duration duration) {
         return duration.compareTo(LONGEST) > 0 ? LONGEST : duration;
     }

@@ -11,7 +11,7 @@ public final class LogLevel {
     /** A system property: the least level that is written, such as {@code info} (the default) or {@code warning}. */
     public static final String PROPERTY = "farheap.log";
 
-    /** Here, since the logging system forgets a logger and its level when nothing refers to it. */
+    /** Kept here, since the logging system forgets a logger and its level if nothing refers to it. */
     private static final Logger FARHEAP = Logger.getLogger("io.farheap");
 
     private LogLevel() {}

@@ -5,7 +5,7 @@ import io.farheap.manager.grpc.ManagerClient;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** Which cache managers a command asks. */
+/** The option that names the cache managers to ask. */
 public final class ManagerOption {
 
     @Option(
@@ -16,7 +16,7 @@ public final class ManagerOption {
             description = "Cache managers, of which the first that leads is asked; with commas between.")
     private List<String> addresses;
 
-    /** @throws ControlException where none of them answers */
+    /** @throws ControlException if none of them answers */
     public ManagerClient connect() {
         return ManagerClient.connectFirst(addresses);
     }

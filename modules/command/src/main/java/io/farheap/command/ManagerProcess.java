@@ -25,7 +25,7 @@ public final class ManagerProcess implements AutoCloseable {
      * Starts a manager, and returns when it listens.
      *
      * @param listen HOST:PORT; port 0 takes a free one
-     * @param options more of the {@code manager} command's: where it keeps its state, at least
+     * @param options further ones of the {@code manager} command, at least the one that says where it keeps its state
      */
     public static ManagerProcess start(VerbsLibrary library, String listen, String... options) {
         List<String> command =
@@ -44,7 +44,7 @@ public final class ManagerProcess implements AutoCloseable {
         }
     }
 
-    /** HOST:PORT at which clients and servers reach it. */
+    /** Returns the HOST:PORT at which clients and servers reach it. */
     public String address() {
         return address;
     }
@@ -58,17 +58,17 @@ public final class ManagerProcess implements AutoCloseable {
         jvm.suspend();
     }
 
-    /** SIGCONT, where it is stopped. */
+    /** Sends SIGCONT, if it is suspended. */
     public void resume() {
         jvm.resume();
     }
 
-    /** SIGKILL. */
+    /** Sends SIGKILL. */
     public void kill() {
         jvm.kill();
     }
 
-    /** SIGTERM, and SIGKILL where that does not help. */
+    /** Sends SIGTERM, and SIGKILL if that does not help. */
     @Override
     public void close() {
         jvm.close();

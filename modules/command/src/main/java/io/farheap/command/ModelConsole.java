@@ -13,8 +13,8 @@ import me.tongfei.progressbar.ProgressBar;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a user sees of a {@link ModelRun}: a bar on standard error that says how far it is and how long it will take,
- * then what the file has. One thread.
+ * Shows a {@link ModelRun} to its user: a bar on standard error with the progress and the time that is left, then the
+ * content of the model's file. One thread.
  */
 public final class ModelConsole {
 
@@ -44,13 +44,13 @@ public final class ModelConsole {
                     .setUpdateIntervalMillis(500)
                     .build();
         } else if (bar != null) {
-            // Early termination makes it shorter on the way.
+            // Early termination makes the run shorter than was expected at first.
             bar.maxHint(done + atMost);
             bar.stepTo(done);
         }
     }
 
-    /** Prints what the file has. */
+    /** Prints the content of the model's file. */
     public void print(PrintStream out, PerformanceModel model) throws IOException {
         ModelSubject subject = run.subject();
         out.printf("model     %s, %d bytes%n", run.file(), Files.size(run.file()));

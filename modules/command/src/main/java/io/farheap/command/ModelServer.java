@@ -12,12 +12,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory server that a model is measured with, or those of a coded cache: what is given or, where nothing is, what
- * is started on this host when its address is wanted. One thread at a time.
+ * The memory server that a model is measured with, or the servers of a coded cache: those that are given or, if none
+ * are, servers that are started on this host when their address is asked for. One thread at a time.
  */
 public final class ModelServer implements AutoCloseable {
 
-    /** Long: where threads spin on all cores, who renews it may have to wait. */
+    /** Long: if threads spin on all cores, the thread that renews the lease may have to wait. */
     private static final String LEASE = "60s";
 
     private final List<String> given;
@@ -44,12 +44,12 @@ public final class ModelServer implements AutoCloseable {
         this.resilience = resilience;
     }
 
-    /** HOST:PORT, of the first. */
+    /** Returns HOST:PORT of the first server. */
     public String address() {
         return addresses().getFirst();
     }
 
-    /** HOST:PORT of each. */
+    /** Returns HOST:PORT of each server. */
     public List<String> addresses() {
         if (!given.isEmpty()) {
             return given;
@@ -77,14 +77,14 @@ public final class ModelServer implements AutoCloseable {
                 LEASE);
     }
 
-    /** Of a coded cache a part of k, so that one range has all of it. */
+    /** Returns the bytes of a region: of a coded cache a k-th part, so that one range has all of the cache. */
     private long region() {
         return resilience == null
                 ? MeasuredCache.CAPACITY
                 : Long.highestOneBit(2 * ((MeasuredCache.CAPACITY - 1) / resilience.dataSplits()));
     }
 
-    /** This process and, where it has been started, the server's. */
+    /** Returns this process and, if it was started here, that of the server. */
     public List<ProcessHandle> processes() {
         return Stream.concat(
                         Stream.of(ProcessHandle.current()),

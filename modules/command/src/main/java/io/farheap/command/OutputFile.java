@@ -4,17 +4,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** A file that a command writes when all is done. */
+/** A file that a command writes at its end. */
 public final class OutputFile {
 
     private OutputFile() {}
 
     /**
-     * Fails before the command runs, and not after it, where the file could not be written.
+     * Checks before the command runs, and not after it, that the file can be written.
      *
      * @param option that names it
-     * @param file or null where it is not asked for
-     * @throws IllegalArgumentException saying why it could not be
+     * @param file or null if it is not asked for
+     * @throws IllegalArgumentException with the reason why it cannot be written
      */
     public static void check(String option, @Nullable Path file) {
         if (file == null) {

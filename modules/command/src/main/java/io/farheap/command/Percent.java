@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Whole parts of a hundred as people write them: {@code 25%}. */
+/** Whole percentages as people write them: {@code 25%}. */
 public final class Percent implements ITypeConverter<Integer> {
 
     private static final Pattern FORM = Pattern.compile("(\\d{1,3})%");

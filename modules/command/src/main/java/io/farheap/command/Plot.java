@@ -24,12 +24,13 @@ import org.knowm.xchart.style.Styler;
 
 /**
  * A plot of a report: lines over numbers, or bars over categories. Written as a PNG of twice the size on screen, with a
- * footer that says what the figures were taken on. Needs no display. One thread at a time.
+ * footer that says which device and model the figures are of. Needs no display. One thread at a time.
  */
 public final class Plot {
 
     static {
-        // Before the first font: a display that is named but cannot be reached would fail a run at its end.
+        // Set before the first use of a font: a display that is named but cannot be reached would fail a run at its
+        // end.
         System.setProperty("java.awt.headless", "true");
     }
 
@@ -43,7 +44,7 @@ public final class Plot {
     private final String name;
     private final @Nullable XYChart lines;
     private final @Nullable CategoryChart bars;
-    /** Of the values above 0. */
+    /** The lowest of the values above 0. */
     private double lowest = Double.MAX_VALUE;
 
     private double highest;
@@ -55,9 +56,9 @@ public final class Plot {
     }
 
     /**
-     * Lines over numbers.
+     * A plot of lines over numbers.
      *
-     * @param name the file's, without {@code .png}
+     * @param name of the file, without {@code .png}
      */
     public static Plot lines(String name, String title, String xAxis, String yAxis) {
         XYChart chart = new XYChartBuilder()
@@ -73,9 +74,9 @@ public final class Plot {
     }
 
     /**
-     * Groups of bars over categories.
+     * A plot of groups of bars over categories.
      *
-     * @param name the file's, without {@code .png}
+     * @param name of the file, without {@code .png}
      */
     public static Plot bars(String name, String title, String xAxis, String yAxis) {
         CategoryChart chart = new CategoryChartBuilder()
@@ -86,23 +87,22 @@ public final class Plot {
                 .yAxisTitle(yAxis)
                 .build();
         chart.getStyler().setAvailableSpaceFill(0.8);
-        // Every category has its label: level ones, or those nearer to each other than the usual hint, would be left
-        // out.
+        // So that every category has its label: level labels, or labels closer than the usual hint, would be left out.
         chart.getStyler().setXAxisLabelRotation(30);
         chart.getStyler().setXAxisTickMarkSpacingHint(20);
         style(chart.getStyler());
         return new Plot(name, null, chart);
     }
 
-    /** A logarithmic x axis, for sizes and queue depths. */
+    /** Makes the x axis logarithmic, for sizes and queue depths. */
     public Plot logarithmicX() {
         overNumbers().getStyler().setXAxisLogarithmic(true);
         return this;
     }
 
     /**
-     * A logarithmic y axis, over whole decades: labels stand at these. What is 0 or less, as a time below the clock's
-     * resolution, stands on the axis.
+     * Makes the y axis logarithmic, over whole decades, which have the labels. A value of 0 or less, such as a time
+     * below the clock's resolution, is drawn on the axis.
      */
     public Plot logarithmicY() {
         styler().setYAxisLogarithmic(true);
@@ -110,7 +110,7 @@ public final class Plot {
     }
 
     /**
-     * A line.
+     * Adds a line.
      *
      * @param x ascending
      */
@@ -120,7 +120,7 @@ public final class Plot {
         return this;
     }
 
-    /** One bar in each category, or none where the value is null; every series has the same categories. */
+    /** Adds one bar to each category, or none if the value is null; every series has the same categories. */
     public Plot series(String title, List<String> categories, List<Double> values) {
         values.stream().filter(Objects::nonNull).forEach(this::include);
         overCategories().addSeries(title, categories, values);
@@ -137,7 +137,7 @@ public final class Plot {
         return this;
     }
 
-    /** @param footer lines below the plot */
+    /** @param footer lines of text below the plot */
     public void write(Path directory, List<String> footer) throws IOException {
         if (styler().isYAxisLogarithmic()) {
             boundLogarithmicY();
@@ -167,7 +167,7 @@ public final class Plot {
     }
 
     private void boundLogarithmicY() {
-        // Where nothing is above 0, some axis.
+        // If no value is above 0, any axis.
         double least = highest > 0 ? Math.pow(10, Math.floor(Math.log10(lowest))) : 1;
         styler().setYAxisMin(least);
         styler().setYAxisMax(Math.max(10 * least, Math.pow(10, Math.ceil(Math.log10(highest)))));
@@ -183,12 +183,12 @@ public final class Plot {
         }
     }
 
-    /** No value below the axis; what is not there (NaN) stays so. */
+    /** Raises values below the axis to it; missing values (NaN) stay missing. */
     private static double[] raised(double[] values, double least) {
         return Arrays.stream(values).map(value -> Math.max(value, least)).toArray();
     }
 
-    /** No whisker below the axis. */
+    /** Shortens whiskers that would go below the axis. */
     private static double @Nullable [] shortened(double @Nullable [] whiskers, double[] values, double least) {
         if (whiskers == null) {
             return null;

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * This process's arguments and environment as UTF-8, whatever the locale is. The JVM decodes both by the locale, and
- * has one character for all that the locale does not have: two keys would be one. Any thread.
+ * replaces every character that the locale does not have by the same one, so that two different keys would become one.
+ * Any thread.
  */
 public final class ProcessText {
 
@@ -25,8 +26,10 @@ public final class ProcessText {
     private ProcessText() {}
 
     /**
+     * Returns the arguments as they were given.
+     *
      * @param decoded as the JVM has decoded them
-     * @throws IllegalArgumentException an argument is not UTF-8, or what it was cannot be told
+     * @throws IllegalArgumentException if an argument is not UTF-8, or its bytes cannot be found out
      */
     public static String[] arguments(String[] decoded) {
         return List.of(decoded).stream().allMatch(ProcessText::isAscii)
@@ -35,8 +38,10 @@ public final class ProcessText {
     }
 
     /**
+     * Returns an environment variable.
+     *
      * @return null if the environment does not have it
-     * @throws IllegalArgumentException it is not UTF-8, or what it was cannot be told
+     * @throws IllegalArgumentException if it is not UTF-8, or its bytes cannot be found out
      */
     public static @Nullable String variable(String name) {
         String decoded = System.getenv(name);
@@ -44,10 +49,10 @@ public final class ProcessText {
     }
 
     /**
-     * For a process that is to be started with these: the JVM encodes them by the locale, with a question mark for what
-     * that does not have.
+     * Checks arguments for a process that is to be started: the JVM encodes them by the locale, and writes a question
+     * mark for a character that the locale does not have.
      *
-     * @throws IllegalArgumentException one would be another
+     * @throws IllegalArgumentException if an argument would be changed
      */
     public static void requireEncodable(List<String> arguments) {
         requireEncodable(arguments, charset());
@@ -62,7 +67,9 @@ public final class ProcessText {
         }
     }
 
-    /** @param commandLine of the whole process: each argument, and a zero; the last of them are the decoded ones */
+    /**
+     * @param commandLine of the whole process: each argument, followed by a zero; the last of them are the decoded ones
+     */
     static String[] arguments(String[] decoded, byte[] commandLine, Charset charset) {
         List<byte[]> all = parts(commandLine);
         List<byte[]> last = all.subList(Math.max(0, all.size() - decoded.length), all.size());
@@ -74,7 +81,7 @@ public final class ProcessText {
         return arguments;
     }
 
-    /** @param environment each variable as NAME=VALUE, and a zero */
+    /** @param environment each variable as NAME=VALUE, followed by a zero */
     static String variable(String name, String decoded, byte[] environment, Charset charset) {
         byte[] begin = (name + "=").getBytes(StandardCharsets.UTF_8);
         for (byte[] entry : parts(environment)) {
@@ -88,7 +95,7 @@ public final class ProcessText {
 
     /** @param bytes that the JVM should have decoded; null if there are none */
     private static String text(String what, String decoded, byte @Nullable [] bytes, Charset charset) {
-        // An argument file of the java launcher has arguments that the command line of the process does not have.
+        // An argument file of the java launcher holds arguments that the command line of the process does not have.
         if (bytes == null || !new String(bytes, charset).equals(decoded)) {
             if (isAscii(decoded) || charset.equals(StandardCharsets.UTF_8) && decoded.indexOf(REPLACEMENT) < 0) {
                 return decoded;
@@ -104,9 +111,9 @@ public final class ProcessText {
     }
 
     /**
-     * The text that bytes are in UTF-8.
+     * Decodes UTF-8.
      *
-     * @throws CharacterCodingException if they are none
+     * @throws CharacterCodingException if the bytes are not UTF-8
      */
     public static String utf8(byte[] bytes) throws CharacterCodingException {
         return StandardCharsets.UTF_8
@@ -143,7 +150,7 @@ public final class ProcessText {
         return text.chars().allMatch(character -> character < 0x80);
     }
 
-    /** By which the JVM decodes arguments, the environment and file names. */
+    /** Returns the encoding by which the JVM decodes arguments, the environment and file names. */
     private static Charset charset() {
         String name = System.getProperty("sun.jnu.encoding", "");
         return Charset.isSupported(name) ? Charset.forName(name) : Charset.defaultCharset();
@@ -153,7 +160,7 @@ public final class ProcessText {
         try {
             return Files.readAllBytes(PROCESS.resolve(file));
         } catch (IOException e) {
-            // Without them it is told by what the JVM made of them whether anything is lost.
+            // Without the bytes, the decoded text alone shows whether a character was lost.
             return new byte[0];
         }
     }

@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The resilience of a cache that a command is about; none where nothing is said. */
+/** The options that give the resilience of a cache; without them it has none. */
 public final class ResilienceOptions {
 
     private static final Pattern CODE = Pattern.compile("(\\d{1,3})\\+(\\d{1,3})");
@@ -39,9 +39,9 @@ public final class ResilienceOptions {
     private @Nullable Integer page;
 
     /**
-     * Null where there is none.
+     * Returns null if there is none.
      *
-     * @throws IllegalArgumentException where an option is out of its range, or given without the first
+     * @throws IllegalArgumentException if an option is out of its range, or given without the first
      */
     public @Nullable Resilience resilience() {
         if (code == null) {
@@ -64,9 +64,9 @@ public final class ResilienceOptions {
     }
 
     /**
-     * As {@code --mode} has it.
+     * Returns the mode of a value of {@code --mode}.
      *
-     * @throws IllegalArgumentException where there is none of that name
+     * @throws IllegalArgumentException if there is no mode of that name
      */
     public static Mode mode(String name) {
         return Arrays.stream(Mode.values())
@@ -76,7 +76,7 @@ public final class ResilienceOptions {
                         "--mode " + name + ": there are " + Arrays.toString(Mode.values())));
     }
 
-    /** A code of a mode, of so many data splits and parity splits. */
+    /** Returns a code of a mode, with so many data splits and parity splits. */
     public static Resilience of(Mode mode, int data, int parity) {
         return switch (mode) {
             case FAILURE_RECOVERY -> Resilience.failureRecovery(data, parity);

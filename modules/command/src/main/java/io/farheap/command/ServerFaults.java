@@ -3,7 +3,9 @@ package io.farheap.command;
 import io.farheap.verbs.soft.SoftverbsCalls;
 import java.util.Locale;
 
-/** What is the matter with the devices of a server's process, for all who reach it: softverbs alone can be asked so. */
+/**
+ * Faults of the devices of a server's process, for all processes that reach it: only softverbs can be asked for these.
+ */
 public final class ServerFaults implements AutoCloseable {
 
     private final long pid;
@@ -13,22 +15,22 @@ public final class ServerFaults implements AutoCloseable {
         this.pid = pid;
     }
 
-    /** That part of the operations on it, 0 to 1, is executed so much later. */
+    /** Delays a part of the operations on it, 0 to 1, by a time. */
     public void slow(double part, long nanos) {
         set("straggler=" + decimal(part) + ":" + nanos);
     }
 
-    /** One byte is wrong where that part of the WRITEs to it, and of the READs from it, are stored. */
+    /** Makes one byte wrong in a part of the WRITEs to it, and in that part of the READs from it, 0 to 1. */
     public void corrupt(double part) {
         set("corrupt=" + decimal(part) + " corrupt_read=" + decimal(part));
     }
 
-    /** A partition of the data path: nothing reaches it, and nothing that it asks for goes out. */
+    /** Partitions the data path: no operation reaches the process, and none that it posts leaves it. */
     public void cut() {
         set("link=down");
     }
 
-    /** It can be reached again. */
+    /** Ends the partition. */
     public void heal() {
         set("link=up");
     }

@@ -34,8 +34,10 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     /**
+     * Starts a server.
+     *
      * @param environment variables that the server has beside this process's
-     * @param options more of the {@code server} command's; a {@code --lease} among them is the server's
+     * @param options further ones of the {@code server} command; a {@code --lease} among them replaces the default
      */
     public static ServerProcess start(
             VerbsLibrary library,
@@ -48,9 +50,11 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     /**
+     * Starts a server.
+     *
      * @param environment variables that the server has beside this process's
      * @param flags of its JVM
-     * @param options more of the {@code server} command's; a {@code --lease} among them is the server's
+     * @param options further ones of the {@code server} command; a {@code --lease} among them replaces the default
      */
     public static ServerProcess start(
             VerbsLibrary library,
@@ -67,7 +71,7 @@ public final class ServerProcess implements AutoCloseable {
         }
         command.addAll(more);
         try {
-            // A small heap is all it needs.
+            // A server needs no more than a small heap.
             List<String> all = new ArrayList<>(List.of("-Xmx64m"));
             all.addAll(flags);
             ChildJvm jvm = ChildJvm.start(library, environment, all, command);
@@ -82,7 +86,7 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** HOST:PORT of its control plane. */
+    /** Returns the HOST:PORT of its control plane. */
     public String address() {
         return address;
     }
@@ -99,20 +103,20 @@ public final class ServerProcess implements AutoCloseable {
         jvm.suspend();
     }
 
-    /** SIGCONT, where it is stopped. */
+    /** Sends SIGCONT, if it is suspended. */
     public void resume() {
         jvm.resume();
     }
 
     /**
-     * SIGTERM, and does not wait: a server that has a manager goes on until its caches have left, or its notice is
-     * over.
+     * Sends SIGTERM, and does not wait: a server that has a manager continues to run until its caches have left, or its
+     * notice has ended.
      */
     public void leave() {
         jvm.terminate();
     }
 
-    /** Whether it has ended, of itself, within so many seconds. */
+    /** Waits, and returns whether it has ended by itself within so many seconds. */
     public boolean await(long seconds) {
         return jvm.await(seconds);
     }
@@ -122,12 +126,12 @@ public final class ServerProcess implements AutoCloseable {
         return jvm.onExit();
     }
 
-    /** SIGKILL. */
+    /** Sends SIGKILL. */
     public void kill() {
         jvm.kill();
     }
 
-    /** SIGTERM, and SIGKILL where that does not help. */
+    /** Sends SIGTERM, and SIGKILL if that does not help. */
     @Override
     public void close() {
         jvm.close();

@@ -32,7 +32,7 @@ public final class Sizes implements ITypeConverter<Long> {
                 "'" + text + "' is not a size; write bytes, or a number with k, m, g or t, such as 64m");
     }
 
-    /** In the largest unit that divides it: {@code 64 MiB}, {@code 1 GiB}, {@code 1000 bytes}. */
+    /** Formats a size in the largest unit that divides it: {@code 64 MiB}, {@code 1 GiB}, {@code 1000 bytes}. */
     public static String format(long bytes) {
         int unit = bytes == 0 ? 0 : Math.min(UNITS.length(), Long.numberOfTrailingZeros(bytes) / 10);
         return unit == 0

@@ -11,20 +11,22 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command's standard output, in UTF-8 whatever the locale is, which remembers that something could not be written:
- * what prints says nothing of it. Any thread.
+ * A command's standard output, in UTF-8 whatever the locale is. It remembers if a write has failed, which a {@link
+ * java.io.PrintStream} does not report to the code that prints. Any thread.
  */
 public final class StandardOutput {
 
     private final PrintStream stream;
     private volatile @Nullable IOException failure;
 
-    /** @param file where it goes */
+    /** @param file the destination */
     public StandardOutput(OutputStream file) {
         stream = printer(new Remembering(file));
     }
 
-    /** Makes {@link System#out} such a one, and {@link System#err} UTF-8; before anything is printed. */
+    /**
+     * Makes {@link System#out} an output of this kind, and {@link System#err} UTF-8; called before anything is printed.
+     */
     public static StandardOutput install() {
         StandardOutput output = new StandardOutput(new FileOutputStream(FileDescriptor.out));
         System.setOut(output.stream);
@@ -32,12 +34,12 @@ public final class StandardOutput {
         return output;
     }
 
-    /** Prints there; its {@link PrintWriter#checkError} says whether something could not be written. */
+    /** Returns a writer to it; {@link PrintWriter#checkError} says whether a write has failed. */
     public PrintWriter writer() {
         return new PrintWriter(stream, true, StandardCharsets.UTF_8);
     }
 
-    /** Writes what waits, and says why something could not be written; null if all is. */
+    /** Flushes the output, and returns the first failure; null if everything was written. */
     public @Nullable IOException failure() {
         stream.flush();
         return failure;
@@ -48,7 +50,7 @@ public final class StandardOutput {
     }
 
     /**
-     * A file, after whose first failure nothing more is tried: what came later would be read as if nothing was missing.
+     * A file to which no more is written after the first failure: later output would be read as if nothing was missing.
      */
     private final class Remembering extends OutputStream {
 

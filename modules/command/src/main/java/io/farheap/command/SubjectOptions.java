@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What a performance model is of, and where its file is: options of every command that has to do with one. */
+/** The subject of a performance model, and the model's file: options of every command that uses a model. */
 public final class SubjectOptions {
 
     @Option(
@@ -58,7 +58,7 @@ public final class SubjectOptions {
     @Mixin
     private ResilienceOptions code = new ResilienceOptions();
 
-    /** @throws IllegalArgumentException where an option is out of its range */
+    /** @throws IllegalArgumentException if an option is out of its range */
     public ModelSubject subject(Context context) {
         int deepest = ModelSubjects.deepest(context);
         if (depth > deepest) {
@@ -70,17 +70,17 @@ public final class SubjectOptions {
         return resilience == null ? subject : subject.coded(resilience.toString());
     }
 
-    /** The subject's resilience, null where it has none. */
+    /** Returns the subject's resilience, or null if it has none. */
     public @Nullable Resilience resilience() {
         return code.resilience();
     }
 
-    /** Whether that file is named, and so the same for every subject. */
+    /** Whether the option names a file, which is then the same for every subject. */
     public boolean namesFile() {
         return file != null;
     }
 
-    /** The file of a subject's model, which may not exist yet. */
+    /** Returns the file of a subject's model, which may not exist yet. */
     public Path file(ModelSubject subject) {
         return file != null ? file : ModelStore.file(subject);
     }

@@ -10,8 +10,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A process of this host that SIGSTOP has stopped, until this is closed. A shell in between sends the signals, and
- * sends SIGCONT also where this process ends, however it does: a stopped process cannot watch its standard input.
+ * A process of this host that is stopped by SIGSTOP until this is closed. A shell between the two processes sends the
+ * signals. It sends SIGCONT also if this process ends, in whatever way: a stopped process cannot watch its standard
+ * input.
  */
 final class Suspension implements AutoCloseable {
 
@@ -30,9 +31,9 @@ final class Suspension implements AutoCloseable {
     private final Process shell;
 
     /**
-     * Returns when nothing of the process runs any more.
+     * Stops a process; returns when none of its threads runs any more.
      *
-     * @throws IllegalStateException where it has ended, or cannot be stopped
+     * @throws IllegalStateException if it has ended, or cannot be stopped
      */
     Suspension(long pid) {
         try {
@@ -56,7 +57,7 @@ final class Suspension implements AutoCloseable {
         }
     }
 
-    /** The signal has been sent by now; each thread stops when it next enters the kernel or is interrupted. */
+    /** The signal was sent before; each thread stops when it next enters the kernel or is interrupted. */
     private static void awaitStopped(long pid) throws IOException {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (!allStopped(Path.of("/proc", Long.toString(pid), "task"), pid)) {
@@ -90,7 +91,7 @@ final class Suspension implements AutoCloseable {
             // This thread has ended.
             return true;
         } catch (IOException e) {
-            // ESRCH: it has ended since its file was opened.
+            // ESRCH: the thread has ended since its file was opened.
             return true;
         }
         // The name may have any character in it, so the state is what follows its last parenthesis.
@@ -101,14 +102,14 @@ final class Suspension implements AutoCloseable {
         return state == 'T' || state == 't';
     }
 
-    /** SIGCONT. Idempotent. */
+    /** Sends SIGCONT. Idempotent. */
     @Override
     public void close() {
         boolean interrupted = Thread.interrupted();
         try {
             shell.getOutputStream().close();
         } catch (IOException e) {
-            // It has ended already.
+            // The shell has ended already.
         }
         while (true) {
             try {

@@ -9,12 +9,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import sun.misc.Signal;
 
 /**
- * When a service is to end: at SIGTERM, at SIGINT or, where it is asked to, when standard input ends. The first signal
- * ends it in order, a second one at once. Any thread.
+ * Says when a service is to end: at SIGTERM, at SIGINT or, if that is asked for, when standard input ends. The first
+ * signal ends it in order, a second one at once. Any thread.
  */
 public final class Termination {
 
-    /** As a shell says that a signal ended a process. */
+    /** The exit value of a process that a signal ended, as shells have it, is this plus the signal's number. */
     private static final int SIGNAL_EXIT = 128;
 
     private final CountDownLatch stop = new CountDownLatch(1);
@@ -23,7 +23,7 @@ public final class Termination {
 
     private Termination() {}
 
-    /** @param untilStdinCloses watches standard input, so that a child does not outlive its parent */
+    /** @param untilStdinCloses whether to watch standard input, so that a child does not outlive its parent */
     public static Termination watch(boolean untilStdinCloses) {
         Termination termination = new Termination();
         Signal.handle(new Signal("TERM"), termination::stop);
@@ -37,23 +37,23 @@ public final class Termination {
     }
 
     /**
-     * It is time to end, though nobody has sent a signal: the first that comes then ends nothing at once. Idempotent.
+     * Ends the service without a signal: the first signal that comes afterwards does not end it at once. Idempotent.
      */
     public void stop() {
         stop.countDown();
     }
 
-    /** Returns when it is time to end. */
+    /** Returns when the service is to end. */
     public void await() throws InterruptedException {
         stop.await();
     }
 
-    /** Whether it is time to end, after so many ms at most. */
+    /** Waits for so many ms at most, and returns whether the service is to end. */
     public boolean await(long millis) throws InterruptedException {
         return stop.await(millis, TimeUnit.MILLISECONDS);
     }
 
-    /** Whether standard input has ended, where that is watched: there is nobody left to be kind to. */
+    /** Whether standard input has ended, if that is watched: then no parent waits for an orderly end. */
     public boolean parentGone() {
         return parentGone;
     }
@@ -69,7 +69,7 @@ public final class Termination {
         try {
             in.transferTo(OutputStream.nullOutputStream());
         } catch (IOException e) {
-            // As good as its end.
+            // Counts as the end of the input.
         }
         parentGone = true;
         stop.countDown();

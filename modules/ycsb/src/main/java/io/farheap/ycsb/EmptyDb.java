@@ -9,7 +9,7 @@ import site.ycsb.ByteIterator;
 import site.ycsb.DB;
 import site.ycsb.Status;
 
-/** Does nothing, at once and well: what is measured with it is YCSB's client. */
+/** A database that does nothing and succeeds at once: a run with it measures YCSB's client. */
 public final class EmptyDb extends DB {
 
     @Override
@@ -17,7 +17,7 @@ public final class EmptyDb extends DB {
         return Status.OK;
     }
 
-    // YCSB asks for these collections.
+    // YCSB's interface has these collections.
     @SuppressWarnings({"JdkObsolete", "NonApiType"})
     @Override
     public Status scan(

@@ -24,9 +24,9 @@ import site.ycsb.Status;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * YCSB's client on a {@link io.farheap.store.FarStore}: workloads A to D and F. E scans in the order of keys, which a
- * hash index does not have: it is not implemented. Each of the client's threads has a session; the key in the store is
- * the table's name, a 0, and the key.
+ * The binding of YCSB's client to a {@link io.farheap.store.FarStore}: workloads A to D and F. Workload E scans in the
+ * order of keys, which a hash index does not keep: it is not implemented. Each of the client's threads has a session;
+ * the key in the store is the table's name, a 0, and the key.
  */
 public final class FarStoreDb extends DB {
 
@@ -57,7 +57,7 @@ public final class FarStoreDb extends DB {
         }
     }
 
-    /** What the client's load phase inserts. */
+    /** Inserts the records that the client's load phase would insert. */
     private void load() throws Exception {
         Properties properties = getProperties();
         CoreWorkload workload = new CoreWorkload();
@@ -106,7 +106,7 @@ public final class FarStoreDb extends DB {
         }
     }
 
-    // YCSB asks for these collections.
+    // YCSB's interface has these collections.
     @SuppressWarnings({"JdkObsolete", "NonApiType"})
     @Override
     public Status scan(
@@ -146,7 +146,7 @@ public final class FarStoreDb extends DB {
         });
     }
 
-    /** @param operation false where there was no such key */
+    /** @param operation returns false if there was no such key */
     private static Status done(BooleanSupplier operation) {
         try {
             return operation.getAsBoolean() ? Status.OK : Status.NOT_FOUND;
@@ -155,7 +155,10 @@ public final class FarStoreDb extends DB {
         }
     }
 
-    /** For the client to count: what is thrown ends its thread, and it takes the run for a good one all the same. */
+    /**
+     * Returns a status, which the client counts: an exception would end the client's thread, and the run would still
+     * count as good.
+     */
     private static Status failed(RuntimeException e) {
         return new Status("ERROR", e.getMessage());
     }
@@ -165,8 +168,10 @@ public final class FarStoreDb extends DB {
     }
 
     /**
+     * Encodes a key.
+     *
      * @return its length
-     * @throws IllegalArgumentException where it is too long
+     * @throws IllegalArgumentException if it is too long
      */
     private int useKey(String table, String name) {
         byte[] bytes = (table + '\0' + name).getBytes(StandardCharsets.UTF_8);

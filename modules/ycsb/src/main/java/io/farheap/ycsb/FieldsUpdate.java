@@ -5,13 +5,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
-/** Replaces some fields of a record, as one: in place where their lengths stay. One thread. */
+/** Replaces some fields of a record in one update: in place if their lengths stay the same. One thread. */
 final class FieldsUpdate implements Update {
 
     private MemorySegment changed = Arena.ofAuto().allocate(1024, Long.BYTES);
     private long changedBytes;
 
-    /** What the next updates replace. */
+    /** Sets the fields that the next updates replace. */
     void use(Map<String, byte[]> values) {
         changedBytes = YcsbFields.bytes(values);
         if (changed.byteSize() < changedBytes) {
@@ -20,7 +20,7 @@ final class FieldsUpdate implements Update {
         YcsbFields.encode(values, changed);
     }
 
-    /** An absent record stays so. */
+    /** An absent record stays absent. */
     @Override
     public int initialBytes(long argument) {
         return -1;
@@ -62,7 +62,7 @@ final class FieldsUpdate implements Update {
         return Math.toIntExact(kept + changedBytes);
     }
 
-    /** Those that stay, then those that are new. */
+    /** Writes the fields that stay, then the new ones. */
     @Override
     public void copy(
             MemorySegment old,

@@ -16,8 +16,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store that all threads of YCSB's client share: the first opens it, the last closes it, with a checkpoint where it
- * has files.
+ * The store that all threads of YCSB's client share: the first thread opens it, and the last one closes it, with a
+ * checkpoint if it has files.
  */
 final class SharedStore {
 
@@ -83,7 +83,7 @@ final class SharedStore {
         }
     }
 
-    /** The one that is open, or a new one; to be {@linkplain #leave left}. */
+    /** Returns the open store, or opens one; the caller has to {@linkplain #leave leave} it. */
     static synchronized SharedStore use(StoreSettings settings) {
         if (shared == null) {
             shared = new SharedStore(settings);
@@ -96,7 +96,7 @@ final class SharedStore {
         return store;
     }
 
-    /** Of each {@link #use}. */
+    /** Called once for each {@link #use}. */
     void leave() {
         synchronized (SharedStore.class) {
             if (--users > 0) {
@@ -107,7 +107,7 @@ final class SharedStore {
         resources.close();
     }
 
-    /** Does it once, and lets others wait for that. */
+    /** Loads the records once; other callers wait for that. */
     synchronized void loadOnce(Loading loading) throws Exception {
         if (!loaded) {
             loading.load();

@@ -23,7 +23,7 @@ final class YcsbFields {
 
     private YcsbFields() {}
 
-    /** Of one of a segment's fields. */
+    /** Returns the length of a field's name. */
     static int nameBytes(MemorySegment fields, long at) {
         return Short.toUnsignedInt(fields.get(JAVA_SHORT_UNALIGNED, at));
     }
@@ -40,12 +40,12 @@ final class YcsbFields {
         return nameAt(at) + nameBytes(fields, at);
     }
 
-    /** Where the next one is. */
+    /** Returns the offset of the next field. */
     static long next(MemorySegment fields, long at) {
         return valueAt(fields, at) + valueBytes(fields, at);
     }
 
-    /** @return bytes that the fields take, all that are to be encoded */
+    /** @return bytes that the encoded fields take */
     static int bytes(Map<String, byte[]> values) {
         long bytes = 0;
         for (Map.Entry<String, byte[]> field : values.entrySet()) {
@@ -54,7 +54,7 @@ final class YcsbFields {
         return Math.toIntExact(bytes);
     }
 
-    /** @param into with room for {@link #bytes} */
+    /** @param into has room for {@link #bytes} */
     static void encode(Map<String, byte[]> values, MemorySegment into) {
         long at = 0;
         for (Map.Entry<String, byte[]> field : values.entrySet()) {
@@ -87,10 +87,10 @@ final class YcsbFields {
     }
 
     /**
-     * Where a field of the same name is.
+     * Finds the field of a given name.
      *
-     * @param wanted where the field is whose name is looked for, in {@code names}
-     * @return -1 where there is none
+     * @param wanted offset in {@code names} of the field with that name
+     * @return its offset, or -1 if there is none
      */
     static long find(MemorySegment fields, long from, long to, MemorySegment names, long wanted) {
         int nameBytes = nameBytes(names, wanted);

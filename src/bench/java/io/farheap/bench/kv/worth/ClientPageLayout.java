@@ -1,21 +1,21 @@
 package io.farheap.bench.kv.worth;
 
-/** What lies where in a client's own memory. */
+/** The layout of a client's own memory. */
 final class ClientPageLayout {
 
     /** The key's bucket. */
     static final int BUCKET = 0;
-    /** The block that was read. */
+    /** The block that is read. */
     static final int BLOCK = 640;
     /** The block that is written. */
     static final int NEW_BLOCK = BLOCK + FarTableLayout.BLOCK_BYTES;
     /** A bucket at a random place. */
     static final int SAMPLE = NEW_BLOCK + FarTableLayout.BLOCK_BYTES;
-    /** The beginnings of blocks that the sample names. */
+    /** The first bytes of blocks that the sample names. */
     static final int HEADS = SAMPLE + FarTableLayout.BUCKET_BYTES;
 
     static final int HEAD_BYTES = 40;
-    /** What an atomic finds. */
+    /** The old value that an atomic returns. */
     static final int OLD = HEADS + Evictor.OBJECTS * HEAD_BYTES;
 
     static final int OTHER_OLD = OLD + Long.BYTES;
@@ -29,7 +29,7 @@ final class ClientPageLayout {
     static final int LIST = QUEUED + Long.BYTES;
     /** A block's neighbours. */
     static final int LINKS = LIST + FarTableLayout.LIST_BYTES;
-    /** Words that are written. */
+    /** Words to write. */
     static final int WORDS = LINKS + FarTableLayout.LINKS_BYTES;
 
     private ClientPageLayout() {}

@@ -6,12 +6,12 @@ import io.farheap.kv.replacement.Replacement;
 import java.util.SplittableRandom;
 
 /**
- * Takes an object out to make room: reads a bucket at a random place, lets the experts choose of the paper's five
- * objects, and turns the slot into a history entry, or enters the object into a history apart. One thread.
+ * Evicts an object to make room: reads a bucket at a random place, lets the experts choose among the paper's five
+ * objects, and turns the slot into a history entry, or enters the object into a separate history. One thread.
  */
 final class Evictor {
 
-    /** In a sample. */
+    /** Objects in a sample. */
     static final int OBJECTS = 5;
 
     private static final int SAMPLE = 0;
@@ -56,7 +56,7 @@ final class Evictor {
         random = new SplittableRandom(seed);
     }
 
-    /** The number of the next history entry, as far as this client knows. */
+    /** Returns the number of the next history entry, as far as this client knows. */
     long newest() {
         return newest;
     }
@@ -76,14 +76,14 @@ final class Evictor {
         wire.postList();
     }
 
-    /** Goes on when nothing is pending; whether it is done: then see {@link #evicted}. */
+    /** Continues when nothing is pending. Returns whether the eviction is done: then see {@link #evicted}. */
     boolean advance() {
         switch (step) {
             case SAMPLE -> sampled();
             case HEADS -> choose();
             case VICTIM -> {
                 if (wire.get(ClientPageLayout.OLD) != word) {
-                    // Another was faster.
+                    // Another client was faster.
                     begin();
                 } else {
                     enter();
@@ -97,7 +97,7 @@ final class Evictor {
         return step == DONE;
     }
 
-    /** The word of the slot whose block is free now. */
+    /** Returns the word of the slot of which the block is free now. */
     long evicted() {
         return word;
     }
@@ -154,7 +154,7 @@ final class Evictor {
         replacement.begin();
         for (int i = 0; i < objects; i++) {
             int at = design.has(MapDesign.Part.METADATA_IN_TABLE) ? sampledAt(slots[i]) : headAt(i);
-            // A block that was used again says nothing of the object.
+            // If the block was used again, its header does not describe the object.
             if (wire.get(at) == sampledWord(slots[i])) {
                 replacement.offer(i, fill(wire, metadata, at, now));
             }
@@ -193,7 +193,7 @@ final class Evictor {
         }
     }
 
-    /** What a slot or a block's beginning says of its object. */
+    /** Reads an object's metadata from its slot or its block's header. */
     static ObjectMetadata fill(RegionClient wire, ObjectMetadata metadata, int at, long now) {
         return metadata.frequency(wire.get(at + FarTableLayout.FREQUENCY) & 0xFFFFFFFFL)
                 .insertTime(wire.get(at + FarTableLayout.INSERTED))

@@ -23,8 +23,8 @@ public final class FarTable implements AutoCloseable {
 
     /**
      * @param server with a free region
-     * @param tableObjects that the table has slots for, two each
-     * @param objects at most
+     * @param tableObjects objects for which the table has slots, two each
+     * @param objects the most objects
      */
     public FarTable(String server, MapDesign design, long tableObjects, long objects) {
         this.design = design;
@@ -44,7 +44,7 @@ public final class FarTable implements AutoCloseable {
         }
     }
 
-    /** A client, for one thread. */
+    /** Opens a client, for one thread. */
     public FarTableClient openClient() {
         return new FarTableClient(this, new RegionClient(memory, region), clients.getAndIncrement());
     }
@@ -57,17 +57,17 @@ public final class FarTable implements AutoCloseable {
         return shape;
     }
 
-    /** A block that nobody has used; {@link #NONE} where there is no more. */
+    /** Returns a block that no client has used yet; {@link #NONE} if there is none left. */
     long fresh() {
-        // While a map is filled; no message, as it would be one for many blocks.
+        // Needed while a map is filled; without a message, since a real map would send one for many blocks.
         long block = blocks.getAndIncrement();
         return block < shape.blocks() ? block : NONE;
     }
 
     /**
-     * Reads the LRU lists, while no client is at work.
+     * Checks the LRU lists, while no client is at work.
      *
-     * @throws IllegalStateException where an object is in none or twice, or the two directions differ
+     * @throws IllegalStateException if an object is in no list or in one twice, or the two directions differ
      */
     public void checkLists() {
         long from = shape.listAt(0);

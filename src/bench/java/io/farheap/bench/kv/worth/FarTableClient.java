@@ -8,10 +8,10 @@ import io.farheap.remote.contract.VerbCounts;
 import java.util.SplittableRandom;
 
 /**
- * A client of a {@link FarTable}: one request at a time, a get, and an insertion where it misses. A get is a READ of
- * the key's bucket and one of the block that a slot names, with what the design adds. A block has its slot's word in
- * front and at its end, so what was used again meanwhile is noticed. Two clients that insert a key at a time leave it
- * there twice, which is right, as values never change. One thread.
+ * A client of a {@link FarTable}: one request at a time, a get, and an insertion if it misses. A get is a READ of the
+ * key's bucket and one of the block that a slot names, with the operations that the design adds. A block has its slot's
+ * word at its beginning and at its end, so that a client notices if the block was used again meanwhile. If two clients
+ * insert a key at a time the table has it twice, which is correct, as values never change. One thread.
  */
 public final class FarTableClient implements AutoCloseable {
 
@@ -25,7 +25,7 @@ public final class FarTableClient implements AutoCloseable {
     private static final int INSERT = 7;
 
     private static final int NONE = -1;
-    /** One that was evicted, and one that made way in its bucket. */
+    /** A block that was evicted, and one that was removed to make room in its bucket. */
     private static final int MOST_FREE = 4;
 
     private final FarTable table;
@@ -40,7 +40,7 @@ public final class FarTableClient implements AutoCloseable {
     private final FrequencyCounterCache counters;
     private final ObjectMetadata metadata = new ObjectMetadata();
     private final SplittableRandom random;
-    /** Words of blocks that this client may use; it changes their incarnation. */
+    /** Words of free blocks of this client, which changes their incarnation when it uses them. */
     private final long[] free = new long[MOST_FREE];
 
     private int freeCount;
@@ -72,7 +72,7 @@ public final class FarTableClient implements AutoCloseable {
         evictor = new Evictor(wire, shape, design, replacement, learning, history, number);
     }
 
-    /** Begins a request; the last one has ended. */
+    /** Begins a request. The last request must have ended. */
     public void begin(long keyToGet) {
         key = keyToGet;
         hash = FarTableWord.hash(key);
@@ -81,14 +81,14 @@ public final class FarTableClient implements AutoCloseable {
         run();
     }
 
-    /** Goes on with the request; whether it has ended. Does not wait. */
+    /** Continues the request, and returns whether it has ended. Does not wait. */
     public boolean ended() {
         wire.poll();
         run();
         return step == IDLE;
     }
 
-    /** How many requests have not found their key. */
+    /** Returns how many requests have not found their key. */
     public long absent() {
         return absent;
     }
@@ -104,7 +104,7 @@ public final class FarTableClient implements AutoCloseable {
         }
     }
 
-    /** @return whether something was done */
+    /** @return whether a step was made */
     private boolean advance() {
         switch (step) {
             case BUCKET -> readBlockOf(0);
@@ -271,7 +271,7 @@ public final class FarTableClient implements AutoCloseable {
         wire.postList();
     }
 
-    /** The slot of the key's history entry, an empty one, that of the oldest entry, or any object's. */
+    /** Returns the slot of the key's history entry, or an empty one, or that of the oldest entry, or any object's. */
     private int place() {
         int entry = findHistory();
         if (entry != NONE) {
@@ -293,7 +293,7 @@ public final class FarTableClient implements AutoCloseable {
 
     private void inserted() {
         if (wire.get(ClientPageLayout.OLD) != word) {
-            // Another was faster, and has perhaps inserted the key: the block is free still.
+            // Another client was faster, and may have inserted the key; the block is still free.
             readBucket();
             return;
         }

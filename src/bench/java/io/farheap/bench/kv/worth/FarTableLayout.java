@@ -24,7 +24,7 @@ record FarTableLayout(int buckets, int blocks, int shards) {
     static final int SLOTS = 16;
     static final int SLOT_BYTES = 40;
     static final int BUCKET_BYTES = SLOTS * SLOT_BYTES;
-    /** Of slots and blocks alike, behind the word. */
+    /** The same in slots and in blocks: follows the word. */
     static final int HASH = 8;
 
     static final int FREQUENCY = 16;
@@ -35,7 +35,7 @@ record FarTableLayout(int buckets, int blocks, int shards) {
     static final int UNITS = 5;
     static final int BLOCK_BYTES = 64 * UNITS;
     static final int KEY = 40;
-    /** Of the word, behind 248 bytes of value. */
+    /** The second copy of the word, after 248 bytes of value. */
     static final int END = KEY + Long.BYTES + 248;
 
     static final int LIST_BYTES = 64;
@@ -53,7 +53,7 @@ record FarTableLayout(int buckets, int blocks, int shards) {
     private static final int TABLE_AT = 4096;
     private static final int SLOTS_AN_OBJECT = 2;
 
-    /** @param tableObjects that the table is made for */
+    /** @param tableObjects objects for which the table is made */
     static FarTableLayout of(long tableObjects, long objects, int shards) {
         return new FarTableLayout(
                 Math.toIntExact(Math.ceilDiv(SLOTS_AN_OBJECT * tableObjects, SLOTS)), Math.toIntExact(objects), shards);
@@ -63,7 +63,7 @@ record FarTableLayout(int buckets, int blocks, int shards) {
         return TABLE_AT + (long) bucket * BUCKET_BYTES;
     }
 
-    /** Where the bucket of a key is. */
+    /** Returns the offset of the bucket of a key. */
     long bucketOf(long hash) {
         return bucketAt((int) ((hash & 0xFFFFFFFFL) * buckets >>> 32));
     }
@@ -72,7 +72,7 @@ record FarTableLayout(int buckets, int blocks, int shards) {
         return bucketAt(buckets) + block * BLOCK_BYTES;
     }
 
-    /** The block that a slot's word names. */
+    /** Returns the offset of the block that a slot's word names. */
     long blockOf(long word) {
         return blockAt(SlotWord.place(word));
     }
@@ -81,7 +81,7 @@ record FarTableLayout(int buckets, int blocks, int shards) {
         return blockAt(blocks) + (long) list * LIST_BYTES;
     }
 
-    /** The list that has a key. */
+    /** Returns the number of the list of a key. */
     int listOf(long hash) {
         return (int) ((hash >>> 32 & 0xFFFFFF) * shards >>> 24);
     }
@@ -90,7 +90,7 @@ record FarTableLayout(int buckets, int blocks, int shards) {
         return listAt(shards) + block * LINKS_BYTES;
     }
 
-    /** Where the queue has an entry's number. */
+    /** Returns the offset in the queue of a history entry's number. */
     long queuedAt(long number) {
         return linksAt(blocks) + number % blocks * Long.BYTES;
     }
@@ -103,7 +103,7 @@ record FarTableLayout(int buckets, int blocks, int shards) {
         return linksAt(blocks) + (long) blocks * Long.BYTES;
     }
 
-    /** Where the history's index has a key. */
+    /** Returns the offset of a key's bucket in the history's index. */
     long indexOf(long hash) {
         return indexAt() + ((hash & 0xFFFFFFFFL) * indexBuckets() >>> 32) * INDEX_BUCKET_BYTES;
     }

@@ -2,7 +2,7 @@ package io.farheap.bench.kv.worth;
 
 import io.farheap.kv.format.SlotWord;
 
-/** Words of slots: as a map's, 0 empty. */
+/** The words of slots: as in a map, 0 is an empty slot. */
 final class FarTableWord {
 
     private static final int HISTORY = 255;
@@ -15,7 +15,7 @@ final class FarTableWord {
         return SlotWord.live(block, incarnation, fingerprint(hash), FarTableLayout.UNITS);
     }
 
-    /** The same block, used again. */
+    /** Returns the word of the same block when it is used again. */
     static long again(long word, long hash) {
         int incarnation = SlotWord.incarnation(word) % (SlotWord.INCARNATIONS - 1) + 1;
         return live(SlotWord.place(word), incarnation, hash);
@@ -45,7 +45,7 @@ final class FarTableWord {
         return (int) (hash >>> 56);
     }
 
-    /** A key's hash. */
+    /** Returns a key's hash. */
     static long hash(long key) {
         long mixed = (key + 1) * 0x9E3779B97F4A7C15L;
         mixed = (mixed ^ mixed >>> 32) * 0xD6E8FEB86659FD93L;

@@ -3,9 +3,10 @@ package io.farheap.bench.kv.worth;
 import io.farheap.kv.format.SlotWord;
 
 /**
- * One client's changes of LRU lists in far memory, each under a lock that is a word there (Ditto, section 3.1): CAS
- * takes it, a READ of the list's ends and one of the block's neighbours go together, then the WRITEs that move the
- * block to the front and, behind them, the one that frees the lock. No fewer round trips do. One thread.
+ * One client's changes of LRU lists in far memory, each under a lock that is a word there (Ditto, section 3.1): a CAS
+ * takes the lock, a READ of the list's ends and one of the block's neighbours are posted together, then the WRITEs that
+ * move the block to the front and, behind them, the one that frees the lock. Fewer round trips are not possible. One
+ * thread.
  */
 final class LruLists {
 
@@ -28,7 +29,7 @@ final class LruLists {
     private boolean isNew;
     private long tryAt;
 
-    /** @param owner not 0, and no other client's */
+    /** @param owner a number that is not 0 and that no other client has */
     LruLists(RegionClient wire, FarTableLayout shape, long backOffNanos, long owner) {
         this.wire = wire;
         this.shape = shape;
@@ -49,7 +50,7 @@ final class LruLists {
         wire.swap(list, 0, owner, ClientPageLayout.OLD);
     }
 
-    /** Goes on when nothing is pending; {@link #WAIT} where it is not yet time. */
+    /** Continues when nothing is pending; {@link #WAIT} during a back-off. */
     int advance() {
         switch (step) {
             case LOCK -> {
@@ -116,7 +117,7 @@ final class LruLists {
             wire.set(word(6), last);
             wire.write(list + FarTableLayout.FIRST, word(5), 2 * Long.BYTES);
         }
-        // Operations of one connection take effect in order: nobody has the lock before the list is whole.
+        // Operations of one connection take effect in order: no client gets the lock before the list is whole.
         write(7, list, 0);
         wire.postList();
     }

@@ -17,12 +17,12 @@ import io.farheap.remote.contract.VerbCounts;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A client's operations on one region, with a page of memory of its own in which they land. Those that the client waits
- * for are counted until they are done; hints are small, and nobody waits for them. One thread.
+ * A client's operations on one region, with a page of its own memory for their data. Operations for which the client
+ * waits are counted until they are done; hints are small, and the client does not wait for them. One thread.
  */
 final class RegionClient implements AutoCloseable {
 
-    /** Of the client's own memory. */
+    /** Bytes of the client's own memory. */
     static final int PAGE_BYTES = 4096;
 
     private static final MemorySegment ALL = NativeMemory.ALL;
@@ -67,7 +67,7 @@ final class RegionClient implements AutoCloseable {
         }
     }
 
-    /** 8 bytes of the client's memory. */
+    /** Returns 8 bytes of the client's memory. */
     long get(int at) {
         return ALL.get(JAVA_LONG, page + at);
     }
@@ -76,12 +76,12 @@ final class RegionClient implements AutoCloseable {
         ALL.set(JAVA_LONG, page + at, value);
     }
 
-    /** Operations that are waited for. */
+    /** Returns how many operations the client waits for. */
     int pending() {
         return pending;
     }
 
-    /** Takes what has ended. */
+    /** Takes completions. */
     void poll() {
         queue.poll(handler);
     }
@@ -106,17 +106,17 @@ final class RegionClient implements AutoCloseable {
         note(queue.write(region, offset, buffer, at, bytes, 0));
     }
 
-    /** What was there lands in the client's memory. */
+    /** Posts a compare-and-swap; the old value arrives in the client's memory. */
     void swap(long offset, long expected, long value, int at) {
         note(queue.compareAndSwap(region, offset, expected, value, buffer, at, 0));
     }
 
-    /** What was there lands in the client's memory. */
+    /** Posts a fetch-and-add; the old value arrives in the client's memory. */
     void add(long offset, long delta, int at) {
         note(queue.fetchAndAdd(region, offset, delta, buffer, at, 0));
     }
 
-    /** Writes 8 bytes; left out where too many hints are under way. */
+    /** Writes 8 bytes as a hint, which is left out if too many hints are under way. */
     void hintWrite(long offset, long value) {
         if (freeHintCount > 0) {
             int hint = freeHints[--freeHintCount];
@@ -125,7 +125,7 @@ final class RegionClient implements AutoCloseable {
         }
     }
 
-    /** Writes up to 32 bytes of the client's memory, as they are now. */
+    /** Writes up to 32 bytes of the client's memory as a hint, as they are now. */
     void hintWrite(long offset, int at, int bytes) {
         if (freeHintCount > 0) {
             int hint = freeHints[--freeHintCount];
@@ -174,7 +174,7 @@ final class RegionClient implements AutoCloseable {
         }
     }
 
-    /** Waits for all, hints too. */
+    /** Waits for all operations, hints included. */
     @Override
     public void close() {
         while (queue.inFlight() > 0) {

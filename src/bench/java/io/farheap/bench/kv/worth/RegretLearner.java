@@ -4,9 +4,9 @@ import io.farheap.kv.replacement.ExpertWeights;
 import io.farheap.kv.replacement.Replacement;
 
 /**
- * How a client's regrets reach the weights of all clients, which are a word in far memory: that of the first of two
- * experts; the other has the rest. A CAS changes it, so there is no server in it, whether after a hundred regrets or
- * after each. One thread.
+ * How a client's regrets reach the weights of all clients, which are one word in far memory: the weight of the first of
+ * two experts; the other has the rest. A client changes it with a CAS, so no server takes part, whether it does so
+ * after a hundred regrets or after each one. One thread.
  */
 final class RegretLearner {
 
@@ -24,12 +24,12 @@ final class RegretLearner {
         known = Double.doubleToRawLongBits(0.5);
     }
 
-    /** What the word is in a new map. */
+    /** Returns the word in a new map. */
     static long first() {
         return Double.doubleToRawLongBits(0.5);
     }
 
-    /** Begins to apply what was regretted since the last time. */
+    /** Begins to apply the regrets since the last time. */
     void begin() {
         send();
         swap();
@@ -51,7 +51,7 @@ final class RegretLearner {
         wire.swap(FarTableLayout.WEIGHT, known, wanted, ClientPageLayout.OLD);
     }
 
-    /** @return whether it is done; else another client was faster, and it tries again */
+    /** @return whether it is done; if another client was faster, it tries again */
     boolean advance() {
         long found = wire.get(ClientPageLayout.OLD);
         if (found != known) {
@@ -64,12 +64,12 @@ final class RegretLearner {
         return true;
     }
 
-    /** Begins to read what all have learned. */
+    /** Begins to read the weights that all clients have learned. */
     void read() {
         wire.read(FarTableLayout.WEIGHT, ClientPageLayout.WEIGHT, Long.BYTES);
     }
 
-    /** The read is done. */
+    /** Called when the read is done. */
     void take() {
         known = wire.get(ClientPageLayout.WEIGHT);
         send();

@@ -1,10 +1,10 @@
 package io.farheap.bench.kv.worth;
 
 /**
- * A history that is no part of the table: a FIFO queue of entries, and an index that finds them by hash, as caches on
- * one machine have it (Ditto, section 4.3.1). What is evicted takes the place of the oldest entry in the queue, which
- * goes out of the index. Without locks: an entry that two clients want at once is one's, and the other's history has a
- * gap. One thread.
+ * A history outside the table: a FIFO queue of entries, and an index that finds them by hash, as caches on one machine
+ * have it (Ditto, section 4.3.1). An evicted object takes the place of the oldest entry in the queue, which is removed
+ * from the index. It uses no locks: if two clients want the same entry one of them gets it, and the history of the
+ * other has a gap. One thread.
  */
 final class SeparateHistory {
 
@@ -24,7 +24,7 @@ final class SeparateHistory {
         wire.read(shape.indexOf(hashOfKey), ClientPageLayout.INDEX, FarTableLayout.INDEX_BUCKET_BYTES);
     }
 
-    /** Where the entry of a key is in the bucket that was read, or -1. */
+    /** Returns the place of a key's entry in the bucket that was read, or -1. */
     int find(long hashOfKey) {
         for (int at = ClientPageLayout.INDEX;
                 at < ClientPageLayout.INDEX + FarTableLayout.INDEX_BUCKET_BYTES;
@@ -44,7 +44,7 @@ final class SeparateHistory {
         return wire.get(at + 2 * Long.BYTES);
     }
 
-    /** Begins to enter an object under a number that was taken: beside the CAS that evicts it. */
+    /** Begins to enter an object under a number that was taken, in parallel to the CAS that evicts it. */
     void begin(long taken, long hashOfVictim) {
         number = taken;
         hash = hashOfVictim;
@@ -52,13 +52,13 @@ final class SeparateHistory {
         look(hashOfVictim);
     }
 
-    /** The object was evicted: takes an entry of the index, and the oldest one out. */
+    /** The object was evicted: takes an entry of the index, and removes the oldest one. */
     void enter() {
         entry = ClientPageLayout.INDEX;
         for (int at = ClientPageLayout.INDEX;
                 at < ClientPageLayout.INDEX + FarTableLayout.INDEX_BUCKET_BYTES;
                 at += FarTableLayout.INDEX_ENTRY_BYTES) {
-            // An empty one is the least.
+            // An empty entry has the least value.
             if (wire.get(at) < wire.get(entry)) {
                 entry = at;
             }

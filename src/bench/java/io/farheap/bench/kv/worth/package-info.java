@@ -1,6 +1,6 @@
 /**
- * Maps in far memory that lack one part or another of Ditto's (SOSP '23), or keep an LRU list under a lock instead: for
- * measuring what each part is worth. They know gets, and insertions of what was missed; nobody is to use them for more.
+ * Maps in far memory that lack some parts of Ditto's design (SOSP '23), or that keep an LRU list under a lock instead:
+ * for measuring what each part is worth. They support only gets, and insertions of missing keys.
  */
 @NullMarked
 package io.farheap.bench.kv.worth;

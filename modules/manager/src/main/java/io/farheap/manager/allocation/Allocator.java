@@ -16,13 +16,13 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which servers a cache gets (Redy, section 6.1). For each configuration that meets the objective, within the distance
- * over which it does, and for each region size, it fills the cheapest kinds of servers first; of these placements it
- * takes the cheapest and, where they cost the same, the one on the fewest servers that wastes least. Among servers that
- * cost the same it takes as few as possible, and of single ones the one that is then fullest, so that large rooms stay
- * for large caches.
+ * Chooses the servers of a cache (Redy, section 6.1). For each configuration that meets the objective, on the servers
+ * within the distance over which it does, and for each region size, it fills the cheapest kinds of servers first. Of
+ * these placements it takes the cheapest; among placements of equal cost it takes the one that uses the fewest servers
+ * and wastes least. Among servers of equal cost it uses as few as possible, and if one server is enough, the one that
+ * is fullest afterwards, so that large free rooms remain for large caches.
  *
- * <p>Not thread-safe, and nothing else may change the stock meanwhile.
+ * <p>Not thread-safe: no other thread may change the stock during a call.
  */
 public final class Allocator {
 
@@ -35,9 +35,10 @@ public final class Allocator {
     }
 
     /**
-     * Servers for a new cache. Nothing is taken from the stock: who takes it puts the new offers there.
+     * Chooses servers for a new cache. It takes nothing from the stock: the caller that uses the placement puts the
+     * servers' new offers there.
      *
-     * @throws NoRoomException saying how much there is
+     * @throws NoRoomException with the number of bytes that could be had instead
      */
     public CachePlacement place(Need need) throws NoRoomException {
         CachePlacement best = null;
@@ -64,7 +65,10 @@ public final class Allocator {
         return best;
     }
 
-    /** How many regions of one size a new cache could have with one of its configurations, up to all of them. */
+    /**
+     * Returns how many regions of one size a new cache could have with one of its configurations, at most as many as it
+     * needs.
+     */
     public int room(Need need, AllocationCandidate candidate, long regionBytes) {
         Map<Kind, NavigableSet<Offer>> there = stock.within(need.place(), candidate.switches());
         Filling filling = new Filling(need, candidate, regionBytes, need.regions(regionBytes));
@@ -76,7 +80,10 @@ public final class Allocator {
         return filling.total - filling.missing;
     }
 
-    /** How much a smaller cache could have. It needs as many cores, so not always all the room that there is. */
+    /**
+     * Returns how much a smaller cache could really have: it needs as many cores, so it does not always fit into all
+     * the room that there is.
+     */
     private long verified(Need need, long most) {
         if (most == 0) {
             return 0;
@@ -90,10 +97,11 @@ public final class Allocator {
     }
 
     /**
-     * Servers for more regions of a cache that is there, or for those that leave a server.
+     * Chooses servers for further regions of an existing cache, or for its regions on a server that leaves.
      *
-     * @param need with the one configuration that the cache has; its capacity is what that has its threads for
-     * @param preferred servers that the cache has: where they have room, it gets that first, in this order
+     * @param need with the one configuration that the cache has; its capacity is the one that its server threads were
+     *     chosen for
+     * @param preferred servers that the cache already uses: if they have room, it gets that room first, in this order
      */
     public CachePlacement more(Need need, long regionBytes, int regions, List<Long> preferred) throws NoRoomException {
         AllocationCandidate candidate = need.candidates().getFirst();
@@ -121,12 +129,12 @@ public final class Allocator {
             .thenComparingLong(CachePlacement::bytes)
             .thenComparingLong(CachePlacement::regionBytes);
 
-    /** Who wants a cache for ever pays the full price (Redy, section 3.2). */
+    /** A cache without an end pays the full price: it gets no spot servers (Redy, section 3.2). */
     private static boolean sells(Kind kind, Need need) {
         return !kind.spot() || need.hours() < Double.POSITIVE_INFINITY;
     }
 
-    /** The roomiest of some servers that has not been looked at, and those after it. */
+    /** The roomiest server of one kind that has not been considered yet, and the servers after it. */
     private record Head(Offer offer, Iterator<Offer> rest) {
 
         static void next(Iterator<Offer> offers, Queue<Head> queue) {
@@ -136,14 +144,14 @@ public final class Allocator {
         }
     }
 
-    /** Of one region size, on its way. */
+    /** A placement for one region size that is being filled. */
     private final class Filling {
 
         private final Need need;
         private final AllocationCandidate candidate;
         private final long regionBytes;
         private final int total;
-        /** Of the cache, for one region. */
+        /** Server threads that the cache needs for one region. */
         private final double threads;
 
         private final SortedMap<Long, Integer> taken = new TreeMap<>(Long::compareUnsigned);
@@ -192,12 +200,15 @@ public final class Allocator {
             }
         }
 
-        /** From servers of one price: the roomiest as long as none has room for all, then the tightest that has. */
+        /**
+         * Takes regions from servers of one price: the roomiest server as long as no server has room for all that is
+         * missing, then the tightest server that has.
+         */
         private void fill(List<NavigableSet<Offer>> servers, double price) {
             PriorityQueue<Head> roomiest =
                     new PriorityQueue<>(Comparator.comparing(Head::offer, Stock.BY_ROOM.reversed()));
             servers.forEach(same -> Head.next(same.descendingIterator(), roomiest));
-            // Where none was found, none is until something else was taken.
+            // After a search that found no server, none can be found until something else was taken.
             int none = -1;
             for (Head head = roomiest.poll(); head != null && !full(); head = roomiest.poll()) {
                 Offer tightest = head.offer.free() >= missing && missing != none ? tightest(servers) : null;

@@ -6,11 +6,11 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Servers for a cache: how many regions each gives.
+ * The servers of a cache, and how many regions each of them gives.
  *
- * @param candidate the configuration with which it meets its objective there
- * @param regionBytes of each region
- * @param cost for an hour, in the menu's money, moves and what may be lost included
+ * @param candidate the configuration with which the cache meets its objective there
+ * @param regionBytes the size of each region
+ * @param cost for an hour, in the menu's money, expected moves and losses included
  */
 public record CachePlacement(
         AllocationCandidate candidate, long regionBytes, SortedMap<Long, Integer> regions, double cost) {

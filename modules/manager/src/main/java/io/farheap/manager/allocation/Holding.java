@@ -5,11 +5,12 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What a cache has.
+ * What an existing cache has.
  *
- * @param regions of each server, above 0
- * @param switches the farthest at which it meets its objective; what is farther was put there by its application
- * @param threads of its servers, for one region
+ * @param regions how many it has on each server, above 0
+ * @param switches the greatest distance at which it meets its objective; regions that are farther were put there by the
+ *     application
+ * @param threads server threads for one region
  */
 public record Holding(long regionBytes, SortedMap<Long, Integer> regions, int switches, double threads) {
 

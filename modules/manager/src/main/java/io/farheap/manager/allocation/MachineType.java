@@ -1,16 +1,16 @@
 package io.farheap.manager.allocation;
 
 /**
- * A kind of machine, as a provider lets it.
+ * A type of machine, as a provider lets it.
  *
- * @param place where it is let, as data center, cluster and rack or the beginning of that; empty: anywhere
- * @param cores 0 for memory that is left where all cores are let: stranded memory
- * @param memoryBytes of a machine
- * @param price of a machine for an hour, in whatever money the menu is in
- * @param spotPrice the same for a machine that may be taken back at any time; negative where there is none
- * @param noticeSeconds how long before it is taken back a spot machine says so
- * @param startSeconds how long it takes until another one serves
- * @param lifeHours how long spot machines last on average, until enough of them were seen
+ * @param place where it is let, as data center, cluster and rack, or the beginning of that; empty: anywhere
+ * @param cores 0 for memory that remains on servers whose cores are all let: stranded memory
+ * @param memoryBytes the memory of a machine
+ * @param price of a machine for an hour, in the money of the menu
+ * @param spotPrice the price of a machine that the provider may take back at any time; negative if there is none
+ * @param noticeSeconds how long before a spot machine is taken back the provider gives notice
+ * @param startSeconds how long another machine takes until it serves
+ * @param lifeHours how long spot machines last on average; used until enough lives were observed
  */
 public record MachineType(
         String name,
@@ -44,7 +44,9 @@ public record MachineType(
         }
     }
 
-    /** The part of a machine that a cache takes: of its memory, or of its cores where it needs more of those. */
+    /**
+     * Returns the part of a machine that a cache pays for: its part of the memory or, if that is greater, of the cores.
+     */
     double part(double bytes, double threads) {
         double memory = bytes / memoryBytes;
         return cores == 0 ? memory : Math.max(memory, threads / cores);

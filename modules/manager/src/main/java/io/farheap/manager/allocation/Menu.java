@@ -6,16 +6,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The types of machines, and what it costs to move and to lose data. Immutable.
+ * The types of machines, and what moving and losing data costs. Immutable.
  *
  * @param types by name
- * @param movePrice of moving a GiB once: what load it is for others
+ * @param movePrice of moving a GiB once: the price of the load that it puts on other work
  * @param lossPrice of losing a GiB
- * @param lossPerReclaim the part of what is on a spot machine that is lost when it is taken back, 0 to 1
+ * @param lossPerReclaim the part of the data on a spot machine that is lost when the machine is taken back, 0 to 1
  */
 public record Menu(Map<String, MachineType> types, double movePrice, double lossPrice, double lossPerReclaim) {
 
-    /** Nothing is known of any type, and all cost the same. */
+    /** A menu without types: all machines cost the same. */
     public static final Menu EMPTY = new Menu(Map.of(), 0, 0, 0);
 
     public Menu {
@@ -27,7 +27,7 @@ public record Menu(Map<String, MachineType> types, double movePrice, double loss
         }
     }
 
-    /** @throws IllegalArgumentException where a name is there twice */
+    /** @throws IllegalArgumentException if two types have the same name */
     public static Menu of(Collection<MachineType> types, double movePrice, double lossPrice, double lossPerReclaim) {
         Map<String, MachineType> byName = new LinkedHashMap<>();
         for (MachineType type : types) {

@@ -1,11 +1,11 @@
 package io.farheap.manager.allocation;
 
-/** Whether a move that nobody has to make is worth it (Redy, section 6.1). */
+/** Decides whether an optional move, one that only saves cost, is worth it (Redy, section 6.1). */
 public final class MoveSaving {
 
-    /** Of a cache that is for ever, so much of its time counts. */
+    /** Hours that are counted for a cache without an end. */
     private static final double FAR_HOURS = 24;
-    /** A move must save so many times what it costs, */
+    /** A move must save this many times what it costs, */
     private static final double WORTH = 2;
     /** and make the cache cheaper by at least this part. */
     private static final double CHEAPER = 0.1;
@@ -13,8 +13,8 @@ public final class MoveSaving {
     private MoveSaving() {}
 
     /**
-     * @param before cost for an hour; infinite where it cannot stay as it is
-     * @param after the same when it has moved
+     * @param before cost for an hour; infinite if the cache cannot stay as it is
+     * @param after cost for an hour after the move
      * @param hours that the cache lives
      * @param move what the move costs
      */

@@ -8,11 +8,13 @@ import java.util.Set;
  * What a cache needs.
  *
  * @param capacity bytes, at least 1
- * @param hours for how long; {@link Double#POSITIVE_INFINITY} for ever, which is served at the full price alone
- * @param place of the client
+ * @param hours for how long; {@link Double#POSITIVE_INFINITY} for a cache without an end, which is served at the full
+ *     price only
+ * @param place where the client is
  * @param candidates the configurations that meet its objective; not empty
- * @param avoidServers which it does not get
- * @param avoidRacks where it gets nothing, since copies of it are there: as {@link NetworkLocation#toString}
+ * @param avoidServers servers that it must not get
+ * @param avoidRacks racks in which it must not get a server, since copies of it are there; written as {@link
+ *     NetworkLocation#toString}
  */
 public record Need(
         long capacity,
@@ -32,7 +34,7 @@ public record Need(
         avoidRacks = Set.copyOf(avoidRacks);
     }
 
-    /** Of a cache without an objective. */
+    /** The need of a cache without an objective. */
     public static Need of(long capacity) {
         return new Need(
                 capacity,
@@ -43,7 +45,7 @@ public record Need(
                 Set.of());
     }
 
-    /** The same for another time. */
+    /** The same need for another number of hours. */
     public Need within(double otherHours) {
         return new Need(capacity, otherHours, place, candidates, avoidServers, avoidRacks);
     }
@@ -60,7 +62,7 @@ public record Need(
         return new Need(capacity, hours, place, candidates, avoidServers, racks);
     }
 
-    /** The same with one configuration alone. */
+    /** The same need with one configuration only. */
     public Need with(AllocationCandidate candidate) {
         return new Need(capacity, hours, place, List.of(candidate), avoidServers, avoidRacks);
     }
@@ -70,7 +72,7 @@ public record Need(
                 && (avoidRacks.isEmpty() || !avoidRacks.contains(offer.place().toString()));
     }
 
-    /** How many of a size it takes. */
+    /** Returns how many regions of a size the capacity takes. */
     public int regions(long regionBytes) {
         return (int) Math.min(Integer.MAX_VALUE, (capacity - 1) / regionBytes + 1);
     }

@@ -1,14 +1,14 @@
 package io.farheap.manager.allocation;
 
 /**
- * Where a client or a server is. A part that is empty is unknown.
+ * Where a client or a server is. An empty part is unknown.
  *
  * @param cluster of a data center
  * @param rack of a cluster
  */
 public record NetworkLocation(String dataCenter, String cluster, String rack) {
 
-    /** Nobody said where. It is taken to be {@value #FARTHEST} switches from everything. */
+    /** An unknown place. It is taken to be {@value #FARTHEST} switches from everything. */
     public static final NetworkLocation UNKNOWN = new NetworkLocation("", "", "");
 
     /** Switches between racks of two clusters. */
@@ -26,7 +26,10 @@ public record NetworkLocation(String dataCenter, String cluster, String rack) {
         return new NetworkLocation(parts[0], parts.length > 1 ? parts[1] : "", parts.length > 2 ? parts[2] : "");
     }
 
-    /** The part of the network within which two places are so many switches apart or less; empty: all there is. */
+    /**
+     * Returns the part of the network in which two places are at most so many switches apart; empty for the whole
+     * network.
+     */
     String within(int switches) {
         if (dataCenter.isEmpty()) {
             return "";
@@ -52,7 +55,7 @@ public record NetworkLocation(String dataCenter, String cluster, String rack) {
                         || part.equals(server.within(RACK)));
     }
 
-    /** No server is there. */
+    /** A part of the network in which no server is. */
     static final String NOWHERE = "/";
 
     @Override

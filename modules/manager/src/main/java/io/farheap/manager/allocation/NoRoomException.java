@@ -2,7 +2,7 @@ package io.farheap.manager.allocation;
 
 import io.farheap.memory.ByteSize;
 
-/** There is no room. */
+/** Thrown if there is no room for what was asked for. */
 public final class NoRoomException extends Exception {
 
     private static final long serialVersionUID = 1;
@@ -14,7 +14,7 @@ public final class NoRoomException extends Exception {
         this.most = most;
     }
 
-    /** Bytes that could be had instead, under the same objective and for as long; 0 for none. */
+    /** Bytes that could be had instead, under the same objective and for as long; 0 if there are none. */
     public long most() {
         return most;
     }

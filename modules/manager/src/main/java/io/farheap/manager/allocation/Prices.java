@@ -6,8 +6,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What memory costs: the price of the part of a machine that a cache takes and, on spot machines, of the moves and the
- * losses to expect until the cache ends. Not thread-safe.
+ * What memory costs: the price of the part of a machine that a cache takes and, on spot machines, of the moves and
+ * losses that are to be expected until the cache ends. Not thread-safe.
  */
 public final class Prices {
 
@@ -15,7 +15,7 @@ public final class Prices {
     private static final double UNKNOWN_LIFE_HOURS = 1;
 
     private volatile Menu menu;
-    /** Of a GiB for an hour, of types that are not on the menu: as the dearest that is. */
+    /** Price of a GiB for an hour of types that are not on the menu: that of the dearest type on it. */
     private double dearest;
 
     private final Map<String, SurvivalEstimator> lives = new TreeMap<>();
@@ -25,7 +25,7 @@ public final class Prices {
         change(menu);
     }
 
-    /** Another menu from now on; what was seen of machines' lives stays. */
+    /** Replaces the menu. What was observed of machines' lives stays. */
     public void change(Menu changed) {
         menu = changed;
         dearest = changed.types().values().stream()
@@ -34,18 +34,18 @@ public final class Prices {
                 .orElse(0);
     }
 
-    /** Any thread. */
+    /** Any thread may call it. */
     public Menu menu() {
         return menu;
     }
 
-    /** Whether machines of a kind are known to have memory alone. */
+    /** Whether machines of a kind are known to have memory only, and no cores. */
     boolean hasNoCores(Kind kind) {
         MachineType type = menu.find(kind.type());
         return type != null && type.cores() == 0;
     }
 
-    /** How long spot machines of a type live: who has seen one end adds that. */
+    /** How long spot machines of a type live. A caller that has seen a machine end adds its life here. */
     public SurvivalEstimator life(String type) {
         return lives.computeIfAbsent(type, _ -> {
             MachineType known = menu.find(type);
@@ -53,32 +53,32 @@ public final class Prices {
         });
     }
 
-    /** Forgets what was seen of machines' lives. */
+    /** Forgets what was observed of machines' lives. */
     public void forgetLives() {
         lives.clear();
     }
 
     /**
-     * What a cache pays for an hour of some regions, on a machine of a kind that it has already.
+     * Returns what a cache pays for an hour of some regions, on a machine of a kind that it already uses.
      *
-     * @param threads of the server for one region
+     * @param threads server threads for one region
      */
     public double hourly(Kind kind, int regions, double hours, double threads) {
         return regions * hourly(kind, hours, threads);
     }
 
     /**
-     * Of one region for an hour.
+     * Returns the price of one region for an hour.
      *
      * @param hours that the cache lives
-     * @param threads of the server for this region
+     * @param threads server threads for this region
      */
     double hourly(Kind kind, double hours, double threads) {
         MachineType type = menu.find(kind.type());
         return rent(type, kind, threads) + risk(kind, hours);
     }
 
-    /** What is to be expected of moves and losses, for one region and an hour. */
+    /** Returns the expected cost of moves and losses, for one region and an hour. */
     public double risk(Kind kind, double hours) {
         if (!kind.spot() || menu.find(kind.type()) == null) {
             return 0;
@@ -95,7 +95,7 @@ public final class Prices {
         return price * type.part((double) kind.regionBytes(), threads);
     }
 
-    /** Each reclaim is followed by another machine, so there is one for each life. */
+    /** Each reclaimed machine is replaced by another, so there is one reclaim for each life. */
     private double reclaimsAnHour(String type, double hours) {
         SurvivalEstimator life = life(type);
         double within = 1 - life.beyond(hours);

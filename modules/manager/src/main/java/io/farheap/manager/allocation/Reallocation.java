@@ -4,10 +4,10 @@ import io.farheap.manager.AllocationCandidate;
 import java.util.Set;
 
 /**
- * How a cache that is there gets what it needs now.
+ * How an existing cache gets what it needs now.
  *
- * @param more where the regions go that are new, and those of the servers that it leaves; with the configuration that
- *     it has then
+ * @param more where its new regions go, and those of the servers that it leaves; with the configuration that the cache
+ *     has then
  * @param left servers that it leaves
  * @param cost of all of it for an hour, as {@link CachePlacement#cost}
  */

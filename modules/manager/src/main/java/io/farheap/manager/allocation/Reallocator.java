@@ -10,19 +10,20 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * How a cache that is there gets more room, or another objective (Redy, sections 3.2 and 6.2). It stays where servers
- * can serve it, gets room on those first, and then on others with as many cores for each byte. It leaves servers that
- * cannot serve it, and those from which a move to what costs less pays for itself in the time that is left.
+ * Chooses how an existing cache gets more room, or another objective (Redy, sections 3.2 and 6.2). The cache stays on
+ * its servers if they can serve it, gets further room on those first, and then on other servers with as many cores for
+ * each byte. It leaves servers that cannot serve it, and servers from which a move to cheaper ones pays for itself in
+ * the time that is left.
  *
- * <p>Not thread-safe, and nothing else may change the stock meanwhile.
+ * <p>Not thread-safe: no other thread may change the stock during a call.
  */
 public final class Reallocator {
 
-    /** So many servers, the dearest, are tried to be left. */
+    /** At most this many servers, the dearest ones, are tried as servers to leave. */
     private static final int MOST_LEFT = 20;
 
     private static final double GIB = 1 << 30;
-    /** Of sums of parts of threads. */
+    /** Allowed rounding error of sums of parts of threads. */
     private static final double ROUNDING = 1e-9;
 
     private final Stock stock;
@@ -36,13 +37,14 @@ public final class Reallocator {
     }
 
     /**
-     * The cheapest way that pays. Nothing is taken from the stock. Servers that are not in stock, since they leave or
-     * are silent, are not left: that is not for the cache's client to decide.
+     * Finds the cheapest way of which the moves pay. It takes nothing from the stock. The cache does not leave servers
+     * that are missing from the stock because they are leaving or silent: that is not decided by a request of the
+     * cache's client.
      *
-     * @param need with the configurations of which one will do; its capacity is what these have their threads for
-     * @param missing regions that are to be new, 0 or more
-     * @param saving whether servers may be left because others cost less
-     * @throws NoRoomException saying how many bytes there are for what is new or cannot stay
+     * @param need with the configurations of which one is enough; its capacity is the one that their threads are for
+     * @param missing how many new regions the cache needs, 0 or more
+     * @param saving whether the cache may leave servers because others cost less
+     * @throws NoRoomException with the bytes that are there for the new regions and those that cannot stay
      */
     public Reallocation find(Need need, Holding held, int missing, boolean saving) throws NoRoomException {
         List<ConfigurationTrial> ways = need.candidates().stream()
@@ -85,7 +87,7 @@ public final class Reallocator {
                 try {
                     others.add(way.leaving(left, missing));
                 } catch (NoRoomException e) {
-                    // Nor is there for more.
+                    // If there is no room to leave these servers, there is none to leave more of them.
                     break;
                 }
             }
@@ -93,7 +95,7 @@ public final class Reallocator {
         return others;
     }
 
-    /** How many regions there is no room for with a configuration, of those that are new or cannot stay. */
+    /** Returns how many of the regions that are new or cannot stay find no room with a configuration. */
     public int lacking(Need need, AllocationCandidate candidate, Holding held, int missing) {
         ConfigurationTrial way = new ConfigurationTrial(need, candidate, held);
         int wanted = missing + way.regionsOf(way.unfit);
@@ -108,7 +110,7 @@ public final class Reallocator {
         }
     }
 
-    /** @param moved regions */
+    /** @param moved how many regions move */
     private record Option(Reallocation found, int moved) {
 
         private static final Comparator<Option> ORDER =
@@ -119,13 +121,13 @@ public final class Reallocator {
         }
     }
 
-    /** With one configuration. */
+    /** A trial of one configuration. */
     private final class ConfigurationTrial {
 
         private final Need need;
         private final AllocationCandidate candidate;
         private final Holding held;
-        /** For one region. */
+        /** Server threads for one region. */
         private final double threads;
         /** Servers that cannot serve it. */
         private final Set<Long> unfit = new TreeSet<>();
@@ -144,7 +146,7 @@ public final class Reallocator {
         }
 
         private boolean serves(Offer offer, int regions) {
-            // What the application has put too far away stays there as long as it wants the same.
+            // Regions that the application has put farther away stay there unless it now asks for a smaller distance.
             if (candidate.switches() < held.switches() && !isNear(offer)) {
                 return false;
             }
@@ -162,7 +164,7 @@ public final class Reallocator {
                     .sum();
         }
 
-        /** Those that it could leave, and could as well stay on. */
+        /** Servers that the cache could leave although it could stay on them, the dearest first. */
         private List<Long> dearestFirst() {
             return held.regions().keySet().stream()
                     .filter(server -> !unfit.contains(server) && stock.find(server) != null)
@@ -170,11 +172,11 @@ public final class Reallocator {
                     .toList();
         }
 
-        /** Of one region for an hour. */
+        /** Price of one region for an hour. */
         private double price(long server) {
             Offer offer = stock.find(server);
             if (offer == null) {
-                // It stays in any case, so that it makes no difference.
+                // The cache stays on this server in any case, so its price makes no difference.
                 return 0;
             }
             boolean unsure = offer.kind().spot() && need.hours() == Double.POSITIVE_INFINITY;
@@ -191,7 +193,7 @@ public final class Reallocator {
             Set<Long> avoided = new HashSet<>(need.avoidServers());
             avoided.addAll(left);
             if (threads > held.threads()) {
-                // What it has there will take the cores that the stock says are free.
+                // The regions that stay on these servers will take the cores that the stock counts as free.
                 avoided.addAll(staying.stream().filter(this::hasFewCores).toList());
             }
             int moved = regionsOf(left);

@@ -12,27 +12,29 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The servers that have something to give, found by where they are, what they are and how much is free. A change of one
- * takes as long as a few searches in trees, however many there are. Not thread-safe.
+ * The servers that have something to give, found by place, by kind and by the number of free regions. A change of one
+ * server takes as long as a few searches in trees, however many servers there are. Not thread-safe.
  */
 public final class Stock {
 
-    /** A whole order, whatever their kinds: which servers a cache gets is not to depend on the order of a hash map. */
+    /** A total order, whatever the kinds are: the choice of servers must not depend on the order of a hash map. */
     static final Comparator<Offer> BY_ROOM = Comparator.comparingInt(Offer::free)
             .thenComparing(
                     Comparator.comparing(Offer::serverId, Long::compareUnsigned).reversed());
-    /** Of servers with as much room the one that comes first. */
+    /** An id before all others: finds the first of the servers with equally much room. */
     static final long FIRST_ID = -1;
 
     private static final String EVERYWHERE = NetworkLocation.UNKNOWN.within(NetworkLocation.FARTHEST);
-    /** Servers of which nobody knows where they are. */
+    /** The part of the network under which servers of unknown place are listed. */
     private static final String UNPLACED = "?";
 
     private final Map<Long, Offer> offers = new HashMap<>();
-    /** By part of the network: each server is in its rack's, its cluster's, its data center's and everybody's. */
+    /**
+     * By part of the network: each server is listed under its rack, its cluster, its data center and the whole network.
+     */
     private final Map<String, Map<Kind, NavigableSet<Offer>>> parts = new HashMap<>();
 
-    /** Replaces what the server offered before. */
+    /** Replaces the server's earlier offer. */
     public void put(Offer offer) {
         Offer before = offers.put(offer.serverId(), offer);
         if (offer.equals(before)) {
@@ -92,7 +94,7 @@ public final class Stock {
                 .toList();
     }
 
-    /** The servers at most so many switches from a place, by kind and in the order of what is free. */
+    /** Returns the servers at most so many switches from a place, by kind and in the order of what is free. */
     Map<Kind, NavigableSet<Offer>> within(NetworkLocation place, int switches) {
         Map<Kind, NavigableSet<Offer>> placed = parts.getOrDefault(place.within(switches), Map.of());
         Map<Kind, NavigableSet<Offer>> unplaced = parts.getOrDefault(UNPLACED, Map.of());

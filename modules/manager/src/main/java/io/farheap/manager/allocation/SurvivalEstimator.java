@@ -5,29 +5,29 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How long machines of a type live, from those that were seen: Kaplan and Meier's estimate, in which a machine that
- * still lives counts for as long as it has. Until {@value #ENOUGH} have ended it knows an average alone, which somebody
- * gave it, and takes lives to be exponential. Not thread-safe.
+ * Estimates how long machines of a type live from those that were observed, by Kaplan and Meier's estimate: a machine
+ * that still lives counts for as long as it has lived. Until {@value #ENOUGH} machines have ended it uses only the
+ * average that it was given, and takes lives to be exponential. Not thread-safe.
  */
 public final class SurvivalEstimator {
 
     private static final int ENOUGH = 10;
-    /** What was seen so long ago says little of today, and costs time. */
+    /** Most observations that are kept: older ones say little of today, and cost time. */
     private static final int MOST = 1_000;
 
     private final double givenMean;
-    /** Hours to how many have ended, and how many were seen no longer. */
+    /** By hours: how many machines ended then, and how many were observed no longer. */
     private final TreeMap<Double, int[]> seen = new TreeMap<>();
 
     private int ends;
     private int count;
-    /** Of the curve: hours to the part that lives longer. */
+    /** The survival curve: hours to the part of machines that lives longer. */
     private final TreeMap<Double, Double> curve = new TreeMap<>();
 
     private boolean stale;
     private double mean;
 
-    /** @param givenMean hours */
+    /** @param givenMean hours that machines live on average, until enough were observed */
     public SurvivalEstimator(double givenMean) {
         if (!(givenMean > 0)) {
             throw new IllegalArgumentException("an average life of " + givenMean + " h; it is more than 0");
@@ -36,10 +36,10 @@ public final class SurvivalEstimator {
     }
 
     /**
-     * A machine has ended, or will be seen no longer.
+     * Adds a machine that has ended, or that will not be observed any longer.
      *
      * @param hours that it has lived
-     * @param ended false: it lives on
+     * @param ended false if it lives on
      */
     public void add(double hours, boolean ended) {
         if (count >= MOST) {
@@ -51,17 +51,17 @@ public final class SurvivalEstimator {
         stale = true;
     }
 
-    /** Machines that were seen for as long. */
+    /** Machines that were observed for equally long. */
     public record SurvivalObservation(double hours, int ended, int longer) {}
 
-    /** All that it has from {@link #add}, for another of these. */
+    /** Returns all observations, for {@link #load} of another estimator. */
     public List<SurvivalObservation> seen() {
         return seen.entrySet().stream()
                 .map(at -> new SurvivalObservation(at.getKey(), at.getValue()[0], at.getValue()[1]))
                 .toList();
     }
 
-    /** What another has seen, in place of what this has. */
+    /** Replaces the observations by those of another estimator. */
     public void load(List<SurvivalObservation> other) {
         seen.clear();
         count = 0;
@@ -74,7 +74,7 @@ public final class SurvivalEstimator {
         stale = true;
     }
 
-    /** Forgets every other one. */
+    /** Forgets every other observation. */
     private void halve() {
         boolean keep = false;
         count = 0;
@@ -91,7 +91,7 @@ public final class SurvivalEstimator {
         seen.values().removeIf(at -> at[0] + at[1] == 0);
     }
 
-    /** The part of machines that live for longer than so many hours. */
+    /** Returns the part of machines that live for longer than so many hours. */
     public double beyond(double hours) {
         if (ends < ENOUGH) {
             return Math.exp(-hours / givenMean);
@@ -101,13 +101,15 @@ public final class SurvivalEstimator {
         return step == null ? 1 : step.getValue();
     }
 
-    /** How likely a machine ends within some hours that has lived for others. */
+    /** Returns how likely a machine of some age ends within the next hours. */
     public double endsWithin(double age, double hours) {
         double now = beyond(age);
         return now == 0 ? 1 : 1 - beyond(age + hours) / now;
     }
 
-    /** Hours. Of a curve that does not come down to 0, up to the oldest that was seen. */
+    /**
+     * Returns the average life in hours; if the curve does not come down to 0, up to the oldest life that was observed.
+     */
     public double mean() {
         if (ends < ENOUGH) {
             return givenMean;
@@ -135,7 +137,7 @@ public final class SurvivalEstimator {
             }
             atRisk -= at.getValue()[0] + at.getValue()[1];
         }
-        // Ten that end at once have a mean of nothing, which nobody can divide by.
+        // Machines that all ended at once would give a mean of 0, by which callers could not divide.
         mean = Math.max(area, Double.MIN_NORMAL);
     }
 }

@@ -8,11 +8,11 @@ import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.state.SessionConnectionStateErrorPolicy;
 import org.apache.curator.retry.RetryUntilElapsed;
 
-/** A manager's part in the election of a leader, by Curator's latch. Thread-safe. */
+/** A manager's part in the election of a leader, by Curator's leader latch. Thread-safe. */
 public final class Election implements AutoCloseable {
 
     private static final String PATH = "/farheap-leader";
-    /** A manager that is gone without a word is followed after so long. */
+    /** After so long without a sign of life from the leader another manager is elected. */
     private static final int SESSION_MILLIS = 6_000;
 
     private static final int CONNECTION_MILLIS = 3_000;
@@ -23,10 +23,10 @@ public final class Election implements AutoCloseable {
     private final LeaderLatch latch;
 
     /**
-     * Takes part from now on, as soon as ZooKeeper is reached.
+     * Takes part in the election as soon as ZooKeeper is reached.
      *
      * @param connection of ZooKeeper: one or more host:port, separated by commas
-     * @param address at which this manager is reached; the others name it while this one leads
+     * @param address at which this manager is reached; the other managers name it while this one leads
      */
     public Election(String connection, String address) {
         client = CuratorFrameworkFactory.builder()
@@ -34,7 +34,7 @@ public final class Election implements AutoCloseable {
                 .sessionTimeoutMs(SESSION_MILLIS)
                 .connectionTimeoutMs(CONNECTION_MILLIS)
                 .retryPolicy(new RetryUntilElapsed(PATIENCE_MILLIS, RETRY_MILLIS))
-                // To be without a connection for a moment is no reason to give up: the epoch guards what is written.
+                // A connection that is lost for a moment is no reason to resign: the epoch guards what is written.
                 .connectionStateErrorPolicy(new SessionConnectionStateErrorPolicy())
                 .ensembleTracker(false)
                 .build();
@@ -48,14 +48,14 @@ public final class Election implements AutoCloseable {
         }
     }
 
-    /** Whether it is this one, as far as it knows. */
+    /** Whether this manager is elected, as far as it knows. */
     public boolean elected() {
         return latch.hasLeadership();
     }
 
     /**
-     * The address of the one that is elected; empty where nobody is, or that cannot be found out now. Waits for
-     * ZooKeeper.
+     * Returns the address of the elected manager; empty if none is elected, or if that cannot be found out now. Waits
+     * for ZooKeeper.
      */
     public String leader() {
         if (!client.getZookeeperClient().isConnected()) {
@@ -71,13 +71,13 @@ public final class Election implements AutoCloseable {
         }
     }
 
-    /** Takes part no more: another is elected at once. */
+    /** Leaves the election: another manager is elected at once. */
     @Override
     public void close() {
         try {
             latch.close();
         } catch (IOException e) {
-            // Then its node goes with the session, which ends here.
+            // If this failed, the manager's node disappears with the session, which ends here.
         } finally {
             client.close();
         }

@@ -1,6 +1,6 @@
 /**
- * Which of several managers is to lead. Nothing rests on it: two may believe it at once, and the epoch of
- * {@link io.farheap.manager.state.StateStore} has the older one's writes fail.
+ * The election of the leader among several managers. Nothing relies on its being unique: two managers may both believe
+ * that they lead, and the epoch of {@link io.farheap.manager.state.StateStore} makes the older one's writes fail.
  */
 @NullMarked
 package io.farheap.manager.election;

@@ -4,12 +4,12 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToIntFunction;
 
 /**
- * Room that is wanted.
+ * A request for room.
  *
  * @param regions at least 1
- * @param room how many of these a machine of a lot has room for: by its cores, by where it stands, and by what could
- *     leave it within its notice. 0 where it does not do at all, such as for the size of its regions
- * @param burden what a machine of a lot costs beside its price, for an hour: moves to be expected, for one
+ * @param room how many of these a machine of an offer has room for: by its cores, by its place, and by what could leave
+ *     it within its notice. 0 if the machine is unsuitable, for example because of the size of its regions
+ * @param burden what a machine of an offer costs for an hour beside its price, for example the moves to be expected
  */
 public record CapacityRequest(int regions, ToIntFunction<MachineOffer> room, ToDoubleFunction<MachineOffer> burden) {
 

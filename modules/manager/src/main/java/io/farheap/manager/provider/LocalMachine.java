@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A memory server in a process of its own. What becomes of it is told on the clock's thread, in order. */
+/** A memory server in a process of its own. It notifies the listener on the clock's thread, in order. */
 final class LocalMachine implements Machine {
 
     private final MachineOffer lot;
@@ -25,18 +25,18 @@ final class LocalMachine implements Machine {
     private final ServerProvider.Listener listener;
     private final Consumer<LocalMachine> gone;
     private final CompletableFuture<String> address = new CompletableFuture<>();
-    /** Null until it serves. Guarded by this, as what follows. */
+    /** Null until it serves. Guarded by this, as are the fields below. */
     private @Nullable ServerProcess process;
-    /** It has been told to leave, or is to be. */
+    /** The server was asked to leave, or is to be asked as soon as it serves. */
     private boolean leaving;
 
     private boolean closed;
 
     /**
-     * @param lifeMillis after which it is taken back
-     * @param clock tells, and knows when it is time
-     * @param waits where it may wait for the process
-     * @param gone told when nothing of it is left
+     * @param lifeMillis after which the machine is taken back
+     * @param clock runs notifications of the listener, and timers
+     * @param waits runs tasks that may wait for the process
+     * @param gone called when nothing of the machine is left
      */
     LocalMachine(
             MachineOffer lot,
@@ -65,12 +65,12 @@ final class LocalMachine implements Machine {
         return address.minimalCompletionStage();
     }
 
-    /** It does not start. */
+    /** The machine does not start: fails {@link #address}. */
     void refuse(String why) {
         address.completeExceptionally(new IllegalStateException(why));
     }
 
-    /** @param options of the {@code server} command's, beside what every process has */
+    /** @param options of the {@code server} command, beside those that every process gets */
     void start(List<String> options) {
         waits.execute(() -> run(options));
     }
@@ -119,7 +119,7 @@ final class LocalMachine implements Machine {
         }
     }
 
-    /** Its life is over. */
+    /** Takes the machine back at the end of its life. */
     private void reclaim() {
         ServerProcess left;
         synchronized (this) {
@@ -178,11 +178,11 @@ final class LocalMachine implements Machine {
         try {
             clock.schedule(action, (long) millis, TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException e) {
-            // All is being closed.
+            // The provider is being closed.
         }
     }
 
-    /** Ends it, and waits for that. What still starts ends itself, when it finds that it was to stop. */
+    /** Ends the process and waits for that. A process that is still starting is ended as soon as it has started. */
     void close() {
         ServerProcess last;
         synchronized (this) {

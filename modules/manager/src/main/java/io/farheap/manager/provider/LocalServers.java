@@ -20,18 +20,19 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * Memory servers as processes of this host, of the types on the menu, to try what a cloud would do: spot machines live
- * for a time that is drawn (exponential, by the type's average), then get SIGTERM and, when their notice is over,
- * SIGKILL. All of them end with this process, however that ends, and when this is closed: what is on them is lost.
+ * Memory servers as processes of this host, of the types on the menu, to try out what a cloud would do. A spot machine
+ * lives for a time that is drawn (exponential, with the type's average), then gets SIGTERM and, at the end of its
+ * notice, SIGKILL. All of the processes end when this is closed and also with this process, however that ends; their
+ * content is lost.
  *
- * <p>Thread-safe. The listener is told on one thread of its own.
+ * <p>Thread-safe. The listener is notified on one thread of its own.
  */
 public final class LocalServers implements ServerProvider {
 
-    /** A JVM that begins to start is waited for: nobody could end it before. */
+    /** Waiting time for a JVM that is just starting: it could not be ended earlier. */
     private static final long CLOSE_SECONDS = TimeLimit.of(60);
 
-    /** Makes one. */
+    /** Opens {@link LocalServers}. */
     public static final class Factory implements ServerProvider.Factory {
 
         @Override
@@ -54,11 +55,11 @@ public final class LocalServers implements ServerProvider {
     private final Listener listener;
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().name("farheap-local-servers").daemon().factory());
-    /** Where somebody waits for a process. */
+    /** Runs the tasks that wait for a process. */
     private final ExecutorService waits = Executors.newCachedThreadPool(
             Thread.ofPlatform().name("farheap-local-server-", 0).daemon().factory());
 
-    /** Guarded by this, as what follows. */
+    /** Guarded by this, as are the fields below. */
     private final Set<LocalMachine> machines = new HashSet<>();
 
     private final Set<AwaitedMachine> awaited = new HashSet<>();
@@ -86,7 +87,7 @@ public final class LocalServers implements ServerProvider {
         return settings.servers() - machines.size();
     }
 
-    /** All types together have so many servers. */
+    /** The limit on the number of servers is one for all types together. */
     @Override
     public Optional<Quote> cheapest(CapacityRequest wish) {
         int left = left();
@@ -120,7 +121,7 @@ public final class LocalServers implements ServerProvider {
         return machine;
     }
 
-    /** With average 1, exponential: whoever has lived for long lives on for as long as the others. */
+    /** Draws from an exponential distribution with average 1: the time that is left does not depend on the age. */
     private double drawn() {
         return -Math.log1p(-lives.nextDouble());
     }

@@ -12,9 +12,9 @@ import java.util.function.Function;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * What {@link LocalServers} is told. {@code memory} and {@code region} may be of one type: {@code memory.T}.
+ * The settings of {@link LocalServers}. {@code memory} and {@code region} may be given for one type: {@code memory.T}.
  *
- * @param servers at most so many processes at a time
+ * @param servers the most processes at a time
  */
 record LocalSettings(int servers, long seed, String device, Map<String, String> given) {
 
@@ -34,7 +34,7 @@ record LocalSettings(int servers, long seed, String device, Map<String, String> 
     private static final String DEFAULT_PLACE = "local/local/local";
     private static final double MILLIS_AN_HOUR = 3_600_000;
 
-    /** @throws IllegalArgumentException saying which setting makes no sense */
+    /** @throws IllegalArgumentException with the setting that is invalid */
     static LocalSettings parse(Map<String, String> given, Menu menu) {
         if (menu.types().isEmpty()) {
             throw new IllegalArgumentException(
@@ -105,7 +105,7 @@ record LocalSettings(int servers, long seed, String device, Map<String, String> 
         return size(REGION, type, DEFAULT_REGION);
     }
 
-    /** How long spot machines of a type live on average. */
+    /** Returns how long spot machines of a type live on average. */
     double lifeMillis(MachineType type) {
         return millis(LIFE, type.lifeHours() * MILLIS_AN_HOUR);
     }
@@ -114,7 +114,7 @@ record LocalSettings(int servers, long seed, String device, Map<String, String> 
         return (long) millis(NOTICE, type.noticeSeconds() * 1e3);
     }
 
-    /** Of a type whose regions do not fit, as may come with another menu, there is nothing. */
+    /** Returns no offer for a type into which its regions do not fit, as another menu may bring it. */
     List<MachineOffer> lots(MachineType type, int available) {
         List<MachineOffer> lots = new ArrayList<>();
         long regions = memoryBytes(type) / regionBytes(type);
@@ -139,7 +139,7 @@ record LocalSettings(int servers, long seed, String device, Map<String, String> 
                 available);
     }
 
-    /** Of a {@code server} command. */
+    /** Returns options of a {@code server} command. */
     static List<String> options(MachineOffer lot, String managers) {
         List<String> options = new ArrayList<>(List.of(
                 "--manager",

@@ -2,21 +2,22 @@ package io.farheap.manager.provider;
 
 import java.util.concurrent.CompletionStage;
 
-/** One that was started. Thread-safe; no method waits. */
+/** A machine that was started. Thread-safe; no method waits. */
 public interface Machine {
 
-    /** What it was started as. */
+    /** The offer by which it was started. */
     MachineOffer lot();
 
     /**
-     * HOST:PORT of its memory server, when that serves. Fails with an exception whose message says why, where the
-     * machine does not start; then nothing of it is left, and the listener hears nothing of it.
+     * Completes with the HOST:PORT of its memory server, when that serves. If the machine does not start, it fails with
+     * an exception whose message says why; then nothing of the machine is left, and the listener is not notified about
+     * it.
      */
     CompletionStage<String> address();
 
     /**
-     * Has it end: a server that serves is told to leave, and gets its notice for what is still there. Idempotent, also
-     * where it is gone, or still starts.
+     * Ends the machine: a server that serves is asked to leave, and has its notice to hand over what is still there.
+     * Idempotent; it may also be called while the machine still starts, or after it has ended.
      */
     void stop();
 }

@@ -7,14 +7,14 @@ import java.util.Optional;
 
 /**
  * Finds the cheapest machines that together have room for some regions: exactly, as a knapsack that has to be full. Of
- * those that cost the same it takes the fewest machines.
+ * choices that cost the same it takes the one with the fewest machines.
  */
 final class MachineKnapsack {
 
-    /** Beyond so many regions it counts in larger units, and machines' room is rounded down to those. */
+    /** For more regions than this it counts in larger units, and rounds the room of a machine down to those. */
     private static final int MOST_UNITS = 1 << 14;
 
-    /** So many machines of a lot, taken together or not at all. */
+    /** Several machines of one offer, taken together or not at all. */
     private record Bundle(MachineOffer lot, int machines, int units, double cost) {}
 
     private MachineKnapsack() {}
@@ -28,7 +28,7 @@ final class MachineKnapsack {
             if (each > 0) {
                 double cost = lot.price() + wish.burden().applyAsDouble(lot);
                 int most = Math.min(lot.available(), (units - 1) / each + 1);
-                // Any number up to the most is a sum of these.
+                // Each number of machines, up to the greatest, is a sum of some of these sizes.
                 for (int size = 1; most > 0; size *= 2) {
                     int machines = Math.min(size, most);
                     bundles.add(
@@ -41,7 +41,7 @@ final class MachineKnapsack {
     }
 
     private static Optional<Quote> fill(List<Bundle> bundles, int units) {
-        // The cheapest with room for at least so many units, of the bundles up to one.
+        // By units: the least cost of machines with room for at least so many units, of the bundles considered so far.
         double[] cost = new double[units + 1];
         int[] machines = new int[units + 1];
         boolean[][] taken = new boolean[bundles.size()][units + 1];

@@ -3,15 +3,15 @@ package io.farheap.manager.provider;
 import io.farheap.manager.allocation.Offer;
 
 /**
- * Machines of one type, as they can be had now.
+ * Machines of one type that can be had now.
  *
- * @param type as its name on the menu
- * @param spot whether they may be taken back at any time, at their notice
+ * @param type its name on the menu
+ * @param spot whether the provider may take them back at any time, after their notice
  * @param price of a machine for an hour, in the menu's money
  * @param regionBytes of their servers' regions
  * @param regions of each server
- * @param place where they stand, as data center, cluster and rack
- * @param noticeMillis how long they stay after they were told to leave
+ * @param place where they are, as data center, cluster and rack
+ * @param noticeMillis how long they stay after they were asked to leave
  * @param available how many can be had
  */
 public record MachineOffer(
@@ -32,7 +32,7 @@ public record MachineOffer(
         }
     }
 
-    /** What their servers have in common, as an allocation sees them. */
+    /** Returns the kind of their servers, by which an allocation groups servers of equal cost. */
     public Offer.Kind kind() {
         return new Offer.Kind(type, spot, regionBytes);
     }

@@ -3,10 +3,10 @@ package io.farheap.manager.provider;
 import java.util.List;
 
 /**
- * Machines that together have the room that was wished for.
+ * Machines that together have the room that was asked for.
  *
- * @param machines one entry for each
- * @param cost of all of them for an hour, the wish's burden included
+ * @param machines one entry for each machine
+ * @param cost of all of them for an hour, the burden of the request included
  */
 public record Quote(List<MachineOffer> machines, double cost) {
 

@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Servers that somebody else starts, and that register themselves: this lets no machine. */
+/** A provider that starts no machine: operators start the servers, which register themselves. */
 public final class RegisteredServers implements ServerProvider {
 
     public static final String NAME = "registered";
 
-    /** Makes one. */
+    /** Opens {@link RegisteredServers}. */
     public static final class Factory implements ServerProvider.Factory {
 
         @Override
@@ -44,7 +44,7 @@ public final class RegisteredServers implements ServerProvider {
         throw new IllegalArgumentException("provider " + NAME + " lets no machine of type " + lot.type());
     }
 
-    /** Nothing ever is. */
+    /** No machine ever becomes available, so the listener is never notified. */
     @Override
     public void tellWhenAvailable(String type, boolean spot) {}
 

@@ -59,22 +59,24 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a manager knows and does. What must survive it is written before anybody hears of it; what servers report, and
- * which clients are there, is in memory alone, and a manager that starts anew hears it within seconds.
+ * What a manager knows and does. What must survive the process is written before any caller can see it. What servers
+ * report, and which clients are connected, is kept in memory only: after a restart servers and clients report it again
+ * within seconds.
  *
- * <p>Thread-safe: one lock, which nobody holds while something is written. Somebody calls {@link #tick} a few times a
- * second.
+ * <p>Thread-safe: one lock, which no thread holds during a write. The owner calls {@link #tick} a few times a second.
  */
 public final class ClusterManager implements CacheManager {
 
-    /** What one tick may add to the time for which this manager has listened; ticks come a few times a second. */
+    /**
+     * The most that one tick may add to the time for which this manager has listened; ticks come a few times a second.
+     */
     private static final long LONGEST_TICK_NANOS = 60_000_000_000L;
 
     private final StateStore store;
     private final ManagerOptions options;
     private final LongSupplier nanos;
     private final LongSupplier millis;
-    /** When this manager began to hear of servers. */
+    /** When this manager began to receive reports of servers. */
     private final long started;
 
     private final ManagerLock lock;
@@ -107,13 +109,13 @@ public final class ClusterManager implements CacheManager {
 
     /**
      * @param nanos a clock for time limits
-     * @param millis the time of day, for what outlives this process
+     * @param millis the time of day, for times that outlive this process
      */
     public ClusterManager(StateStore store, ManagerOptions options, LongSupplier nanos, LongSupplier millis) {
         this(store, options, nanos, millis, ServerProvisioner.CALL_NANOS);
     }
 
-    /** @param callNanos for how long a call waits for room before it is to be repeated */
+    /** @param callNanos for how long a call waits for room before the client has to repeat it */
     public ClusterManager(
             StateStore store, ManagerOptions options, LongSupplier nanos, LongSupplier millis, long callNanos) {
         this.store = store;
@@ -158,7 +160,7 @@ public final class ClusterManager implements CacheManager {
         caches.all().forEach(cache -> clients.claim(cache.id(), started));
     }
 
-    /** Has what is on disk, and what was reported. */
+    /** Reads the state from disk, and applies it to what was reported. */
     private void load() {
         ManagerState state = store.load();
         inbox.forgetAll();
@@ -206,9 +208,9 @@ public final class ClusterManager implements CacheManager {
         return coming;
     }
 
-    /** Another cache needs the room of one whose time is over. */
+    /** A cache that has outlived its time was ended, since another cache needs its room. */
     private void ended(long cacheId) {
-        // Its servers are to hear of it.
+        // The next report of each server has to be answered, so that its servers receive the end.
         inbox.forgetAll();
         moves.forget(cacheId);
         recruits.forget(cacheId);
@@ -318,7 +320,7 @@ public final class ClusterManager implements CacheManager {
 
     @Override
     public void putModel(String text) {
-        // It takes its time, and so not with the lock.
+        // Parsing takes its time, so it is done without the lock.
         StoredModel model = StoredModel.of(text);
         lock.settled(() -> models.put(model));
     }
@@ -387,7 +389,7 @@ public final class ClusterManager implements CacheManager {
 
     private ReportReply answered(ServerReport said) {
         record Answer(ProcessedReport hearing, @Nullable ReportReply orders) {}
-        // Thousands of servers say each second what has not changed: they do not wait for the disk.
+        // Thousands of servers report unchanged state each second: these reports do not wait for the disk.
         Answer first = lock.settled(
                 () -> {
                     ProcessedReport hearing = hear(said, nanos.getAsLong());
@@ -404,11 +406,11 @@ public final class ClusterManager implements CacheManager {
     }
 
     /**
-     * A report that was heard.
+     * A report that was processed.
      *
-     * @param report what it counts as
-     * @param drained the server was told to leave, and does not say that it does
-     * @param matters others are to know of it
+     * @param report the report as the manager counts it
+     * @param drained whether the server is to leave and does not report that it does
+     * @param matters whether it changes what others see, so that the answer waits for the disk
      */
     private record ProcessedReport(Servers.KnownServer server, ServerReport report, boolean drained, boolean matters) {}
 
@@ -432,9 +434,10 @@ public final class ClusterManager implements CacheManager {
     private ReportReply orders(ProcessedReport hearing) {
         ReportReply orders = new ReportReply(hearing.drained(), endings.of(hearing.server()));
         ServerReport report = hearing.report();
-        // One that was drained while its report was written hears it when that is on disk, with its next report.
+        // A server that was drained while its report was being written is notified with its next report, when that is
+        // on disk.
         boolean stays = !report.leaving() && !roll.isToLeave(report.serverId());
-        // Whoever may have to end a cache later has to be answered.
+        // The reports of a server that may have to end a cache have to be answered.
         if (stays && report.ended().isEmpty() && caches.ended().isEmpty()) {
             inbox.expect(report);
         }
@@ -442,11 +445,11 @@ public final class ClusterManager implements CacheManager {
     }
 
     /**
-     * Starts servers where there is no room, from now on.
+     * From now on, starts servers if there is no room.
      *
-     * @param managers HOST:PORT of this one, and others, with commas between
-     * @return what its user closes, when this serves nobody any more
-     * @throws IllegalArgumentException a setting makes no sense
+     * @param managers HOST:PORT of this manager and of others, separated by commas
+     * @return the provider, which the caller closes after this manager has stopped serving
+     * @throws IllegalArgumentException if a setting is invalid
      */
     public ServerProvider use(ServerProvider.Factory factory, Map<String, String> settings, String managers) {
         ServerProvider provider = factory.open(settings, prices::menu, managers, fleet);
@@ -457,10 +460,10 @@ public final class ClusterManager implements CacheManager {
     }
 
     /**
-     * Other prices from now on, which a manager that starts anew knows too.
+     * Replaces the prices, also for managers that start later.
      *
      * @param text as {@link MenuFile} describes it
-     * @throws IllegalArgumentException saying what is wrong: then the one before stays
+     * @throws IllegalArgumentException with what is wrong: then the earlier menu stays
      */
     public void menu(String text) {
         Menu changed = MenuFile.parse(text);
@@ -473,15 +476,16 @@ public final class ClusterManager implements CacheManager {
         });
     }
 
-    /** Does what is due. A few times a second. */
+    /** Does the work that is due. Called a few times a second. */
     public void tick() {
         lock.settled(() -> {
             long now = nanos.getAsLong();
             if (now - ticked > options.serverSilentNanos()) {
-                // This process stood still, and so has not heard what was said.
+                // This process stood still, so it has not received what clients sent meanwhile: their claims count as
+                // renewed.
                 caches.all().forEach(cache -> clients.claim(cache.id(), now));
             } else {
-                // A process that stood still for longer has not listened all along.
+                // A process that stood still for longer has not listened during all of that time.
                 servers.listened(Math.min(now - ticked, LONGEST_TICK_NANOS), now);
             }
             ticked = now;

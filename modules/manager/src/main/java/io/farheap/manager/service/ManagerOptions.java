@@ -1,12 +1,12 @@
 package io.farheap.manager.service;
 
 /**
- * What a manager is told when it starts.
+ * The options of a manager.
  *
  * @param serverSilentNanos a server that has not reported for so long gets no more caches
- * @param clientSilentNanos a client process that has not said for so long that it is there has lost its caches, once no
- *     server holds something for them
- * @param earlyMoves whether caches leave spot servers ahead of their notice that do not live much longer
+ * @param clientSilentNanos a client process that has not reported for so long has lost its caches, as soon as no server
+ *     holds a lease for them
+ * @param earlyMoves whether caches leave spot servers that are expected to end soon ahead of their notice
  * @param cheaperMoves how many caches may move at once to servers that cost less; 0: none
  * @param supply of servers
  */

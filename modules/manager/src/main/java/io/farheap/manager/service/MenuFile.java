@@ -43,7 +43,7 @@ public final class MenuFile {
 
     private MenuFile() {}
 
-    /** @throws IllegalArgumentException where there is no such file, or what is wrong with it */
+    /** @throws IllegalArgumentException if there is no such file, or its content is invalid */
     public static Menu read(Path file) throws IOException {
         try {
             return parse(Files.readString(file));
@@ -56,7 +56,7 @@ public final class MenuFile {
         }
     }
 
-    /** @throws IllegalArgumentException saying what is wrong */
+    /** @throws IllegalArgumentException with what is wrong */
     public static Menu parse(String json) {
         try {
             JsonObject menu = JsonParser.parseString(json).getAsJsonObject();

@@ -1,7 +1,7 @@
 /**
- * The cache manager: what it decides ({@link io.farheap.manager.allocation.Allocator}), what it knows
- * ({@link io.farheap.manager.service.ClusterManager}), and how others reach it. What has to survive it is
- * {@link io.farheap.manager.state}'s; what clients and servers do with it is the library's {@code manager}.
+ * The cache manager: its decisions ({@link io.farheap.manager.allocation.Allocator}), its knowledge ({@link
+ * io.farheap.manager.service.ClusterManager}), and the ways to reach it. The state that has to survive it is in {@link
+ * io.farheap.manager.state}; the clients' and servers' side is the library's package {@code manager}.
  */
 @NullMarked
 package io.farheap.manager.service;

@@ -3,9 +3,9 @@ package io.farheap.manager.simulator;
 import java.util.Arrays;
 
 /**
- * The servers of a cluster by what they have free, to find the one that a machine fits best: where the least is left
- * over of cores and, with a weight, of memory. Takes no longer the more servers there are. Numbers of servers are the
- * owner's, from a first one; one thread at a time.
+ * The servers of a cluster by what they have free, to find the server that a machine fits best: the one on which the
+ * least is left over of cores and, with a weight, of memory. A search takes no longer if there are more servers.
+ * Servers are numbered by the owner, from a first number; one thread at a time.
  */
 final class BestFit {
 
@@ -17,11 +17,11 @@ final class BestFit {
     private final int cores;
     private final int gib;
     private final int words;
-    /** By free cores and memory: the first of a list of servers, and which lists have one. */
+    /** By free cores and memory: the first server of each list, and a set of the lists that are not empty. */
     private final int[] heads;
 
     private final long[] present;
-    /** By server, from 0: neighbors in its list, and which list that is. */
+    /** By server, counted from 0: its neighbors in its list, and the number of that list. */
     private final int[] next;
 
     private final int[] previous;
@@ -39,19 +39,19 @@ final class BestFit {
         lists = new int[servers];
         Arrays.fill(heads, NONE);
         Arrays.fill(lists, NONE);
-        // In their order from the lowest number.
+        // Inserted so that each list is in order from the lowest number.
         for (int server = servers - 1; server >= 0; server--) {
             insert(server, cores, gib);
         }
     }
 
-    /** A server has so much free from now on. */
+    /** Sets what a server has free. */
     void update(int server, int freeCores, int freeGib) {
         remove(server - first);
         insert(server - first, freeCores, freeGib);
     }
 
-    /** The server that a machine fits best, or {@link #NONE}. */
+    /** Returns the server that a machine fits best, or {@link #NONE}. */
     int find(int neededCores, int neededGib) {
         int best = NONE;
         double least = Double.POSITIVE_INFINITY;

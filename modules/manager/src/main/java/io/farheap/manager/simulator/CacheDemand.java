@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * Which caches are asked for. Nobody has published what far-memory caches are like: capacities and durations are drawn
- * from assumed log-normals, objectives from four kinds. Times are minutes. One thread at a time.
+ * Draws the caches that are asked for. No data on far-memory caches has been published: capacities and durations are
+ * drawn from assumed log-normals, and objectives from four kinds. Times are minutes. One thread at a time.
  */
 final class CacheDemand {
 
@@ -17,10 +17,10 @@ final class CacheDemand {
     private static final double LIFE_SIGMA = 1;
     private static final double LEAST_LIFE = 5;
 
-    /** The part of caches that is asked for without an end, and so pays the full price; they end all the same. */
+    /** The part of caches that is asked for without an end, and so pays the full price; these end all the same. */
     private static final double FOR_EVER_PART = 0.1;
 
-    /** As figure 3's: the least latency, a balance, the most throughput; and no objective. */
+    /** As in figure 3: the least latency, a balance, the most throughput; and no objective. */
     private static final List<List<AllocationCandidate>> OBJECTIVES = List.of(
             List.of(new AllocationCandidate(1, 0)),
             List.of(new AllocationCandidate(3, 0), new AllocationCandidate(5, 1)),
@@ -30,16 +30,16 @@ final class CacheDemand {
     private static final double[] OBJECTIVES_UP_TO = {0.2, 0.6, 0.8, 1};
 
     private final RandomGenerator random;
-    /** A minute. */
+    /** Caches a minute. */
     private final double rate;
 
-    /** @param caches on average at a time */
+    /** @param caches the average number of caches at a time */
     CacheDemand(double caches, RandomGenerator random) {
         this.random = random;
         rate = caches / (MEDIAN_LIFE * Math.exp(LIFE_SIGMA * LIFE_SIGMA / 2));
     }
 
-    /** Infinite where there are none. */
+    /** Returns when the next cache is asked for; infinite if there are none. */
     double next(double now) {
         return rate == 0 ? Double.POSITIVE_INFINITY : now - Math.log(1 - random.nextDouble()) / rate;
     }
@@ -66,7 +66,7 @@ final class CacheDemand {
         return OBJECTIVES.get(kind);
     }
 
-    /** Where a client is: on some server. */
+    /** Returns the server on which a client is. */
     int server(int servers) {
         return random.nextInt(servers);
     }

@@ -19,8 +19,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Caches in a market's memory: the manager's allocator places them, and moves them when machines take the memory back.
- * Times are minutes. One thread at a time.
+ * The caches in the memory of a simulated data center: the manager's allocator places them, and moves them when
+ * machines take the memory back. Times are minutes. One thread at a time.
  */
 final class CachePopulation {
 
@@ -29,9 +29,12 @@ final class CachePopulation {
     private static final double START = CostMeter.START_SECONDS / 60;
     private static final double RENEWAL = 5;
     private static final double CHEAPER_EVERY = 10;
-    /** How much more than a move costs another placement has to save. */
+    /** Another placement has to save this many times what the move costs. */
     private static final double HYSTERESIS = 2;
-    /** What the market lets meanwhile is offered until the next renewal, so a placement may not hold. */
+    /**
+     * Memory that was let to machines meanwhile remains on offer until the next renewal, so a placement may turn out to
+     * be invalid: this many are tried.
+     */
     private static final int ATTEMPTS = 5;
 
     private record Event(double time, long number, Runnable what) {}
@@ -45,7 +48,7 @@ final class CachePopulation {
     private final CostMeter meter = new CostMeter();
     private final PriorityQueue<Event> events =
             new PriorityQueue<>(Comparator.comparingDouble(Event::time).thenComparingLong(Event::number));
-    /** By offer: who has regions there, and since when somebody has. */
+    /** By offer: the caches that have regions there, and since when any cache has. */
     private final Map<Long, TreeMap<Long, SimulatedCache>> tenants = new HashMap<>();
 
     private final Map<Long, Double> since = new HashMap<>();
@@ -72,7 +75,7 @@ final class CachePopulation {
         busyUntil = new double[market.topology().servers()];
     }
 
-    /** Caches come from now on. */
+    /** Caches arrive from now on. */
     void begin(double now) {
         if (options.caches() == 0) {
             return;
@@ -95,13 +98,13 @@ final class CachePopulation {
         meter.accrue(now);
     }
 
-    /** When something happens next. */
+    /** Returns the time of the next event. */
     double next() {
         Event next = events.peek();
         return next == null ? Double.POSITIVE_INFINITY : next.time();
     }
 
-    /** Lets it happen. There is something. */
+    /** Processes the next event. There must be one. */
     void step() {
         events.remove().what().run();
     }
@@ -110,7 +113,9 @@ final class CachePopulation {
         events.add(new Event(time, eventCount++, what));
     }
 
-    /** A server has other room: where machines take what caches have, these leave within the notice. */
+    /**
+     * A server's free room has changed: if machines take memory that caches have, the caches leave within the notice.
+     */
     void changed(int server, double now) {
         if (begun && offers.pressed(server)) {
             offers.leave(server, true);
@@ -188,7 +193,7 @@ final class CachePopulation {
         CachePlacement make() throws NoRoomException;
     }
 
-    /** Chooses until what is chosen is there; null where nothing is. */
+    /** Chooses again until a placement is valid; null if none is. */
     private @Nullable CachePlacement valid(Choice choice, Need need) {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             CachePlacement placement;
@@ -266,7 +271,7 @@ final class CachePopulation {
         }
     }
 
-    /** Everything that may be taken back leaves a server, by a time at which it is gone. */
+    /** All regions in memory that may be taken back leave a server; those that are late for the deadline are lost. */
     private void leave(int server, double now, double deadline) {
         for (int kind = MemoryOffers.STRANDED; kind <= MemoryOffers.SPOT; kind++) {
             long offer = MemoryOffers.offer(server, kind);
@@ -324,7 +329,7 @@ final class CachePopulation {
     }
 
     /**
-     * Regions go one after the other, and each server sends and receives one at a time.
+     * Moves regions one after the other; each server sends and receives one at a time.
      *
      * @return how many have not left by the deadline
      */
@@ -346,7 +351,7 @@ final class CachePopulation {
         return late;
     }
 
-    /** A cache has so many regions without a place. */
+    /** Records that so many regions of a cache have no place now. */
     private void settle(SimulatedCache cache, int homeless, double now) {
         if ((cache.homeless > 0) != (homeless > 0)) {
             meter.miss(homeless > 0 ? 1 : -1, now);
@@ -362,7 +367,7 @@ final class CachePopulation {
         }
     }
 
-    /** Asks again for each cache that pays, and moves it where that saves more than it costs. */
+    /** Searches again for each cache that pays for its memory, and moves it if that saves more than it costs. */
     private void lookForCheaper(double now) {
         for (SimulatedCache cache : List.copyOf(caches.values())) {
             boolean pays = cache.regions.keySet().stream()
@@ -402,7 +407,7 @@ final class CachePopulation {
         return sum;
     }
 
-    /** What happened so far. Regions are of a GiB. */
+    /** Returns the counts so far. Regions are of a GiB. */
     CacheCounts counts() {
         return new CacheCounts(asked, refused, reclaims, moved, lost, movedEarly, movedCheaper);
     }
@@ -422,7 +427,7 @@ final class CachePopulation {
         return offers;
     }
 
-    /** Those that live. */
+    /** Returns the caches that live. */
     Iterable<SimulatedCache> caches() {
         return caches.values();
     }

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What caches pay, and what they would have paid for other memory. Prices are assumed, near a public cloud's; only
- * their ratios count. Times are minutes, money is dollars. One thread at a time.
+ * Sums what caches pay, and what they would have paid for other memory. Prices are assumed, near those of a public
+ * cloud; only their ratios count. Times are minutes, money is dollars. One thread at a time.
  */
 final class CostMeter {
 
@@ -17,10 +17,10 @@ final class CostMeter {
     static final Kind STRANDED = new Kind("stranded", true, GIB);
     static final Kind SPOT = new Kind("vm", true, GIB);
     static final Kind FULL = new Kind("vm", false, GIB);
-    /** By an offer's number modulo their count. */
+    /** The kind of an offer is at the offer's number modulo their count. */
     static final List<Kind> KINDS = List.of(STRANDED, SPOT, FULL);
 
-    /** Of the machine that is let to caches. */
+    /** Of a machine that is let to caches. */
     static final int GIB_PER_CORE = 8;
 
     private static final int CORES = 8;
@@ -29,14 +29,14 @@ final class CostMeter {
     static final double NOTICE_SECONDS = 30;
     static final double START_SECONDS = 20;
 
-    /** Of a GiB, for the load that it is. */
+    /** Price of moving a GiB once, for the load that it puts on other work. */
     static final double MOVE_PRICE = 0.0001;
 
     private static final double LOSS_PRICE = 0.01;
     private static final double LOSS_PER_RECLAIM = 0.01;
     private static final double LIFE_HOURS = 1;
 
-    /** The client's own machine, which would otherwise be a larger one of the next size. */
+    /** Cores of the client's own machine; without a cache it would have to be the next larger one. */
     private static final int CLIENT_CORES = 8;
 
     private final Prices rents = new Prices(menu(0, 0));
@@ -94,7 +94,7 @@ final class CostMeter {
         largerRate += sign * larger(cache.gib());
     }
 
-    /** Dollars an hour more for a machine that has so much more memory. */
+    /** Returns dollars an hour that a machine with so much more memory costs more. */
     static double larger(int gib) {
         int cores = CLIENT_CORES;
         while (cores * GIB_PER_CORE < CLIENT_CORES * GIB_PER_CORE + gib) {
@@ -110,13 +110,13 @@ final class CostMeter {
         paidRate += rents.hourly(KINDS.get(kind), more, 1, cache.threads());
     }
 
-    /** One more (or, for -1, fewer) cache does not have all its memory. */
+    /** One more (or, for -1, one fewer) cache lacks a part of its memory. */
     void miss(int sign, double now) {
         accrue(now);
         missing += sign;
     }
 
-    /** A cache did not have its memory for a time. */
+    /** Adds a time during which a cache lacked a part of its memory. */
     void missed(double minutes) {
         minutesMissed += minutes;
     }
@@ -146,12 +146,12 @@ final class CostMeter {
         return 100 * paid / larger;
     }
 
-    /** Of the time of caches, when a part of them had no memory. */
+    /** Returns the percentage of the time of caches during which a part of the cache had no memory. */
     double objectivesMissedPercent() {
         return 100 * minutesMissed / minutesOfCaches;
     }
 
-    /** Which part of the caches' memory was of which kind of machine. */
+    /** Returns the percentage of the caches' memory on each kind of machine. */
     Map<String, Double> memoryPercents() {
         double sum = 0;
         for (double minutes : regionMinutes) {

@@ -3,21 +3,21 @@ package io.farheap.manager.simulator;
 import org.HdrHistogram.Histogram;
 
 /**
- * What is seen of a market: every five minutes how much of each cluster's memory and cores is let, every two hours how
- * much stranded memory each server reaches, and how long each stranding lasts. One thread at a time.
+ * Observes a simulated data center: every five minutes how much of each cluster's memory and cores is let, every two
+ * hours how much stranded memory each server reaches, and how long each stranding lasts. One thread at a time.
  */
 final class DataCenterCensus {
 
-    /** Minutes. */
+    /** Minutes between two observations. */
     static final double LOOK = 5;
 
-    /** Looks from one count of what servers reach to the next. */
+    /** Observations between two counts of what servers reach. */
     static final int REACH_LOOKS = 24;
 
     private static final double GIB = 1 << 30;
     private static final double TB = 1e12;
     private static final int DIGITS = 3;
-    /** Of a percent, of a terabyte and of a minute: what a histogram's unit is. */
+    /** The histograms count thousandths of a percent, of a terabyte and of a minute. */
     private static final double PARTS = 1_000;
 
     private final Histogram unallocated = new Histogram(DIGITS);
@@ -29,7 +29,7 @@ final class DataCenterCensus {
 
     private int looks;
 
-    /** Sees each cluster as it is now. */
+    /** Observes each cluster as it is now. */
     void look(SimulatedDataCenter market) {
         Topology topology = market.topology();
         for (int cluster = 0; cluster < topology.clusters(); cluster++) {
@@ -44,7 +44,7 @@ final class DataCenterCensus {
         }
     }
 
-    /** A server's stranding has ended that lasted so many minutes. */
+    /** A stranding of a server has ended that lasted so many minutes. */
     void strandingOf(double minutes) {
         strandings.recordValue(Math.round(minutes * PARTS));
     }
@@ -53,7 +53,7 @@ final class DataCenterCensus {
         histogram.recordValue(Math.round(100 * part * PARTS));
     }
 
-    /** A server's own memory is no switch away. */
+    /** A server's own memory is not counted: it is no switch away. */
     private void reach(SimulatedDataCenter market) {
         Topology topology = market.topology();
         int[] racks = new int[topology.racks()];
@@ -81,7 +81,7 @@ final class DataCenterCensus {
         histogram.recordValue(Math.round(gib * GIB / TB * PARTS));
     }
 
-    /** Percent of a cluster's memory, over clusters and time. */
+    /** Returns the percentage of a cluster's memory that is not let, over clusters and time. */
     double unallocated(double percentile) {
         return at(unallocated, percentile);
     }

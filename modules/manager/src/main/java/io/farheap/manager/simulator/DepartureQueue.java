@@ -9,7 +9,7 @@ final class DepartureQueue {
     private int[] numbers = new int[1024];
     private int size;
 
-    /** When the next one is; infinite where there is none. */
+    /** Returns the time of the first number; infinite if there is none. */
     double next() {
         return size == 0 ? Double.POSITIVE_INFINITY : times[0];
     }
@@ -28,7 +28,7 @@ final class DepartureQueue {
         numbers[at] = number;
     }
 
-    /** Takes the next one. There is one. */
+    /** Removes the first number. There must be one. */
     int remove() {
         int first = numbers[0];
         size--;

@@ -3,17 +3,17 @@ package io.farheap.manager.simulator;
 import java.util.random.RandomGenerator;
 
 /**
- * Who asks for machines: a Poisson process with a daily swing for each cluster, sizes of public clouds, lives of two
- * log-normals. Times are minutes. One thread at a time.
+ * Draws the machines that are asked for: arrivals are a Poisson process with a daily swing for each cluster, sizes are
+ * those of public clouds, and lives come from two log-normals. Times are minutes. One thread at a time.
  */
 final class MachineDemand {
 
     static final double DAY = 24 * 60;
 
     private final RandomGenerator random;
-    /** Machines a minute, on average, in all clusters. */
+    /** Machines a minute, on average, in all clusters together. */
     private final double rate;
-    /** By cluster: the part of arrivals up to it. */
+    /** By cluster: the part of arrivals up to and including it. */
     private final double[] clusters;
     /** By cluster. */
     private final double[][] memory;
@@ -38,9 +38,12 @@ final class MachineDemand {
         }
     }
 
-    /** Where a cluster stands among all of them, 0 to 1. Those of one data center differ as those of another do. */
+    /**
+     * Returns the position of a cluster among all clusters, 0 to 1. The clusters of each data center are spread over
+     * that range.
+     */
     static double level(int cluster, int clusters) {
-        // Steps by a number that has no factor in common with the count reach each level once.
+        // Steps of a size that has no factor in common with the count reach each level once.
         int step = Math.max(1, (int) Math.round(clusters * 0.382));
         while (greatestCommonDivisor(step, clusters) > 1) {
             step++;
@@ -48,14 +51,17 @@ final class MachineDemand {
         return ((long) cluster * step % clusters + 0.5) / clusters;
     }
 
-    /** Cores that are asked for in a cluster, of those that it has. */
+    /** Returns the cores that are asked for in a cluster, as a part of those that it has. */
     static double load(double level) {
         return SimulationParameters.LEAST_LOAD
                 + Math.pow(level, SimulationParameters.LOAD_BEND)
                         * (SimulationParameters.MOST_LOAD - SimulationParameters.LEAST_LOAD);
     }
 
-    /** How much more often a core there comes with the least memory, and how much less often with the most. */
+    /**
+     * Returns how much more often a core in such a cluster comes with the least memory, and how much less often with
+     * the most.
+     */
     static double lightness(double level) {
         return SimulationParameters.LEAST_LIGHT
                 + Math.pow(level, SimulationParameters.LIGHT_BEND)
@@ -88,7 +94,7 @@ final class MachineDemand {
         return (1 - SimulationParameters.LONG_PART) * meanShort() + SimulationParameters.LONG_PART * meanLong();
     }
 
-    /** When the next machine is asked for. */
+    /** Returns when the next machine is asked for. */
     double next(double now) {
         double peak = 2 * SimulationParameters.SWING / (SimulationParameters.SWING + 1);
         double time = now;
@@ -98,7 +104,7 @@ final class MachineDemand {
         return time;
     }
 
-    /** Of the average rate; 1 on average over a day. */
+    /** Returns the arrival rate as a part of the average rate; 1 on average over a day. */
     static double swing(double time) {
         return 1
                 + (SimulationParameters.SWING - 1)
@@ -141,14 +147,14 @@ final class MachineDemand {
                 : logNormal(SimulationParameters.SHORT_MEDIAN, SimulationParameters.SHORT_SIGMA);
     }
 
-    /** How many machines there are on average at any time. */
+    /** Returns how many machines there are on average at any time. */
     int population() {
         return (int) Math.round(rate * meanLife());
     }
 
     /**
-     * What is left of the life of a machine that is there: who lives longer is there more often, and the time that was
-     * seen of it may be any part.
+     * Draws what is left of the life of a machine that is there at the beginning: a machine that lives longer is there
+     * more often, and any part of its life may have passed.
      */
     double remainingLife() {
         boolean tail = random.nextDouble() * meanLife() < SimulationParameters.LONG_PART * meanLong();

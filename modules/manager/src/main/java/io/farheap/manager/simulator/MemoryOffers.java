@@ -5,9 +5,10 @@ import io.farheap.manager.allocation.Offer;
 import io.farheap.manager.allocation.Stock;
 
 /**
- * What a market has to give to caches, as the stock that a manager's allocator chooses from: each stranded server's
- * memory and, in each rack, a machine on the server with the most cores free, and one that may be taken back on the
- * next. Numbers of offers are the server's times their kinds, plus the kind. One thread at a time.
+ * What a simulated data center has to give to caches, as the stock from which a manager's allocator chooses: each
+ * stranded server's memory and, in each rack, a machine on the server with the most free cores, and one that may be
+ * taken back on the next server. The number of an offer is the server's number times the count of kinds, plus the kind.
+ * One thread at a time.
  */
 final class MemoryOffers {
 
@@ -16,26 +17,26 @@ final class MemoryOffers {
     static final int FULL = 2;
     private static final int KINDS = CostMeter.KINDS.size();
 
-    /** Of a move (Redy, section 7.4): seconds for a GiB, from 1.09 for a GB. */
+    /** Seconds to move a GiB (Redy, section 7.4: 1.09 for a GB). */
     static final double MOVE_SECONDS = 1.09 * (1 << 30) / 1e9;
 
-    /** What leaves a server within its notice. */
+    /** Regions that leave a server within its notice. */
     static final int WITHIN_NOTICE = (int) (CostMeter.NOTICE_SECONDS / MOVE_SECONDS);
 
-    /** What does where another machine has to start first, as in place of one at the spot price. */
+    /** The same if another machine has to start first, as in place of a spot machine. */
     static final int AFTER_START = (int) ((CostMeter.NOTICE_SECONDS - CostMeter.START_SECONDS) / MOVE_SECONDS);
 
     private final SimulatedDataCenter market;
     private final boolean spot;
     private final Stock stock = new Stock();
     private final NetworkLocation[] places;
-    /** By server: what may be taken back. */
+    /** By server: memory of caches that may be taken back. */
     private final int[] heldGib;
 
     private final int[] heldSpotGib;
     private final double[] heldSpotCores;
     private final boolean[] leaving;
-    /** By rack: which server is offered as which kind; {@link BestFit#NONE} for none. */
+    /** By rack: the server that is offered as each kind; {@link BestFit#NONE} for none. */
     private final int[] offered;
 
     MemoryOffers(SimulatedDataCenter market, boolean spot) {
@@ -75,12 +76,12 @@ final class MemoryOffers {
         return (int) (offer % KINDS);
     }
 
-    /** Cores of a machine for so many regions. */
+    /** Returns the cores of a machine for so many regions. */
     static int cores(int regions, double threads) {
         return (int) Math.ceil(Math.max((double) regions / CostMeter.GIB_PER_CORE, regions * threads));
     }
 
-    /** How many regions an offer has now, whatever the stock says. */
+    /** Returns how many regions an offer has now, whatever the stock says. */
     int free(long offer) {
         int server = server(offer);
         int kind = kind(offer);
@@ -101,7 +102,7 @@ final class MemoryOffers {
         return Math.max(0, market.freeCores(server) - heldSpotCores[server]);
     }
 
-    /** Whether a server has less than caches have there. */
+    /** Whether a server has less memory left than caches have there. */
     boolean pressed(int server) {
         return !leaving[server]
                 && heldGib[server] > 0
@@ -124,13 +125,13 @@ final class MemoryOffers {
         publish(server);
     }
 
-    /** A server gives nothing until further notice. */
+    /** Sets whether a server offers nothing to caches. */
     void leave(int server, boolean leaves) {
         leaving[server] = leaves;
         publish(server);
     }
 
-    /** Lists what a server has now. */
+    /** Puts into the stock what a server has now. */
     void publish(int server) {
         publish(server, STRANDED);
         int rack = market.topology().rack(server);
@@ -152,7 +153,7 @@ final class MemoryOffers {
         stock.put(new Offer(number, CostMeter.KINDS.get(kind), place(server), free, cores));
     }
 
-    /** Looks which servers of each rack have the most cores free now. */
+    /** Finds the servers of each rack that have the most free cores now. */
     void renew() {
         Topology topology = market.topology();
         for (int rack = 0; rack < places.length; rack++) {

@@ -4,14 +4,14 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * A quantile that the paper gives, and the same of a simulation (Redy, section 2.1).
+ * A quantile that the paper gives (Redy, section 2.1), to compare with that of a simulation.
  *
- * @param atLeast whether the paper's is a bound below, and not a quantile
+ * @param atLeast whether the paper gives a lower bound, and not a quantile
  */
 record PaperQuantile(
         String what, String unit, double paper, boolean atLeast, ToDoubleFunction<DataCenterCensus> simulated) {
 
-    /** How far off a simulation may be to count as a likeness. */
+    /** How far a simulation may be off to count as similar. */
     static final double TOLERANCE = 0.2;
 
     static final List<PaperQuantile> ALL = List.of(
@@ -29,7 +29,7 @@ record PaperQuantile(
             new PaperQuantile("stranded within 5 switches, p50", "TB", 100, false, census -> census.reach(2, 50)),
             new PaperQuantile("cores in use, p10", "%", 70, true, census -> census.coresInUse(10)));
 
-    /** Of the paper's figure, above or below 0. */
+    /** Returns the deviation from the paper's figure, above or below 0. */
     double deviation(DataCenterCensus census) {
         return simulated.applyAsDouble(census) / paper - 1;
     }

@@ -17,7 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap simulate}: a data center's unallocated and stranded memory, and caches in it. */
+/** {@code farheap simulate}: simulates a data center's unallocated and stranded memory, and caches in it. */
 @Command(
         name = "simulate",
         description = "Simulate a data center's unallocated and stranded memory, and caches that live in it.",

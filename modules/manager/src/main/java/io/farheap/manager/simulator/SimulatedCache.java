@@ -5,22 +5,22 @@ import io.farheap.manager.allocation.Need;
 import java.util.List;
 import java.util.TreeMap;
 
-/** One cache: what it needs, and how many regions of a GiB it has by what offer. */
+/** A cache: what it needs, and how many regions of a GiB it has by each offer. */
 final class SimulatedCache {
 
     final long id;
-    /** For the time that it was asked for. */
+    /** Its need for the time that it was asked for. */
     final Need need;
 
     final AllocationCandidate candidate;
-    /** Minutes. */
+    /** In minutes. */
     final double begin;
 
     final double end;
     final boolean forEver;
     /** By offer. */
     final TreeMap<Long, Integer> regions = new TreeMap<>();
-    /** By offer at the full price: its machines. */
+    /** By offer at the full price: the cores of its machines. */
     final TreeMap<Long, List<Integer>> machines = new TreeMap<>();
     /** Regions that have no place now, and since when. */
     int homeless;
@@ -34,7 +34,7 @@ final class SimulatedCache {
         this.forEver = forEver;
     }
 
-    /** Of its servers, for each region. */
+    /** Returns server threads for each region. */
     double threads() {
         return (double) candidate.serverThreads() / gib();
     }
@@ -43,7 +43,7 @@ final class SimulatedCache {
         return (int) (need.capacity() >> 30);
     }
 
-    /** What it needs until its end. */
+    /** Returns its need until its end. */
     Need remaining(double now) {
         return forEver ? need : need.within(Math.max((end - now) / 60, 1.0 / 60));
     }

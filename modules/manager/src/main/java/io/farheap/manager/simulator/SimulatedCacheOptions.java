@@ -1,9 +1,9 @@
 package io.farheap.manager.simulator;
 
 /**
- * Which caches live in the simulated data center, and what their manager does for them.
+ * The caches in the simulated data center, and what their manager does for them.
  *
- * @param caches how many there are on average at a time; 0 for none
+ * @param caches the average number at a time; 0 for none
  * @param spot whether they get spot machines
  * @param earlyMoves whether they leave a server as soon as its memory can be let again, ahead of the notice
  * @param cheaper whether they move when a cheaper placement has appeared

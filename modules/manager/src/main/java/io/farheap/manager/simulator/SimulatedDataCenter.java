@@ -4,24 +4,24 @@ import java.util.Arrays;
 
 /**
  * Servers and the machines on them: arrivals are packed by {@link BestFit}, and departures give back what they had. A
- * machine for which its cluster has no room goes away. Times are minutes from the beginning. One thread at a time.
+ * machine for which its cluster has no room is refused. Times are minutes from the beginning. One thread at a time.
  */
 final class SimulatedDataCenter {
 
-    /** Hears of what changes, after it has. */
+    /** Is notified of changes, after they were made. */
     interface Watcher {
 
-        /** A server has other room than before. */
+        /** A server's free room has changed. */
         void changed(int server, double now);
 
-        /** A server has no free core left, and memory that therefore nobody can let. */
+        /** A server has no free core left, so that its free memory cannot be let. */
         void stranded(int server, double now);
 
         /** It has a free core again. */
         void released(int server, double since, double now);
     }
 
-    /** With less memory left a server is not stranded (Redy, section 2.1: 1 GB). */
+    /** A server with less free memory is not stranded (Redy, section 2.1: 1 GB). */
     static final int STRANDED_GIB = 1;
 
     private static final double NEVER = Double.NaN;
@@ -38,12 +38,12 @@ final class SimulatedDataCenter {
     private final int[] clusterStrandedGib;
 
     private final DepartureQueue departures = new DepartureQueue();
-    /** By machine. */
+    /** By machine: its server. */
     private int[] machineServers = new int[1024];
 
     private short[] machineCores = new short[1024];
     private short[] machineGib = new short[1024];
-    /** Numbers that no machine has. */
+    /** Numbers that no machine uses. */
     private int[] unused = new int[0];
 
     private int unusedCount;
@@ -78,7 +78,9 @@ final class SimulatedDataCenter {
         }
     }
 
-    /** As after a long time: as many machines as there are on average, with what is left of their lives. */
+    /**
+     * Starts as after a long time: with as many machines as there are on average, and with what is left of their lives.
+     */
     void populate() {
         for (int machine = demand.population(); machine > 0; machine--) {
             int cluster = demand.cluster();
@@ -88,12 +90,12 @@ final class SimulatedDataCenter {
         nextArrival = demand.next(now);
     }
 
-    /** When something happens next. */
+    /** Returns the time of the next event. */
     double next() {
         return Math.min(nextArrival, departures.next());
     }
 
-    /** Lets it happen. */
+    /** Processes the next event. */
     void step() {
         if (departures.next() <= nextArrival) {
             now = departures.next();
@@ -111,7 +113,7 @@ final class SimulatedDataCenter {
     }
 
     /**
-     * Lets a machine of a cluster, by best fit.
+     * Starts a machine in a cluster, by best fit.
      *
      * @return the server, or {@link BestFit#NONE}
      */
@@ -123,7 +125,7 @@ final class SimulatedDataCenter {
         return server;
     }
 
-    /** Lets a machine on a server that has room for it; it stays until it is {@linkplain #leave told to leave}. */
+    /** Starts a machine on a server that has room for it; it stays until {@link #leave}. */
     int take(int server, int cores, int gib) {
         int machine = unusedCount > 0 ? unused[--unusedCount] : machineCount++;
         if (machine == machineServers.length) {
@@ -198,17 +200,17 @@ final class SimulatedDataCenter {
         return topology;
     }
 
-    /** Minutes. */
+    /** Returns the time in minutes. */
     double now() {
         return now;
     }
 
-    /** Machines that were asked for after the beginning. */
+    /** Returns how many machines were asked for after the beginning. */
     long arrivals() {
         return arrivals;
     }
 
-    /** Those of them for which there was no room. */
+    /** Returns how many of these were refused for want of room. */
     long refused() {
         return refused;
     }

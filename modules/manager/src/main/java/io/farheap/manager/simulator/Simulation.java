@@ -3,10 +3,13 @@ package io.farheap.manager.simulator;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
-/** A market and the caches in it over some days, the same for the same seed. One thread at a time. */
+/**
+ * A simulated data center and the caches in it over some days; the same seed gives the same results. One thread at a
+ * time.
+ */
 final class Simulation implements SimulatedDataCenter.Watcher {
 
-    /** Its streams of numbers are independent, and the same on each Java. */
+    /** It gives independent streams of numbers, which are the same on each Java. */
     private static final String GENERATOR = "L64X128MixRandom";
 
     private final DataCenterCensus census = new DataCenterCensus();
@@ -23,12 +26,12 @@ final class Simulation implements SimulatedDataCenter.Watcher {
         end = begin + days * MachineDemand.DAY;
     }
 
-    /** What caches draw does not change what the market draws, so that runs with and without them compare. */
+    /** The draws of caches do not change those of machines, so that runs with and without caches can be compared. */
     private static RandomGenerator generator(long seed, String use) {
         return RandomGeneratorFactory.of(GENERATOR).create(31 * seed + use.hashCode());
     }
 
-    /** Once. */
+    /** Runs the simulation; called once. */
     void run() {
         market.populate();
         double look = begin;

@@ -7,16 +7,19 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.DoubleUnaryOperator;
 
-/** The paper's figures 1 and 2, of a simulation. */
+/** Plots the paper's figures 1 and 2 from a simulation. */
 final class SimulationFigures {
 
     private static final int POINTS = 101;
-    /** What a server reaches and how long a stranding lasts may be nothing; it stands at the left of the axis. */
+    /**
+     * The least value on an axis: the reach of a server and the length of a stranding may be 0, which is drawn at the
+     * left end.
+     */
     private static final double LEAST = 0.01;
 
     private SimulationFigures() {}
 
-    /** @param origin below each plot */
+    /** @param origin lines of text below each plot */
     static void write(DataCenterCensus census, Path directory, List<String> origin) throws IOException {
         Files.createDirectories(directory);
         Plot reach = Plot.lines(

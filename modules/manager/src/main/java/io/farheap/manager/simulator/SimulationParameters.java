@@ -1,9 +1,9 @@
 package io.farheap.manager.simulator;
 
 /**
- * What the simulated market is like. The paper's traces are not public, so these numbers are fitted by hand to the
- * quantiles it prints (Redy, section 2.1, figures 1 and 2): none of them is observed. docs/design/simulation.md says
- * how they were found.
+ * The parameters of the simulated data center. The paper's traces are not public, so these numbers were fitted by hand
+ * to the quantiles that it prints (Redy, section 2.1, figures 1 and 2): none of them was observed.
+ * docs/design/simulation.md says how they were found.
  */
 final class SimulationParameters {
 
@@ -29,15 +29,15 @@ final class SimulationParameters {
 
     static final int[] GIB_PER_CORE = {2, 4, 8};
 
-    /** How often a core comes with each of these. */
+    /** How often a core comes with each of these memory sizes. */
     static final double[] MEMORY_WEIGHTS = {0.32, 0.40, 0.28};
 
-    /** Minutes. Most machines do something short. */
+    /** Median life in minutes of most machines, which do something short. */
     static final double SHORT_MEDIAN = 30;
 
     static final double SHORT_SIGMA = 0.55;
 
-    /** Minutes. The tail: services, which have nearly all cores at any time. */
+    /** Median life in minutes of the tail: services, which have nearly all cores at any time. */
     static final double LONG_MEDIAN = 1_580;
 
     static final double LONG_SIGMA = 1.5;
@@ -47,7 +47,7 @@ final class SimulationParameters {
     /** Peak over trough of arrivals in a day. */
     static final double SWING = 2;
 
-    /** Cores that are asked for, of those that there are, in the least and the most loaded cluster. */
+    /** Cores that are asked for, as a part of the existing ones, in the least and the most loaded cluster. */
     static final double LEAST_LOAD = 0.722;
 
     static final double MOST_LOAD = 0.996;
@@ -64,11 +64,9 @@ final class SimulationParameters {
 
     static final double LIGHT_BEND = 1.05;
 
-    /**
-     * How many cores that are left over on a server weigh as much as a GiB that is, where the best fit is looked for.
-     */
+    /** In the search for the best fit, a GiB that is left over weighs as much as this many cores. */
     static final double GIB_WEIGHT = 0.083;
 
-    /** Not measured: in it the market forgets how it began. */
+    /** Not measured: in this time the simulation forgets its start. */
     static final double WARM_UP_DAYS = 2;
 }

@@ -89,7 +89,7 @@ final class SimulationReport {
                 allocator.count(), allocator.perSecond(), allocator.micros(99.9), allocator.slowestMicros());
     }
 
-    /** The fields of a run's caches. */
+    /** Returns the fields of a run's caches. */
     JsonObject caches() {
         JsonObject json = new JsonObject();
         CachePopulation.CacheCounts counts = far.counts();
@@ -137,7 +137,7 @@ final class SimulationReport {
         return json;
     }
 
-    /** Rounded to three decimals; null where there is no such figure. */
+    /** Puts a figure, rounded to three decimals; null if there is no such figure. */
     private static void put(JsonObject json, String name, double value) {
         json.add(
                 name,

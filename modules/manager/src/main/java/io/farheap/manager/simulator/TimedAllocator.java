@@ -7,7 +7,7 @@ import io.farheap.manager.allocation.NoRoomException;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 
-/** The manager's allocator, and how long it takes. One thread at a time. */
+/** The manager's allocator, with a measurement of its time. One thread at a time. */
 final class TimedAllocator {
 
     private final Allocator allocator;
@@ -45,7 +45,7 @@ final class TimedAllocator {
         return nanos.getTotalCount();
     }
 
-    /** In a second that is spent in the allocator; refusals count. */
+    /** Returns calls in a second that is spent in the allocator; refused calls count. */
     double perSecond() {
         return count() * 1e9 / sum;
     }

@@ -3,7 +3,7 @@ package io.farheap.manager.simulator;
 import io.farheap.manager.allocation.NetworkLocation;
 
 /**
- * Which server is where, in a network of three levels (Redy, section 5.3): two servers are 1 switch apart in a rack, 3
+ * The places of servers in a network of three levels (Redy, section 5.3): two servers are 1 switch apart in a rack, 3
  * in a cluster, 5 in a data center. Servers of a rack, a cluster and a data center have adjacent numbers, from 0.
  * Immutable.
  */
@@ -17,7 +17,7 @@ final class Topology {
 
     private final int[] rackOf;
 
-    /** As in {@link SimulationParameters}; parts are of nearly the same size. */
+    /** Builds a topology by {@link SimulationParameters}; its parts are of nearly the same size. */
     static Topology of(int servers) {
         int clusters = Math.max(1, Math.round((float) servers / SimulationParameters.CLUSTER_SERVERS));
         return new Topology(
@@ -68,7 +68,7 @@ final class Topology {
         return rackStarts.length - 1;
     }
 
-    /** Of the number of racks or less: where the next begins. */
+    /** Returns the first server of a rack; for the number of racks, the number of servers. */
     int rackStart(int rack) {
         return rackStarts[rack];
     }

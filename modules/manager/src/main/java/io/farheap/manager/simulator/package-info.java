@@ -1,6 +1,6 @@
 /**
- * A data center's memory that nobody has let, or nobody can let, as the paper describes it (Redy, section 2.1), and
- * caches that live in it: {@code farheap simulate}. One thread, no clock: the same seed gives the same figures.
+ * Simulates a data center's memory that is not let, or cannot be let, as the paper describes it (Redy, section 2.1),
+ * and caches that live in it: {@code farheap simulate}. One thread, no clock: the same seed gives the same figures.
  */
 @NullMarked
 package io.farheap.manager.simulator;

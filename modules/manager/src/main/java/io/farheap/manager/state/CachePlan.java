@@ -5,16 +5,17 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * What a cache is to become, from when its manager has found room until its client says that it is so. Immutable.
+ * What a cache is to become, from when its manager has found room until its client reports that the change is done.
+ * Immutable.
  *
- * @param switches as {@link AllocationTerms}
- * @param serverThreads as {@link AllocationTerms}
- * @param threadRegions as {@link AllocationTerms}
+ * @param switches as in {@link AllocationTerms}
+ * @param serverThreads as in {@link AllocationTerms}
+ * @param threadRegions as in {@link AllocationTerms}
  * @param left ids of the servers that it leaves
  */
 public record CachePlan(int switches, int serverThreads, long threadRegions, SortedSet<Long> left) {
 
-    /** @throws IllegalArgumentException where a value is out of its range */
+    /** @throws IllegalArgumentException if a value is out of its range */
     public CachePlan {
         RecordChecks.atLeast("switches of a plan", switches, 1);
         RecordChecks.atLeast("serverThreads of a plan", serverThreads, 0);

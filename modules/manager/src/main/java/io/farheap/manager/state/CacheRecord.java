@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
  * @param id the manager's number for it, which no other cache ever had
  * @param name not blank; not unique by itself
  * @param capacity bytes, 0 or more
- * @param wanted the capacity that its client is about to give it, in bytes; 0: none
+ * @param wanted the capacity to which its client is about to change it, in bytes; 0: none
  * @param regionBytes size of each of its regions, above 0
- * @param terms what it was allocated for
- * @param generation rises with each change of where its regions are; 0 or more
- * @param regions server id to how many regions of it are this cache's, each above 0
- * @param reserved server id to how many regions are reserved there, for a move or for growth, each above 0
+ * @param terms on which it was allocated
+ * @param generation rises with each change of the places of its regions; 0 or more
+ * @param regions by server id: how many of its regions are on that server, each above 0
+ * @param reserved by server id: how many regions are reserved there, for a move or for growth, each above 0
  * @param plan what else it becomes with that capacity; null: nothing
- * @param ended its servers are to take back what it has; nothing else becomes of it
+ * @param ended whether its servers are to take back its regions; an ended cache changes in no other way
  */
 public record CacheRecord(
         long id,
@@ -33,7 +33,7 @@ public record CacheRecord(
         @Nullable CachePlan plan,
         boolean ended) {
 
-    /** @throws IllegalArgumentException where a value is out of its range */
+    /** @throws IllegalArgumentException if a value is out of its range */
     public CacheRecord {
         RecordChecks.notBlank("name", name);
         RecordChecks.atLeast("capacity", capacity, 0);
@@ -44,7 +44,7 @@ public record CacheRecord(
         reserved = counts("reserved", reserved);
     }
 
-    /** That has not ended. */
+    /** A cache that has not ended. */
     public CacheRecord(
             long id,
             String name,
@@ -59,7 +59,7 @@ public record CacheRecord(
         this(id, name, capacity, wanted, regionBytes, terms, generation, regions, reserved, plan, false);
     }
 
-    /** Without a plan. */
+    /** A cache without a plan. */
     public CacheRecord(
             long id,
             String name,
@@ -73,12 +73,12 @@ public record CacheRecord(
         this(id, name, capacity, wanted, regionBytes, terms, generation, regions, reserved, null);
     }
 
-    /** A generation later, with regions elsewhere. */
+    /** Returns the next generation, with regions elsewhere. */
     public CacheRecord placed(long capacity, SortedMap<Long, Integer> regions) {
         return placed(capacity, regions, terms);
     }
 
-    /** As {@link #placed(long, SortedMap)}, and as it was planned. */
+    /** As {@link #placed(long, SortedMap)}, with the terms of its plan. */
     public CacheRecord become(long capacity, SortedMap<Long, Integer> regions) {
         return placed(capacity, regions, plan == null ? terms : terms.of(plan));
     }
@@ -88,29 +88,29 @@ public record CacheRecord(
                 id, name, capacity, 0, regionBytes, terms, generation + 1, regions, Collections.emptySortedMap());
     }
 
-    /** A generation later, with room that is reserved for a move. */
+    /** Returns the next generation, with room reserved for a move. */
     public CacheRecord reserving(SortedMap<Long, Integer> reserved) {
         return new CacheRecord(id, name, capacity, 0, regionBytes, terms, generation + 1, regions, reserved);
     }
 
-    /** A generation later, with what it is to become, and the room for that. */
+    /** Returns the next generation, with a plan and the room reserved for it. */
     public CacheRecord planning(long wanted, CachePlan plan, SortedMap<Long, Integer> reserved) {
         return new CacheRecord(id, name, capacity, wanted, regionBytes, terms, generation + 1, regions, reserved, plan);
     }
 
-    /** A generation later, ended where it is. */
+    /** Returns the next generation, which has ended in place. */
     public CacheRecord end() {
         return new CacheRecord(
                 id, name, capacity, 0, regionBytes, terms, generation + 1, regions, reserved, null, true);
     }
 
-    /** With another end; its regions, and so its generation, stay. */
+    /** Returns the cache with another end of its time; its regions, and so its generation, stay. */
     public CacheRecord until(long millis) {
         return new CacheRecord(
                 id, name, capacity, wanted, regionBytes, terms.until(millis), generation, regions, reserved, plan);
     }
 
-    /** Threads of its servers for each of its regions; while it changes, the more of what it has and will have. */
+    /** Returns server threads for each of its regions; during a change, the greater number of before and after. */
     public double threadsOfRegion() {
         double now = ofRegion(terms.serverThreads(), terms.threadRegions());
         return plan == null ? now : Math.max(now, ofRegion(plan.serverThreads(), plan.threadRegions()));
@@ -121,7 +121,7 @@ public record CacheRecord(
         return (double) threads / Math.max(1, regions);
     }
 
-    /** How many regions it has. */
+    /** Returns how many regions it has. */
     public long count() {
         return regions.values().stream().mapToLong(Integer::longValue).sum();
     }

@@ -7,7 +7,10 @@ import java.time.Duration;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 
-/** A state that is copied from: once it is fenced nobody writes it, and in the end nobody opens it again. */
+/**
+ * A state that is copied from: after it is fenced no manager can write it, and after the copy no manager can open it
+ * again.
+ */
 final class CopySource implements AutoCloseable {
 
     private final StateLocation place;
@@ -18,9 +21,9 @@ final class CopySource implements AutoCloseable {
     private int epoch;
 
     /**
-     * Changes nothing yet.
+     * Connects; changes nothing yet.
      *
-     * @throws StateException it is in use, or there is none
+     * @throws StateException if the state is in use, or there is none
      */
     CopySource(StateLocation place, Duration patience) throws Exception {
         this.place = place;
@@ -47,12 +50,14 @@ final class CopySource implements AutoCloseable {
     }
 
     /**
-     * Whoever leads on it can write no more, and nobody leads until this is closed.
+     * Fences the state: a manager that leads on it can write no more, and no manager can lead on it until this is
+     * closed.
      *
      * @return its epoch, above all that memory servers have seen
      */
     int fence(StateLocation to) throws Exception {
-        // A directory's lock keeps others out. Elsewhere one that is fenced would be elected, and fence this.
+        // A directory has a lock that keeps other managers out. In a shared ZooKeeper a fenced manager would be elected
+        // again, and would fence this.
         if (host.shared()) {
             try {
                 connection
@@ -71,13 +76,13 @@ final class CopySource implements AutoCloseable {
         return epoch;
     }
 
-    /** Nobody opens it again. Not where another has opened it since it was fenced. */
+    /** Marks the state as moved: no manager opens it again. Fails if another has opened it since it was fenced. */
     void moved(String copy, StateLocation to) throws Exception {
         EpochStatus moved = new EpochStatus.MovedState(copy, to.toString());
         try {
             node.set(epoch, moved);
         } catch (KeeperException.BadVersionException e) {
-            // It was this itself where its answer was lost with the connection.
+            // If the answer was lost with the connection, this write itself has changed the version.
             if (!standing().equals(moved)) {
                 throw new StateException(
                         "a manager has opened " + place

@@ -9,7 +9,7 @@ import java.util.Objects;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
-/** A state that is copied to: from {@link #begin} until it is complete no manager opens it. */
+/** A state that is copied to: from {@link #begin} until the copy is complete no manager can open it. */
 final class CopyTarget implements AutoCloseable {
 
     private final StateLocation place;
@@ -20,9 +20,9 @@ final class CopyTarget implements AutoCloseable {
     private @Nullable EpochWriter writes;
 
     /**
-     * Changes nothing yet.
+     * Connects; changes nothing yet.
      *
-     * @throws StateException a manager is there, where there can be one only
+     * @throws StateException if a manager uses a place that only one process can use at a time
      */
     CopyTarget(StateLocation place, Duration patience) {
         this.place = place;
@@ -41,14 +41,14 @@ final class CopyTarget implements AutoCloseable {
         return connection.reads();
     }
 
-    /** Null where nothing was ever there. */
+    /** Null if there was never a state. */
     @Nullable
     EpochStatus standing() throws Exception {
         EpochNode.EpochSnapshot seen = node.find();
         return seen == null ? null : seen.standing();
     }
 
-    /** @throws StateException it holds something else than what an earlier copy of the same has left half made */
+    /** @throws StateException if it holds anything but what an earlier copy of the same source has left incomplete */
     void requireFree(StateLocation from) throws Exception {
         EpochStatus standing = standing();
         if (standing != null) {
@@ -62,7 +62,7 @@ final class CopyTarget implements AutoCloseable {
                 throw new StateException(place + " is where a state was that was copied to " + moved.to()
                         + ": copy to where there is none, or " + place.emptied());
             case EpochStatus.IncompleteCopy halfMade -> {
-                // The other may be marked as moved already: then this is all that is left of it.
+                // The source may be marked as moved already: then this is the only copy that is left.
                 if (!halfMade.from().equals(from.toString())) {
                     throw new StateException(place + " has a copy of " + halfMade.from() + " that is not complete: "
                             + "run that one once more, or to give it up " + place.emptied());
@@ -84,7 +84,7 @@ final class CopyTarget implements AutoCloseable {
     }
 
     /**
-     * From here on it is half made, and has nothing in it.
+     * Marks the state as incomplete and empties it.
      *
      * @param above its epoch is above this from now on
      */
@@ -93,7 +93,7 @@ final class CopyTarget implements AutoCloseable {
         opening.makeLayout();
         EpochNode.EpochSnapshot seen = node.see();
         while (seen.version() <= above || !seen.standing().equals(mark)) {
-            // Before the look at what is there: whatever is written after it changes this version.
+            // Read before the examination of the content: any later write of content changes this version.
             int written = opening.version(NodePaths.WRITES);
             if (!seen.standing().equals(mark)) {
                 requireFree(seen.standing(), from);
@@ -101,7 +101,7 @@ final class CopyTarget implements AutoCloseable {
             try {
                 node.raise(seen.version(), above, written, mark);
             } catch (KeeperException.BadVersionException e) {
-                // Somebody else has opened or written it, or this has and its answer was lost: look again.
+                // Another process has opened or written it, or this has and its answer was lost: look again.
             }
             seen = node.see();
         }
@@ -124,7 +124,7 @@ final class CopyTarget implements AutoCloseable {
         write(batch);
     }
 
-    /** @throws StateException somebody else has begun another copy to here, or ZooKeeper does not answer */
+    /** @throws StateException if another copy to here has begun, or ZooKeeper does not answer */
     void write(StateWriteBatch batch) throws Exception {
         try {
             Objects.requireNonNull(writes, "not begun").commit(batch);
@@ -135,7 +135,7 @@ final class CopyTarget implements AutoCloseable {
         }
     }
 
-    /** Managers may open it. To repeat it does no harm. */
+    /** Lets managers open it. To repeat this does no harm. */
     void release(String copy) throws Exception {
         while (true) {
             EpochNode.EpochSnapshot seen = node.see();
@@ -146,7 +146,7 @@ final class CopyTarget implements AutoCloseable {
                         node.set(seen.version(), new EpochStatus.OpenState());
                         return;
                     } catch (KeeperException.BadVersionException e) {
-                        // Or its answer was lost: look again.
+                        // Another process has changed it, or the answer of this was lost: look again.
                     }
                 }
                 case EpochStatus.OpenState _ -> {

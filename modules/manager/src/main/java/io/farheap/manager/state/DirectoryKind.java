@@ -3,11 +3,11 @@ package io.farheap.manager.state;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What a manager's directory has below it. It is of one kind, for good. */
+/** What ZooKeeper files a manager's directory contains. A directory is of one kind, for good. */
 enum DirectoryKind {
-    /** One manager's own ZooKeeper. */
+    /** Those of one manager's own ZooKeeper. */
     ALONE("zookeeper", "--data alone"),
-    /** A member of an ensemble. */
+    /** Those of a member of an ensemble. */
     ENSEMBLE("ensemble", "--ensemble");
 
     private final String name;
@@ -18,17 +18,17 @@ enum DirectoryKind {
         this.option = option;
     }
 
-    /** Where ZooKeeper's files are. */
+    /** Returns the directory of ZooKeeper's files. */
     Path files(Path directory) {
         return directory.resolve(name);
     }
 
-    /** Whether ZooKeeper has ever run on it so. */
+    /** Whether ZooKeeper has ever run on it in this way. */
     boolean begun(Path directory) {
         return Files.isDirectory(files(directory).resolve("version-2"));
     }
 
-    /** @throws StateException it is used otherwise */
+    /** @throws StateException if it is of the other kind */
     void require(Path directory) {
         for (DirectoryKind other : values()) {
             if (other != this && Files.exists(other.files(directory))) {

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A directory is one owner's, of all processes of this host, until this is closed or the process ends. */
+/** Reserves a directory for one owner, of all processes of this host, until this is closed or the process ends. */
 final class DirectoryLock implements AutoCloseable {
 
     private final ExclusiveLock lock;
@@ -16,9 +16,9 @@ final class DirectoryLock implements AutoCloseable {
     }
 
     /**
-     * Creates the directory where it is not there.
+     * Takes the lock; creates the directory if it does not exist.
      *
-     * @throws StateException another has it, or it cannot be written
+     * @throws StateException if another process has it, or it cannot be written
      */
     static DirectoryLock take(Path directory) {
         try {
@@ -39,7 +39,7 @@ final class DirectoryLock implements AutoCloseable {
 
     @Override
     public void close() {
-        // The file stays: to delete it would let two have one each.
+        // The file stays: if it were deleted, two processes could each lock a file of their own.
         lock.close();
     }
 }

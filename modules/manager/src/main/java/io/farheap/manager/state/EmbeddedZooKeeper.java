@@ -24,11 +24,11 @@ public final class EmbeddedZooKeeper implements ZooKeeperHost {
     }
 
     /**
-     * Starts one; it serves when this returns.
+     * Starts a server; it serves when this returns.
      *
-     * @param directory where its files are, and nobody else's; created where it is not there
-     * @throws StateException another has the directory, it cannot be written, it is a member's of an ensemble, or its
-     *     files are damaged
+     * @param directory of its files, for it alone; created if it does not exist
+     * @throws StateException if another process has the directory, it cannot be written, it is that of an ensemble's
+     *     member, or its files are damaged
      */
     public static EmbeddedZooKeeper start(Path directory) {
         CloseStack opened = new CloseStack();
@@ -48,19 +48,19 @@ public final class EmbeddedZooKeeper implements ZooKeeperHost {
         return connection;
     }
 
-    /** False also when it has failed, such as for want of disk. */
+    /** False also after a failure, for example for want of disk. */
     @Override
     public boolean running() {
         return server.running();
     }
 
-    /** Its directory's lock keeps others out. */
+    /** False: the lock of its directory keeps other managers out. */
     @Override
     public boolean shared() {
         return false;
     }
 
-    /** Stops serving; then another may have the directory. Stores on it should be closed before. Idempotent. */
+    /** Stops serving; then another process may take the directory. Stores on it should be closed before. Idempotent. */
     @Override
     public void close() {
         opened.close();

@@ -12,7 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Managers that keep their state together: each has a ZooKeeper server, and more than half of them have to be there.
+ * Managers that keep their state together: each runs a ZooKeeper server, and more than half of these servers must be
+ * up.
  *
  * @param peers by id, 1 to 255
  */
@@ -20,7 +21,7 @@ public record Ensemble(SortedMap<Integer, EnsemblePeer> peers) {
 
     private static final int LARGEST_ID = 255;
     private static final int LARGEST_PORT = 65_535;
-    /** Of ticks: as long as a server takes at most to get what it has missed, and to answer. */
+    /** In ticks: the longest time that a server takes to get what it has missed, and to answer. */
     private static final String INIT_TICKS = "60";
 
     private static final String SYNC_TICKS = "10";
@@ -28,11 +29,11 @@ public record Ensemble(SortedMap<Integer, EnsemblePeer> peers) {
             Pattern.compile("(\\d{1,3})@(\\[[^\\]]+\\]|[^:\\[\\]@]+):(\\d{1,5})(?::(\\d{1,5}))?");
 
     /**
-     * Where the other servers reach one.
+     * The address at which the other servers reach a member.
      *
      * @param host a name or an address; IPv6 in brackets
-     * @param port for what is written
-     * @param electionPort for electing which of them orders the writes
+     * @param port for writes
+     * @param electionPort for the election of the server that orders the writes
      */
     public record EnsemblePeer(String host, int port, int electionPort) {
 
@@ -47,8 +48,8 @@ public record Ensemble(SortedMap<Integer, EnsemblePeer> peers) {
     }
 
     /**
-     * @param text {@code ID@HOST:PORT[:ELECTIONPORT],...}; the election port is the next where it is not named
-     * @throws IllegalArgumentException it is something else, or not of three members or more
+     * @param text {@code ID@HOST:PORT[:ELECTIONPORT],...}; without an election port it is the next port
+     * @throws IllegalArgumentException if the text is malformed, or names fewer than three members
      */
     public static Ensemble parse(String text) {
         SortedMap<Integer, EnsemblePeer> peers = new TreeMap<>();
@@ -77,9 +78,9 @@ public record Ensemble(SortedMap<Integer, EnsemblePeer> peers) {
     }
 
     /**
-     * One of them.
+     * Returns a member.
      *
-     * @throws IllegalArgumentException there is none of that id
+     * @throws IllegalArgumentException if there is no member of that id
      */
     EnsemblePeer peer(int id) {
         EnsemblePeer peer = peers.get(id);
@@ -90,7 +91,7 @@ public record Ensemble(SortedMap<Integer, EnsemblePeer> peers) {
         return peer;
     }
 
-    /** For ZooKeeper. */
+    /** Returns ZooKeeper's properties. */
     Map<String, String> properties() {
         Map<String, String> properties = new HashMap<>();
         properties.put("initLimit", INIT_TICKS);
@@ -100,9 +101,10 @@ public record Ensemble(SortedMap<Integer, EnsemblePeer> peers) {
     }
 
     /**
-     * ZooKeeper would look for the others for ever, of whom none can reach it.
+     * Checks that a member's ports are free: with a taken port, ZooKeeper would search for ever for the other servers,
+     * none of which could reach it.
      *
-     * @throws StateException somebody else has a member's ports
+     * @throws StateException if another process has a member's ports
      */
     void requirePorts(int id) {
         EnsemblePeer peer = peer(id);

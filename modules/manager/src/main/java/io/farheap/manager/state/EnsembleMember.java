@@ -7,9 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * One server of a ZooKeeper ensemble in this process, for managers that are the ensemble themselves. Each has a
+ * One server of a ZooKeeper ensemble in this process, for managers that form the ensemble themselves. Each has a
  * directory of its own, with a file {@code lock}, and ZooKeeper's files below {@code ensemble}. Its manager reaches it
- * on 127.0.0.1, and it serves while more than half of the ensemble is there.
+ * on 127.0.0.1, and it serves while more than half of the ensemble is up.
  *
  * <p>While it runs, ZooKeeper's admin server is off in this JVM, and ZooKeeper does not end the JVM when it fails.
  */
@@ -26,13 +26,13 @@ public final class EnsembleMember implements ZooKeeperHost {
     }
 
     /**
-     * Starts one; it looks for the others when this returns.
+     * Starts a server; it is searching for the other servers when this returns.
      *
-     * @param directory where its files are, and nobody else's; created where it is not there
-     * @param id which of the ensemble it is
-     * @throws IllegalArgumentException there is none of that id
-     * @throws StateException another has the directory or the ports, it cannot be written, it is another member's or
-     *     that of a manager that was alone, or its files are damaged
+     * @param directory of its files, for it alone; created if it does not exist
+     * @param id of the member that it is
+     * @throws IllegalArgumentException if there is no member of that id
+     * @throws StateException if another process has the directory or the ports, it cannot be written, it is that of
+     *     another member or of a manager that was alone, or its files are damaged
      */
     public static EnsembleMember start(Path directory, int id, Ensemble ensemble) {
         ensemble.peer(id);

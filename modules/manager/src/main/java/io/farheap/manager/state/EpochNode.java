@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 /** The node whose version is the epoch. */
 final class EpochNode {
 
-    /** In one transaction; each has an answer of 100 bytes and more. */
+    /** The most steps in one transaction: each has an answer of 100 bytes and more. */
     private static final int MOST_STEPS = 4_000;
 
-    /** At one moment. */
+    /** The node at one moment. */
     record EpochSnapshot(int version, EpochStatus standing) {}
 
     private final CuratorFramework client;
@@ -23,7 +23,7 @@ final class EpochNode {
         this.client = client;
     }
 
-    /** Null where it is not there. */
+    /** Returns null if the node does not exist. */
     @Nullable
     EpochSnapshot find() throws Exception {
         try {
@@ -40,9 +40,11 @@ final class EpochNode {
     }
 
     /**
+     * Writes the node if it has the given version.
+     *
      * @return the new version
-     * @throws KeeperException.BadVersionException it is another one; also where this has happened, but its answer was
-     *     lost with the connection
+     * @throws KeeperException.BadVersionException if it has another version; also if this write has happened, but its
+     *     answer was lost with the connection
      */
     int set(int version, EpochStatus standing) throws Exception {
         return client.setData()
@@ -52,10 +54,11 @@ final class EpochNode {
     }
 
     /**
-     * Raises the version: above another, or where that is far away nearer to it; by one at least.
+     * Raises the version: above another one or, if that is too far away for one transaction, towards it; by one at
+     * least.
      *
      * @param version that it has
-     * @param above the other
+     * @param above the other version
      * @param writes version of {@link NodePaths#WRITES}, which is a condition too
      * @throws KeeperException.BadVersionException as {@link #set}
      */

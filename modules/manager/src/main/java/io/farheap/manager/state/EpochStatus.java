@@ -4,15 +4,15 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 
 /**
- * Whether a manager may open the state: what the epoch's node says, whose version is the epoch. Whoever opens the state
- * or copies it changes both at once, on condition of the version that it has seen.
+ * Whether a manager may open the state: the content of the epoch's node, the version of which is the epoch. A manager
+ * that opens the state, or a copy, changes both at once, on condition of the version that it has seen.
  */
 sealed interface EpochStatus {
 
-    /** @return for the node */
+    /** @return the content of the node */
     byte[] encode();
 
-    /** For managers. */
+    /** Managers may open the state. */
     record OpenState() implements EpochStatus {
 
         @Override
@@ -24,8 +24,8 @@ sealed interface EpochStatus {
     /**
      * A copy to here is not complete.
      *
-     * @param copy which one
-     * @param from where, for people
+     * @param copy the copy's id
+     * @param from its source, for people
      */
     record IncompleteCopy(String copy, String from) implements EpochStatus {
 
@@ -40,10 +40,10 @@ sealed interface EpochStatus {
     }
 
     /**
-     * A copy from here is complete, and counts.
+     * A copy from here is complete and has replaced this state.
      *
-     * @param copy which one
-     * @param to where, for people
+     * @param copy the copy's id
+     * @param to its target, for people
      */
     record MovedState(String copy, String to) implements EpochStatus {
 
@@ -60,9 +60,9 @@ sealed interface EpochStatus {
     String HALF_MADE = "half-made";
     String MOVED = "moved";
 
-    /** @throws MalformedRecordException it is none */
+    /** @throws MalformedRecordException if the bytes are no status */
     static EpochStatus decode(byte[] bytes) {
-        // As the layout makes it.
+        // The layout creates the node empty.
         if (bytes.length == 0) {
             return new OpenState();
         }
@@ -81,9 +81,9 @@ sealed interface EpochStatus {
     }
 
     /**
-     * Managers ask it.
+     * Called by managers.
      *
-     * @throws StateException it is elsewhere, or half made
+     * @throws StateException if the state was moved, or is an incomplete copy
      */
     default void requireOpen() {
         switch (this) {

@@ -10,18 +10,22 @@ import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Writes of one epoch. Each is one transaction, which begins with two conditions: the version of the epoch's node is
- * this epoch, and the version of {@code /farheap/writes} is the one that this store's last write left there.
+ * Writes of one epoch. Each write is one transaction, which begins with two conditions: the version of the epoch's node
+ * is this epoch, and the version of {@code /farheap/writes} is the one that this store's last write left there.
  *
- * <p>The second is for writes whose answer is lost with the connection. Such a write is sent again; it cannot happen
- * twice, and when the node has another version, its data says whether that was this write. A write that is given up at
- * last is settled by the next one in the same way, since of two writes on one version only one can happen.
+ * <p>The second condition is for writes of which the answer is lost with the connection. Such a write is sent again. It
+ * cannot take effect twice, and if the node has another version, its data says whether that was this write. A write
+ * that was given up at last is settled by the next one in the same way, since of two writes on one version only one can
+ * take effect.
  *
  * <p>One thread at a time.
  */
 final class EpochWriter {
 
-    /** Of a write that finds something else than it looked up before. Nobody else writes; this is for defects. */
+    /**
+     * Attempts of a write that finds other nodes than it looked up before. Only this store writes, so more than one is
+     * needed only after a defect.
+     */
     private static final int ATTEMPTS = 5;
 
     private static final int EPOCH_CHECK = 0;
@@ -34,7 +38,7 @@ final class EpochWriter {
 
     private int writesVersion;
     private long sequence;
-    /** The outcome of an earlier write is unknown. */
+    /** Whether the outcome of an earlier write is unknown. */
     private boolean unsettled;
 
     EpochWriter(CuratorFramework client, PipelinedReads reads, int epoch, int writesVersion) {
@@ -48,14 +52,14 @@ final class EpochWriter {
         return epoch;
     }
 
-    /** When it returns, no earlier write is under way. */
+    /** Settles earlier writes: when it returns, none is under way. */
     void settle() throws Exception {
         if (unsettled) {
             commit(new StateWriteBatch(List.of()));
         }
     }
 
-    /** All records were read, and these are where they are. */
+    /** Called after all records were read, with the paths of all nodes. */
     void know(List<List<String>> paths) {
         nodes.know(paths);
     }
@@ -94,9 +98,10 @@ final class EpochWriter {
     }
 
     /**
-     * Any exception but {@link StaleEpochException} leaves it open whether it has happened.
+     * Sends a transaction. After any exception but {@link StaleEpochException} it is unknown whether it has taken
+     * effect.
      *
-     * @return false: it has not, since something is other than it looked before
+     * @return false if it has not, since a node is other than was looked up before
      */
     private boolean happens(List<CuratorOp> operations, String marker) throws Exception {
         try {
@@ -107,7 +112,7 @@ final class EpochWriter {
                     .getVersion();
             return true;
         } catch (KeeperException e) {
-            // There are results only where the server has judged the operations.
+            // There are results only if the server has judged the operations.
             int failed = e.getResults() == null ? -1 : firstFailed(e.getResults());
             if (failed < 0) {
                 throw e;
@@ -119,7 +124,7 @@ final class EpochWriter {
         }
     }
 
-    /** Another write than expected was the last: takes up from there. @return whether it was this one */
+    /** Another write than expected was the last one: continues from its version. @return whether it was this write */
     private boolean adopt(String marker) throws Exception {
         Stat stat = new Stat();
         byte[] data = client.getData().storingStatIn(stat).forPath(NodePaths.WRITES);

@@ -4,7 +4,7 @@ import io.farheap.lifetime.Closeables;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** A ZooKeeper that somebody else runs, for a manager with a directory for what is its own. */
+/** A ZooKeeper that operators run elsewhere, for a manager with a directory for its own files. */
 public final class ExternalZooKeeper implements ZooKeeperHost {
 
     private final @Nullable DirectoryLock lock;
@@ -16,17 +16,17 @@ public final class ExternalZooKeeper implements ZooKeeperHost {
     }
 
     /**
-     * Connects to nothing yet.
+     * Takes the directory; connects to nothing yet.
      *
-     * @param directory the manager's, and nobody else's; created where it is not there
+     * @param directory of the manager, for it alone; created if it does not exist
      * @param connection host:port of ZooKeeper's servers, separated by commas
-     * @throws StateException another has the directory, or it cannot be written
+     * @throws StateException if another process has the directory, or it cannot be written
      */
     public static ExternalZooKeeper use(Path directory, String connection) {
         return new ExternalZooKeeper(DirectoryLock.take(directory), connection);
     }
 
-    /** As {@link #use}, by who needs no directory. */
+    /** As {@link #use(Path, String)}, for a caller that needs no directory. */
     static ExternalZooKeeper use(String connection) {
         return new ExternalZooKeeper(null, connection);
     }

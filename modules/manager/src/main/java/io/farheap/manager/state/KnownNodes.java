@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Which nodes of records are there, so that a write need not look first: nobody makes or deletes any but the store that
- * has opened the state last. It knows it from when all were read until the outcome of a write is unknown, or something
- * was other than it knew.
+ * Which nodes of records exist, so that a write need not look first: only the store that has opened the state last
+ * creates or deletes nodes. The knowledge is valid from a read of all nodes until the outcome of a write is unknown, or
+ * a node is found to be other than known.
  *
  * <p>One thread at a time.
  */
@@ -16,7 +16,7 @@ final class KnownNodes {
     private final Set<String> there = new HashSet<>();
     private boolean known;
 
-    /** Whether {@link #has} can be asked. */
+    /** Whether {@link #has} may be called. */
     boolean known() {
         return known;
     }
@@ -25,7 +25,7 @@ final class KnownNodes {
         return there.contains(path);
     }
 
-    /** Everything was read, and these are there. */
+    /** Sets the knowledge after all nodes were read. */
     void know(List<List<String>> paths) {
         there.clear();
         paths.forEach(there::addAll);
@@ -37,7 +37,7 @@ final class KnownNodes {
         known = false;
     }
 
-    /** It has happened that a node is there, or is not. */
+    /** A node was created or deleted. */
     void change(String path, boolean exists) {
         if (!known) {
             return;

@@ -2,7 +2,7 @@ package io.farheap.manager.state;
 
 import org.jspecify.annotations.Nullable;
 
-/** What is stored is no record: somebody else wrote it, or a newer version did. */
+/** Thrown if stored bytes are no record: another program wrote them, or a newer version did. */
 public final class MalformedRecordException extends StateException {
 
     public MalformedRecordException(String path, String fault) {

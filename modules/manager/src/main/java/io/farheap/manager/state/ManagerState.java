@@ -7,10 +7,10 @@ import java.util.List;
  *
  * @param servers in no order
  * @param caches in no order
- * @param menu of machines and prices, as the operator wrote it; empty where there is none
+ * @param menu of machines and prices, as the operator wrote it; empty if there is none
  * @param models in no order
  * @param tenants that have a quota, in no order
- * @param lives of types of which a spot server was seen to end, in no order
+ * @param lives of types of which a spot server was observed to end, in no order
  */
 public record ManagerState(
         List<ServerRecord> servers,

@@ -5,35 +5,41 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 
-/** Where what is stored. Caches are in buckets: a list of all of them would pass what ZooKeeper sends at once. */
+/**
+ * The paths of all nodes. Caches are divided into buckets: a list of all of them would be longer than ZooKeeper sends
+ * at once.
+ */
 final class NodePaths {
 
     static final String ROOT = "/farheap";
-    /** Its version is the epoch, which every write checks; it has a {@link EpochStatus}. */
+    /** Its version is the epoch, which every write checks; its content is an {@link EpochStatus}. */
     static final String EPOCH = ROOT + "/epoch";
-    /** Says which write was the last. */
+    /** Its content names the last write. */
     static final String WRITES = ROOT + "/writes";
 
     static final String SERVERS = ROOT + "/servers";
     static final String CACHES = ROOT + "/caches";
-    /** The operator's text as it is. */
+    /** The operator's text, unchanged. */
     static final String MENU = ROOT + "/menu";
 
-    /** Texts as they are, by key. */
+    /** The models' texts, unchanged, by key. */
     static final String MODELS = ROOT + "/models";
 
     static final String TENANTS = ROOT + "/tenants";
 
     static final String LIVES = ROOT + "/lives";
 
-    /** There while the state is copied elsewhere, by a session that lives. Nothing of the state. */
+    /**
+     * A node of the session that is copying the state elsewhere; it exists while that session lives. It is not part of
+     * the state.
+     */
     static final String COPYING = ROOT + "-copying";
 
     static final int BUCKETS = 256;
 
     private NodePaths() {}
 
-    /** 16 digits. */
+    /** Returns 16 hexadecimal digits. */
     static String hex(long id) {
         return HexFormat.of().toHexDigits(id);
     }
@@ -54,7 +60,7 @@ final class NodePaths {
         return TENANTS + "/" + name;
     }
 
-    /** Of a type of machines, whatever is in its name. */
+    /** Returns the path of a type of machines, whatever characters its name has. */
     static String life(String type) {
         return LIVES + "/x" + HexFormat.of().formatHex(type.getBytes(StandardCharsets.UTF_8));
     }
@@ -71,7 +77,7 @@ final class NodePaths {
         return buckets;
     }
 
-    /** What is there before any record is, parents first. */
+    /** Returns the nodes that exist before any record, parents first. */
     static List<String> layout() {
         List<String> layout =
                 new ArrayList<>(List.of(ROOT, EPOCH, WRITES, SERVERS, CACHES, MENU, MODELS, TENANTS, LIVES));

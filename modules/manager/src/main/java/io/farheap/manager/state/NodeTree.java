@@ -5,29 +5,32 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** All nodes of the state but those that say who writes it, as they are: also those that this release does not know. */
+/**
+ * Walks all nodes of the state except those that say which manager writes it, also nodes that this release does not
+ * know.
+ */
 final class NodeTree {
 
-    /** Nodes that are in memory at once. */
+    /** The most nodes in memory at once. */
     private static final int PIECE = 1_000;
-    /** One has 900,000 bytes at most, and counts as so many nodes. */
+    /** A model has 900,000 bytes at most, and counts as so many nodes. */
     private static final int MODEL = 20;
 
     private static final int LISTS = 16;
 
     private NodeTree() {}
 
-    /** Of one node after the other, parents before their children. */
+    /** Receives the nodes in pieces, parents before their children. */
     interface Visitor {
         void visit(List<String> paths, List<PipelinedReads.Node> nodes) throws Exception;
     }
 
-    /** @throws StateException somebody removes what is there meanwhile */
+    /** @throws StateException if another process removes nodes meanwhile */
     static void walk(PipelinedReads reads, Visitor visitor) throws Exception {
         Deque<String> ahead = new ArrayDeque<>(List.of(NodePaths.ROOT));
         Deque<String> parents = new ArrayDeque<>();
         while (!ahead.isEmpty() || !parents.isEmpty()) {
-            // Lists of children are long: no more of them than are needed.
+            // Lists of children are long: read no more of them than are needed.
             if (ahead.size() < PIECE && !parents.isEmpty()) {
                 List<String> some = new ArrayList<>();
                 while (some.size() < LISTS && !parents.isEmpty()) {

@@ -12,17 +12,17 @@ final class PeerServer extends QuorumPeerMain implements AutoCloseable, ZooKeepe
     private final QuorumPeerConfig config;
     private final ZooKeeperServerThread thread;
 
-    /** Has not started. Its directory has its id in a file {@code myid}. */
+    /** Creates a server that has not started. Its directory contains its id in a file {@code myid}. */
     PeerServer(Path directory, Ensemble ensemble) {
         config = ZooKeeperConfig.parse(directory, ensemble.properties());
         thread = new ZooKeeperServerThread(directory, config, this);
     }
 
     /**
-     * Returns when it looks for the others; it serves when it has found half of them.
+     * Starts the server, and returns when it searches for the other servers; it serves when it has found half of them.
      *
      * @return its port for clients
-     * @throws StateException it does not start; it has to be closed all the same
+     * @throws StateException if it does not start; it has to be closed all the same
      */
     int start() {
         return thread.start();
@@ -48,7 +48,7 @@ final class PeerServer extends QuorumPeerMain implements AutoCloseable, ZooKeepe
         runFromConfig(config);
     }
 
-    /** Where the start failed halfway nobody has. */
+    /** After a start that failed halfway, ZooKeeper itself has not cleaned up. */
     @Override
     public void cleanUp() {
         if (quorumPeer == null) {
@@ -56,7 +56,7 @@ final class PeerServer extends QuorumPeerMain implements AutoCloseable, ZooKeepe
         }
         stop();
         try {
-            // Where it was not started, it has not closed its files and its port by itself.
+            // If the peer was not started, this has not closed its files and its port.
             quorumPeer.join();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -19,12 +19,12 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Many reads at once: several in each request, and each request sent before the last is answered. Answers are in the
- * order of the paths. When the connection is lost, all are read again.
+ * Reads many nodes at once: several in each request, and further requests are sent before earlier ones are answered.
+ * Answers are in the order of the paths. If the connection is lost, all of them are read again.
  */
 final class PipelinedReads {
 
-    /** A client of these reads takes answers of so many bytes: as many nodes as a request asks for, of 1 MiB each. */
+    /** A client of these reads must accept answers of so many bytes: one request's nodes, each of 1 MiB at most. */
     static final int ANSWER_BYTES = 64 << 20;
 
     private static final int REQUEST_READS = 50;
@@ -33,13 +33,13 @@ final class PipelinedReads {
     private final CuratorFramework client;
     private final long patienceMillis;
 
-    /** @param patienceMillis how long to wait for any one answer */
+    /** @param patienceMillis how long to wait for each answer */
     PipelinedReads(CuratorFramework client, long patienceMillis) {
         this.client = client;
         this.patienceMillis = patienceMillis;
     }
 
-    /** Of nodes that are there. */
+    /** Returns the children of nodes that exist. */
     List<List<String>> children(List<String> paths) throws Exception {
         List<List<String>> children = new ArrayList<>(paths.size());
         for (OpResult result : all(paths, Op::getChildren)) {
@@ -52,13 +52,13 @@ final class PipelinedReads {
     }
 
     /**
-     * What a node has.
+     * The content of a node.
      *
-     * @param children how many
+     * @param children how many children it has
      */
     record Node(byte[] data, int children) {}
 
-    /** Null for a node that is not there. */
+    /** Returns the data of nodes; null for a node that does not exist. */
     List<byte @Nullable []> data(List<String> paths) throws Exception {
         List<byte @Nullable []> data = new ArrayList<>(paths.size());
         for (Node node : nodes(paths)) {
@@ -67,7 +67,7 @@ final class PipelinedReads {
         return data;
     }
 
-    /** Null for a node that is not there. */
+    /** Returns nodes; null for a node that does not exist. */
     List<@Nullable Node> nodes(List<String> paths) throws Exception {
         List<@Nullable Node> nodes = new ArrayList<>(paths.size());
         for (OpResult result : all(paths, Op::getData)) {
@@ -82,7 +82,7 @@ final class PipelinedReads {
         return nodes;
     }
 
-    /** Of a node that is always there. */
+    /** Returns the version and times of a node that always exists. */
     Stat stat(String path) throws Exception {
         Stat stat = client.checkExists().forPath(path);
         if (stat == null) {
@@ -115,8 +115,8 @@ final class PipelinedReads {
                     some.stream().map(read).toList(),
                     (code, path, context, results) -> {
                         window.release();
-                        // The code is that of the first read that failed, where there are results: they say it
-                        // themselves.
+                        // The code is that of the first read that failed. If there are results, each of them has its
+                        // own.
                         if (results == null) {
                             answer.completeExceptionally(KeeperException.create(Code.get(code)));
                         } else {
@@ -138,7 +138,7 @@ final class PipelinedReads {
         } catch (TimeoutException e) {
             throw new KeeperException.OperationTimeoutException();
         } catch (ExecutionException e) {
-            // Retries go by the type.
+            // Callers decide by the type whether to try again.
             throw e.getCause() instanceof KeeperException failed ? failed : e;
         }
     }

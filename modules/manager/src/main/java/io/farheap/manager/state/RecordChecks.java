@@ -2,7 +2,7 @@ package io.farheap.manager.state;
 
 import io.farheap.manager.Tenant;
 
-/** What records ask of their values. */
+/** Checks of the values of records. */
 final class RecordChecks {
 
     private RecordChecks() {}

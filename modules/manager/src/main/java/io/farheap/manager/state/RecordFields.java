@@ -7,14 +7,14 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Lines of {@code key=value}. What cannot be read is an {@link IllegalArgumentException} that says why. */
+/** Lines of {@code key=value}. A value that cannot be read causes an {@link IllegalArgumentException} that says why. */
 final class RecordFields {
 
     private static final HexFormat HEX = HexFormat.of();
 
     private final Map<String, String> values = new LinkedHashMap<>();
 
-    /** @param value its {@code toString} */
+    /** @param value written by its {@code toString} */
     RecordFields put(String key, Object value) {
         values.put(key, value.toString());
         return this;
@@ -51,7 +51,7 @@ final class RecordFields {
                 throw new IllegalArgumentException("it has " + shown(key) + " twice");
             }
         }
-        // Those of unknown keys too are kept as they are: nobody unescapes what nobody asks for.
+        // Values of unknown keys are kept as they are, too: a value is unescaped only when it is read.
         return fields;
     }
 
@@ -63,7 +63,7 @@ final class RecordFields {
         return unescape(key, value);
     }
 
-    /** @param missing what it is in records of an earlier release, which have none */
+    /** @param missing the value in records of an earlier release, which do not have the key */
     String text(String key, String missing) {
         return values.containsKey(key) ? text(key) : missing;
     }
@@ -159,7 +159,7 @@ final class RecordFields {
         }
     }
 
-    /** In a message. */
+    /** Returns a text as a message shows it. */
     private static String shown(String text) {
         StringBuilder shown = new StringBuilder();
         escape(text.length() > 40 ? text.substring(0, 40) + "..." : text, shown);

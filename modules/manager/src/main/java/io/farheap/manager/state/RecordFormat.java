@@ -90,8 +90,8 @@ final class RecordFormat {
     }
 
     /**
-     * @param path where it was, which its id must fit
-     * @throws MalformedRecordException whatever the bytes are, it throws nothing else
+     * @param path of the record, which must match its id
+     * @throws MalformedRecordException if the bytes are no such record; it throws nothing else
      */
     static ServerRecord server(String path, byte[] bytes) {
         return decode(path, bytes, RecordFormat::server);
@@ -107,7 +107,7 @@ final class RecordFormat {
         return decode(path, bytes, RecordFormat::tenant);
     }
 
-    /** A text as it is. As {@link #server(String, byte[])}. */
+    /** Decodes a text, which is stored unchanged. As {@link #server(String, byte[])}. */
     static ModelRecord model(String path, byte[] bytes) {
         try {
             return new ModelRecord(

@@ -6,15 +6,15 @@ import java.util.Objects;
  * A memory server, as the manager knows it. Immutable.
  *
  * @param id the manager's number for it, which no other server ever had
- * @param address where its control plane is, as host:port; not blank
- * @param type what kind of machine it is; empty where nobody said
- * @param spot whether it may be told to leave at any time
- * @param sinceMillis when it was first heard of, in milliseconds since 1970
- * @param place what fails with it, such as a rack; empty where nobody said
+ * @param address of its control plane, as host:port; not blank
+ * @param type the type of its machine; empty if unknown
+ * @param spot whether it may be taken back at any time
+ * @param sinceMillis when it first reported, in milliseconds since 1970
+ * @param place what fails together with it, such as a rack; empty if unknown
  * @param regionBytes size of each of its regions, above 0
  * @param regions how many it has, 0 or more
- * @param noticeMillis how long before it goes away it says so, in milliseconds; 0: it does not
- * @param leaving it gets no new regions, and those it has are moved away
+ * @param noticeMillis how long before its end it gives notice, in milliseconds; 0: it gives none
+ * @param leaving whether it gets no new regions, and those it has are moved away
  */
 public record ServerRecord(
         long id,
@@ -28,7 +28,7 @@ public record ServerRecord(
         long noticeMillis,
         boolean leaving) {
 
-    /** @throws IllegalArgumentException where a value is out of its range */
+    /** @throws IllegalArgumentException if a value is out of its range */
     public ServerRecord {
         RecordChecks.notBlank("address", address);
         Objects.requireNonNull(type, "type");

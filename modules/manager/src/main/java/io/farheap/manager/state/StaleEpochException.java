@@ -1,6 +1,8 @@
 package io.farheap.manager.state;
 
-/** Another manager has opened the state since: this one is not the leader, and must stop acting as if it was. */
+/**
+ * Thrown if another manager has opened the state since: this one is not the leader, and must stop acting as the leader.
+ */
 public final class StaleEpochException extends StateException {
 
     public StaleEpochException(String message) {

@@ -7,15 +7,15 @@ import org.apache.zookeeper.server.ZooKeeperServerMain;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 
 /**
- * ZooKeeper's server on a thread. ZooKeeper's own {@code ZooKeeperServerEmbedded} does the same, but a start that fails
- * makes it wait until the time is up and hides the cause, and it leaves threads and files behind.
+ * ZooKeeper's server on a thread. ZooKeeper's own {@code ZooKeeperServerEmbedded} has the same purpose, but after a
+ * start that fails it waits until the time is up and hides the cause, and it leaves threads and files behind.
  */
 final class StandaloneServer extends ZooKeeperServerMain implements AutoCloseable, ZooKeeperServerThread.Body {
 
     private final ServerConfig config = new ServerConfig();
     private final ZooKeeperServerThread thread;
 
-    /** Has not started. */
+    /** Creates a server that has not started. */
     StandaloneServer(Path directory) {
         QuorumPeerConfig parsed = ZooKeeperConfig.parse(directory, Map.of());
         config.readFrom(parsed);
@@ -24,7 +24,7 @@ final class StandaloneServer extends ZooKeeperServerMain implements AutoCloseabl
 
     /**
      * @return its port
-     * @throws StateException it does not start; it has to be closed all the same
+     * @throws StateException if it does not start; it has to be closed all the same
      */
     int start() {
         return thread.start();
@@ -44,7 +44,10 @@ final class StandaloneServer extends ZooKeeperServerMain implements AutoCloseabl
         runFromConfig(config);
     }
 
-    /** Where the start failed halfway nobody has; the usual close() would wait for threads that nobody stops. */
+    /**
+     * After a start that failed halfway ZooKeeper has not cleaned up; the usual close() would wait for threads that
+     * were never stopped.
+     */
     @Override
     public void cleanUp() {
         shutdown();

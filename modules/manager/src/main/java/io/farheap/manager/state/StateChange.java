@@ -1,6 +1,6 @@
 package io.farheap.manager.state;
 
-/** One change of the state. A put creates or replaces; to remove what is not there changes nothing. */
+/** One change of the state. A put creates or replaces; a removal of a record that does not exist changes nothing. */
 public sealed interface StateChange {
 
     /** @param server replaces the one of this id */

@@ -8,18 +8,20 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 
 /**
- * Brings a state from one place to another, node by node as it is. At no moment can managers open both, and whenever it
- * is interrupted, the state can be opened at the first, or the same copy once more completes it:
+ * Copies a state from one place to another, node by node. At no moment can managers open both. If a copy is
+ * interrupted, either managers can open the source, or the same copy, run once more, completes it:
  *
  * <ol>
- *   <li>The source is fenced. Interrupted from here on: its epoch is higher, as after a manager's start.
- *   <li>The target is marked as half made, and its epoch is raised above the source's, since memory servers refuse
- *       grants of lower ones than they have seen. Interrupted from here on: managers refuse the target, and may open
- *       the source. The same copy once more begins anew.
+ *   <li>The source is fenced. If the copy is interrupted from here on, the source's epoch is higher, as after a
+ *       manager's start.
+ *   <li>The target is marked as incomplete, and its epoch is raised above the source's, since memory servers refuse
+ *       grants of a lower epoch than they have seen. If the copy is interrupted from here on, managers refuse the
+ *       target, and may open the source. The same copy, run once more, starts from the beginning.
  *   <li>The nodes are written, and read back from both.
- *   <li>The source is marked as moved, on condition that nobody has opened it since it was fenced. Interrupted here:
- *       managers refuse both. The two marks name one copy, by which the same copy once more knows that only the last
- *       step is missing. The other order of these two could leave two states that live.
+ *   <li>The source is marked as moved, on condition that no manager has opened it since it was fenced. If the copy is
+ *       interrupted here, managers refuse both. The two marks name the same copy, so when it is run once more it knows
+ *       that only the last step is missing. The other order of these two steps could leave two states that managers
+ *       can open.
  *   <li>The target's mark is removed.
  * </ol>
  */
@@ -27,7 +29,7 @@ public final class StateCopy {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** What was just done. */
+    /** The step that was just completed. */
     enum Step {
         FENCED,
         MARKED,
@@ -50,11 +52,11 @@ public final class StateCopy {
     }
 
     /**
-     * Returns when managers may open it there, and none here.
+     * Copies a state. When it returns, managers may open the target, and none can open the source.
      *
      * @return what was copied
-     * @throws StateException it is in use or was copied elsewhere already, the other place is not empty, or ZooKeeper
-     *     does not answer; it says what helps
+     * @throws StateException if the source is in use or was copied elsewhere already, the target is not empty, or
+     *     ZooKeeper does not answer; the message has the remedy
      */
     public static StateStatistics run(StateLocation from, StateLocation to) {
         return new StateCopy(from, to, PATIENCE, _ -> {}).run();
@@ -91,7 +93,7 @@ public final class StateCopy {
             return contents;
         }
         standing.requireOpen();
-        // First, so that a refusal disturbs nobody.
+        // First, so that a refusal disturbs no running manager.
         target.requireFree(from);
         String copy = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
         int epoch = source.fence(to);
@@ -112,7 +114,8 @@ public final class StateCopy {
         NodeTree.walk(source.reads(), (paths, nodes) -> {
             for (int i = 0; i < paths.size(); i++) {
                 byte[] data = nodes.get(i).data();
-                // Managers of this release would refuse it there too, and it would be too late.
+                // Checked now: managers of this release would refuse the record at the target too, and then it would be
+                // too late.
                 StateStatistics.requireReadable(paths.get(i), data);
                 if (!batch[0].add(paths.get(i), data)) {
                     target.write(batch[0]);
@@ -126,7 +129,7 @@ public final class StateCopy {
         steps.accept(Step.WRITTEN);
     }
 
-    /** Reads both. */
+    /** Reads both and compares them. */
     private StateStatistics compared(CopySource source, CopyTarget target) throws Exception {
         StateStatistics contents = new StateStatistics();
         NodeTree.walk(source.reads(), (paths, nodes) -> {
@@ -134,7 +137,7 @@ public final class StateCopy {
             for (int i = 0; i < paths.size(); i++) {
                 PipelinedReads.Node node = nodes.get(i);
                 PipelinedReads.Node copy = copies.get(i);
-                // As many children, and each of them is there: no others are.
+                // The target has as many children, and each child of the source is there: so it has no others.
                 if (copy == null || copy.children() != node.children() || !Arrays.equals(copy.data(), node.data())) {
                     throw new StateException("the node " + paths.get(i) + " is not in " + to + " as it is in " + from
                             + ": somebody else writes there; stop that, and copy once more");

@@ -4,24 +4,24 @@ import io.farheap.posix.FileNames;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
 
-/** Where managers keep a state. {@code toString} is for people, and for one place it is always the same. */
+/** Where managers keep a state. {@code toString} is for people, and always the same for one place. */
 public sealed interface StateLocation {
 
     /**
-     * Starts what of its ZooKeeper is in this process.
+     * Starts the part of its ZooKeeper that runs in this process.
      *
-     * @throws StateException others have it, or it cannot be used
+     * @throws StateException if other managers have it, or it cannot be used
      */
     ZooKeeperHost start();
 
     /**
-     * Before it is started, which makes what is not there.
+     * Checks that a manager has been here. Called before {@link #start}, which creates what is missing.
      *
-     * @throws StateException there has never been a manager
+     * @throws StateException if there has never been a manager
      */
     void requireBegun();
 
-    /** How an operator makes it empty. */
+    /** Returns how an operator can empty it. */
     String emptied();
 
     /** A manager's own ZooKeeper. */
@@ -57,10 +57,10 @@ public sealed interface StateLocation {
     }
 
     /**
-     * Managers that are the ensemble themselves.
+     * The directory of a manager that is a member of an ensemble of managers.
      *
      * @param directory of one of them
-     * @param id of the same
+     * @param id of the same member
      */
     record EnsembleLocation(Path directory, int id, Ensemble ensemble) implements StateLocation {
 
@@ -98,7 +98,7 @@ public sealed interface StateLocation {
     }
 
     /**
-     * A ZooKeeper that somebody else runs.
+     * A ZooKeeper that operators run elsewhere.
      *
      * @param connection host:port of its servers, separated by commas
      */
@@ -111,7 +111,7 @@ public sealed interface StateLocation {
 
         @Override
         public void requireBegun() {
-            // Its nodes say it.
+            // The nodes in it show whether there was a manager.
         }
 
         @Override

@@ -3,7 +3,7 @@ package io.farheap.manager.state;
 import java.util.HashSet;
 import java.util.Set;
 
-/** How much of what a state holds. One thread. */
+/** Counts the records of a state by kind. One thread. */
 public final class StateStatistics {
 
     private static final Set<String> LAYOUT = new HashSet<>(NodePaths.layout());
@@ -14,7 +14,7 @@ public final class StateStatistics {
     private long quotas;
     private long lives;
     private boolean menu;
-    /** Of a newer release. */
+    /** Records of a newer release. */
     private long unknown;
 
     StateStatistics() {}
@@ -34,7 +34,7 @@ public final class StateStatistics {
         }
     }
 
-    /** @throws MalformedRecordException it is a record that no manager of this release reads */
+    /** @throws MalformedRecordException if it is a record that managers of this release cannot read */
     static void requireReadable(String path, byte[] data) {
         if (LAYOUT.contains(path)) {
             return;
@@ -49,7 +49,7 @@ public final class StateStatistics {
         }
     }
 
-    /** Below which of the layout's nodes it is. */
+    /** Returns the node of the layout below which a path is. */
     private static String kind(String path) {
         int end = path.indexOf('/', NodePaths.ROOT.length() + 1);
         return end < 0 ? path : path.substring(0, end);
@@ -67,7 +67,7 @@ public final class StateStatistics {
         return servers;
     }
 
-    /** As {@code 3 servers, 1 cache, 0 models, 0 quotas, a menu}. */
+    /** Returns a text such as {@code 3 servers, 1 cache, 0 models, 0 quotas, a menu}. */
     @Override
     public String toString() {
         return count(servers, "server") + ", " + count(caches, "cache") + ", " + count(models, "model") + ", "

@@ -3,14 +3,14 @@ package io.farheap.manager.state;
 import java.util.List;
 
 /**
- * Keeps the state of a manager. Whoever opens a store raises the epoch, and shuts out everyone who opened it before: at
- * most one manager writes, even where two believe that they lead.
+ * Keeps the state of a manager. Opening a store raises the epoch, and fences every store that was opened before: at
+ * most one manager writes, even if two believe that they lead.
  *
  * <p>Any thread may call it; calls take turns.
  */
 public interface StateStore {
 
-    /** Of this store, above that of every store opened before. */
+    /** Returns the epoch of this store, above that of every store opened before. */
     long epoch();
 
     /**
@@ -27,11 +27,11 @@ public interface StateStore {
      * counts. To repeat a write does no harm.
      *
      * @param changes together less than a million bytes
-     * @throws StaleEpochException another store was opened since; nothing was written, unless the connection was lost
-     *     meanwhile: then it may have been, before that store was opened, which sees it
-     * @throws StateException the changes are too many for one write, or the state cannot be reached or changed. Nothing
-     *     was written, unless the message says that the outcome is unknown. Then the next call of this store that
-     *     succeeds has settled it: what has not happened by then never will.
+     * @throws StaleEpochException if another store was opened since. Nothing was written, unless the connection was
+     *     lost meanwhile: then it may have been written before that other store was opened, which sees it
+     * @throws StateException if the changes are too many for one write, or the state cannot be reached or changed.
+     *     Nothing was written, unless the message says that the outcome is unknown. In that case the next successful
+     *     call of this store settles it: a write that has not taken effect by then never will.
      */
     void write(List<StateChange> changes);
 }

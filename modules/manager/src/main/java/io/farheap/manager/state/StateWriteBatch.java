@@ -11,20 +11,22 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.transaction.CuratorOp;
 import org.jspecify.annotations.Nullable;
 
-/** Changes as what is to be at which path; each path is in it once. */
+/** Changes as the new content of paths; each path is in it once. */
 final class StateWriteBatch {
 
-    /** Of ZooKeeper's limit, which is 1,048,575 bytes for a whole request, the rest is for checks and its headers. */
+    /**
+     * A part of ZooKeeper's limit, which is 1,048,575 bytes for a whole request; the rest is for checks and headers.
+     */
     private static final int LIMIT_BYTES = 1_000_000;
-    /** Of one operation beside its path and data, and more. */
+    /** Bytes of one operation beside its path and data, and some more. */
     private static final int OVERHEAD_BYTES = 100;
 
-    /** Null: nothing. */
+    /** By path; null: the node is removed. */
     private final Map<String, byte @Nullable []> values = new LinkedHashMap<>();
 
     private long bytes;
 
-    /** @throws StateException it is too large for one write */
+    /** @throws StateException if they are too large for one write */
     StateWriteBatch(List<StateChange> changes) {
         for (StateChange change : changes) {
             switch (change) {
@@ -57,10 +59,10 @@ final class StateWriteBatch {
         }
     }
 
-    /** Without any. */
+    /** Creates an empty batch. */
     StateWriteBatch() {}
 
-    /** @return false, and nothing is changed: there is too much in it already */
+    /** @return false, without a change, if the batch is too full for it */
     boolean add(String path, byte @Nullable [] data) {
         long more = bytes(path, data);
         if (!values.isEmpty() && bytes + more > LIMIT_BYTES) {
@@ -76,7 +78,8 @@ final class StateWriteBatch {
     }
 
     /**
-     * To create, replace or delete takes different operations: it looks first what is there, where that is not known.
+     * Returns the operations of the write. Creation, replacement and deletion are different operations: it looks first
+     * which nodes exist, if that is unknown.
      */
     List<CuratorOp> operations(CuratorFramework client, PipelinedReads reads, KnownNodes nodes) throws Exception {
         Set<String> there = there(reads, nodes);
@@ -113,7 +116,7 @@ final class StateWriteBatch {
         return there;
     }
 
-    /** All of it has happened. */
+    /** Called after all of it has been written. */
     void happened(KnownNodes nodes) {
         values.forEach((path, data) -> nodes.change(path, data != null));
     }

@@ -8,7 +8,7 @@ import org.apache.curator.framework.api.transaction.CuratorOp;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
-/** What a store does first: it makes the nodes that are always there, and raises the epoch, where it may. */
+/** The first steps of a store: creates the nodes that always exist, and raises the epoch, if that is allowed. */
 final class StoreOpener {
 
     private final CuratorFramework client;
@@ -22,16 +22,16 @@ final class StoreOpener {
     }
 
     /**
-     * To serve it.
+     * Opens the state to serve it.
      *
      * @return the new epoch; every older store's writes fail from now on
-     * @throws StateException no manager may open the state, or it is being copied
+     * @throws StateException if no manager may open the state, or it is being copied
      */
     int open() throws Exception {
         return open(true);
     }
 
-    /** To copy it. As {@link #open()}, but that it is being copied is no reason. */
+    /** Opens the state to copy it: as {@link #open()}, but also during a copy. */
     int openToCopy() throws Exception {
         return open(false);
     }
@@ -39,7 +39,7 @@ final class StoreOpener {
     private int open(boolean toServe) throws Exception {
         EpochNode.EpochSnapshot seen = node.find();
         if (seen != null) {
-            // What is half made is not to be added to.
+            // An incomplete copy must not be changed.
             seen.standing().requireOpen();
         }
         makeLayout();
@@ -63,7 +63,7 @@ final class StoreOpener {
                 client.transaction().forOperations(operations);
                 return;
             } catch (KeeperException.NodeExistsException e) {
-                // Another store does the same, or this did before its connection was lost: look again.
+                // Another store does the same, or this has and its connection was lost: look again.
             }
         }
     }
@@ -72,14 +72,15 @@ final class StoreOpener {
         while (true) {
             EpochNode.EpochSnapshot seen = node.see();
             seen.standing().requireOpen();
-            // After the version was seen: a copy that begins after this look raises it.
+            // Looked for after the version was read: a copy that begins after this look raises the version.
             if (toServe) {
                 requireNoCopy();
             }
             try {
                 return node.set(seen.version(), new EpochStatus.OpenState());
             } catch (KeeperException.BadVersionException e) {
-                // Another store was faster, or this was before its connection was lost. Above either is above all.
+                // Another store was faster, or this was, and its connection was lost. In both cases the next version is
+                // above all.
             }
         }
     }

@@ -1,15 +1,15 @@
 package io.farheap.manager.state;
 
 /**
- * A tenant's quota; one without a limit has none. Immutable.
+ * A tenant's quota; a tenant without a limit has no record. Immutable.
  *
- * @param name as {@code Tenant.name} has it; its node's too
- * @param bytes of its caches' capacities; {@link Long#MAX_VALUE} for no limit
- * @param caches how many; {@link Long#MAX_VALUE} for no limit
+ * @param name as in {@code Tenant.name}; also the name of its node
+ * @param bytes the most of its caches' capacities together; {@link Long#MAX_VALUE} for no limit
+ * @param caches the most caches; {@link Long#MAX_VALUE} for no limit
  */
 public record TenantRecord(String name, long bytes, long caches) {
 
-    /** @throws IllegalArgumentException where a value is out of its range */
+    /** @throws IllegalArgumentException if a value is out of its range */
     public TenantRecord {
         RecordChecks.tenant(name);
         RecordChecks.atLeast("bytes", bytes, 0);

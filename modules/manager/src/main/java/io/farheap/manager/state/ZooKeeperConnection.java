@@ -8,10 +8,10 @@ import org.apache.curator.retry.RetryUntilElapsed;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ZKConfig;
 
-/** To ZooKeeper, for what is stored there. When it is lost, calls try again until their patience ends. */
+/** A connection to ZooKeeper for the state. If it is lost, calls try again until their patience ends. */
 final class ZooKeeperConnection implements AutoCloseable {
 
-    /** What a client that was killed has held until then ends after so long. */
+    /** What a client that was killed has held ends after this time. */
     static final int SESSION_MILLIS = 10_000;
 
     private static final int CONNECTION_MILLIS = 5_000;
@@ -21,7 +21,7 @@ final class ZooKeeperConnection implements AutoCloseable {
     private final PipelinedReads reads;
 
     /**
-     * Waits for nothing yet.
+     * Begins to connect; waits for nothing yet.
      *
      * @param servers one or more host:port, separated by commas
      * @param patience for how long a call tries again
@@ -50,7 +50,7 @@ final class ZooKeeperConnection implements AutoCloseable {
         return reads;
     }
 
-    /** @return what to throw for it */
+    /** @return the exception to throw for a cause */
     StateException failure(String what, Throwable cause) {
         if (cause instanceof InterruptedException) {
             Thread.currentThread().interrupt();

@@ -1,19 +1,19 @@
 package io.farheap.manager.state;
 
-/** Where a manager's ZooKeeper is: in this process, or elsewhere. Thread-safe; its maker closes it. */
+/** A manager's ZooKeeper: in this process, or elsewhere. Thread-safe; the caller that made it closes it. */
 public sealed interface ZooKeeperHost extends AutoCloseable
         permits EmbeddedZooKeeper, EnsembleMember, ExternalZooKeeper {
 
-    /** For {@link ZooKeeperStore}: host:port, or several, separated by commas. */
+    /** Returns its address for {@link ZooKeeperStore}: host:port, or several, separated by commas. */
     String connection();
 
-    /** Whether what of it is in this process serves, or tries to. False once closed, or when it has failed. */
+    /** Whether the part of it in this process serves, or tries to. False once closed, or after a failure. */
     boolean running();
 
     /** Whether other managers may use it too, so that one of them has to be elected. */
     boolean shared();
 
-    /** Stops what of it is in this process. Stores on it should be closed before. Idempotent. */
+    /** Stops the part of it in this process. Stores on it should be closed before. Idempotent. */
     @Override
     void close();
 }

@@ -9,23 +9,23 @@ import org.apache.zookeeper.server.DatadirCleanupManager;
 import org.apache.zookeeper.server.quorum.QuorumPeerConfig;
 import org.apache.zookeeper.util.ServiceUtils;
 
-/** A thread that one of ZooKeeper's servers runs on, and another that deletes its old files. */
+/** A thread for one of ZooKeeper's servers, and another that deletes the server's old files. */
 final class ZooKeeperServerThread implements AutoCloseable {
 
     private static final long PATIENCE_SECONDS = 60;
     private static final int SNAPSHOTS_KEPT = 3;
     private static final int PURGE_HOURS = 1;
 
-    /** What runs on it. */
+    /** The server that runs on the thread. */
     interface Body {
 
-        /** Serves until it is stopped; it calls {@link ZooKeeperServerThread#serves} on its way. */
+        /** Serves until it is stopped; it calls {@link ZooKeeperServerThread#serves} as soon as it accepts clients. */
         void run() throws Exception;
 
-        /** After {@link #run}, also where that has failed halfway: gives back what is left. */
+        /** Called after {@link #run}, also if that has failed halfway: gives back the resources that are left. */
         void cleanUp();
 
-        /** Has {@link #run} end. From another thread. */
+        /** Makes {@link #run} return. Called by another thread. */
         void stop();
     }
 
@@ -35,7 +35,7 @@ final class ZooKeeperServerThread implements AutoCloseable {
     private final CompletableFuture<Integer> started = new CompletableFuture<>();
     private final Thread thread;
 
-    /** Has not started. */
+    /** Creates a server that has not started. */
     ZooKeeperServerThread(Path directory, QuorumPeerConfig config, Body body) {
         this.directory = directory;
         this.body = body;
@@ -46,10 +46,10 @@ final class ZooKeeperServerThread implements AutoCloseable {
 
     /**
      * @return its port
-     * @throws StateException it does not start; it has to be closed all the same
+     * @throws StateException if it does not start; it has to be closed all the same
      */
     int start() {
-        // Its default is to end the JVM.
+        // ZooKeeper's default procedure ends the JVM.
         ServiceUtils.setSystemExitProcedure(ServiceUtils.LOG_ONLY);
         thread.start();
         try {
@@ -69,7 +69,7 @@ final class ZooKeeperServerThread implements AutoCloseable {
         }
     }
 
-    /** It takes clients on a port. */
+    /** The server accepts clients on a port. */
     void serves(int port) {
         started.complete(port);
     }
@@ -93,20 +93,21 @@ final class ZooKeeperServerThread implements AutoCloseable {
     }
 
     /**
-     * Waits until its files are closed. Threads that only wait for their next tick may end a moment later.
+     * Stops the server and waits until its files are closed. Threads that only wait for their next tick may end a
+     * moment later.
      *
-     * @throws StateException it does not stop, and may still write
+     * @throws StateException if it does not stop, and may still write
      */
     @Override
     public void close() {
-        // Both wait, and would wait for nothing.
+        // Both calls below would return at once on a thread that is interrupted.
         boolean interrupted = Thread.interrupted();
         try {
             purge.shutdown();
             if (running()) {
                 body.stop();
             } else if (!started.isDone()) {
-                // It has taken too long on its way up.
+                // The start has taken too long.
                 thread.interrupt();
             }
             interrupted |= join();
@@ -120,7 +121,7 @@ final class ZooKeeperServerThread implements AutoCloseable {
         }
     }
 
-    /** @return whether it was interrupted; it has waited all the same */
+    /** @return whether this thread was interrupted; it has waited all the same */
     private boolean join() {
         boolean interrupted = false;
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);

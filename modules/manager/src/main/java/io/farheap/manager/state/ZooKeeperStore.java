@@ -11,9 +11,9 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state in ZooKeeper, below {@code /farheap}: one node for each server and each cache. The version of
- * {@code /farheap/epoch} is the epoch: opening a store raises it, and each write is on condition that it is still the
- * store's own. When the connection is lost, calls try again until their patience ends.
+ * The state in ZooKeeper, below {@code /farheap}: one node for each server and each cache. The version of {@code
+ * /farheap/epoch} is the epoch: opening a store raises it, and each write is made on condition that it is still the
+ * store's own. If the connection is lost, calls try again until their patience ends.
  */
 public final class ZooKeeperStore implements StateStore, AutoCloseable {
 
@@ -22,7 +22,7 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
     private final ZooKeeperConnection connection;
     private final PipelinedReads reads;
     private final EpochWriter writes;
-    /** Reads and writes take turns, so that a read has all of each write. */
+    /** Reads and writes take turns, so that a read sees all of a write or nothing of it. */
     private final ReentrantLock turn = new ReentrantLock();
 
     private final AtomicBoolean asks = new AtomicBoolean();
@@ -32,7 +32,8 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
      * Connects and raises the epoch.
      *
      * @param connection of ZooKeeper: one or more host:port, separated by commas
-     * @throws StateException it cannot be reached; it was copied elsewhere, is being copied, or is half made
+     * @throws StateException if ZooKeeper cannot be reached, or if the state was copied elsewhere, is being copied, or
+     *     is an incomplete copy
      */
     public ZooKeeperStore(String connection) {
         this(connection, PATIENCE);
@@ -45,7 +46,7 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
         try {
             StoreOpener opening = new StoreOpener(this.connection.client(), reads);
             int epoch = opening.open();
-            // After the epoch: an older store may write until then.
+            // Read after the epoch was raised: an older store may write until then.
             writes = new EpochWriter(this.connection.client(), reads, epoch, opening.version(NodePaths.WRITES));
         } catch (Throwable e) {
             StateException failure = this.connection.failure("cannot open the state in ZooKeeper at " + connection, e);
@@ -115,7 +116,7 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
         for (int i = 0; i < paths.size(); i++) {
             byte[] bytes = data.get(i);
             if (bytes == null) {
-                // It was listed a moment ago: a newer store has removed it.
+                // The node was listed a moment ago: a newer store has removed it.
                 throw writes.stale();
             }
             records.add(decoder.decode(paths.get(i), bytes));
@@ -137,8 +138,8 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
     }
 
     /**
-     * Whether another has opened the state since, by ZooKeeper's latest answer; each call asks anew where none is under
-     * way, and waits for nothing. Once true it stays.
+     * Whether another store has opened the state since, by ZooKeeper's latest answer. Each call sends a new request if
+     * none is under way, and waits for nothing. Once true it stays true.
      */
     public boolean followed() {
         if (!followed && asks.compareAndSet(false, true)) {
@@ -155,7 +156,7 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
                         })
                         .forPath(NodePaths.EPOCH);
             } catch (Exception e) {
-                // As its next write will say.
+                // The store's next write will report the failure.
                 asks.set(false);
             }
         }

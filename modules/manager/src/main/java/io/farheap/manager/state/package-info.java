@@ -1,11 +1,11 @@
 /**
- * What a cache manager must not forget: which memory servers there are, which caches, and which regions are whose. It
+ * The state that a cache manager must not forget: memory servers, caches, and which regions belong to which cache. It
  * is kept in ZooKeeper, in this process or elsewhere.
  *
- * <p>{@link io.farheap.manager.state.StateStore} is the whole of it for the manager; records are what is stored, and
- * {@link io.farheap.manager.state.RecordFormat} is how. Here belongs what reads and writes that state. What decides on
- * it does not, such as which server a cache gets; nor does anything that talks to servers and clients, or chooses a
- * leader.
+ * <p>The manager uses only {@link io.farheap.manager.state.StateStore}; records are the stored data, and {@link
+ * io.farheap.manager.state.RecordFormat} is their encoding. Code that reads and writes the state belongs here. Code
+ * that decides on it does not, such as the choice of a cache's servers; nor does code that talks to servers and
+ * clients, or elects a leader.
  */
 @NullMarked
 package io.farheap.manager.state;

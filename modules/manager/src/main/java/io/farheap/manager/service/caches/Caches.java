@@ -19,13 +19,13 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The caches that a manager knows, and what they take of its servers. Its user has a lock around it. */
+/** The caches that a manager knows, and what they take of its servers. Guarded by the manager's lock. */
 public final class Caches {
 
-    /** So that a cache which has outlived its time still has a price. */
+    /** The least remaining time that is counted, so that a cache that has outlived its time still has a price. */
     private static final double LEAST_HOURS = 1 / 60.0;
 
-    /** What becomes of a cache whose time is over. */
+    /** The reason that clients receive when a cache is ended after its time. */
     static final String WHY = "its time was over, and others needed its room; extend a cache in time to keep it";
 
     private static final double MILLIS_AN_HOUR = 3_600_000;
@@ -34,11 +34,11 @@ public final class Caches {
     private final Journal journal;
     private final Tenants tenants;
     private final TreeMap<Long, CacheRecord> caches = new TreeMap<>(Long::compareUnsigned);
-    /** Those of {@link #caches} whose time ends. */
+    /** The entries of {@link #caches} that have an end. */
     private final TreeMap<Long, CacheRecord> timed = new TreeMap<>(Long::compareUnsigned);
-    /** Those that were ended, until their servers have taken back what they had. */
+    /** Caches that were ended, until their servers have taken back their regions. */
     private final TreeMap<Long, CacheRecord> ended = new TreeMap<>();
-    /** Those of which nobody may hear yet. */
+    /** Caches of which the last change is not on disk yet, so that no client may be notified of it. */
     private final Set<Long> unwritten = new HashSet<>();
 
     public Caches(Servers servers, Journal journal, Tenants tenants) {
@@ -47,7 +47,7 @@ public final class Caches {
         this.tenants = tenants;
     }
 
-    /** Replaces all, by what is on disk. */
+    /** Replaces all caches by those on disk. */
     public void load(List<CacheRecord> stored) {
         caches.clear();
         timed.clear();
@@ -67,7 +67,7 @@ public final class Caches {
         }
     }
 
-    /** @return what it replaces, or null */
+    /** @return the record that it replaces, or null */
     private @Nullable CacheRecord keep(CacheRecord cache) {
         if (cache.terms().expiresAtMillis() == 0) {
             timed.remove(cache.id());
@@ -95,19 +95,19 @@ public final class Caches {
         return cache;
     }
 
-    /** @throws ControlException NOT_FOUND */
+    /** @throws ControlException NOT_FOUND if the cache was ended */
     public void requireNotEnded(long id) {
         if (ended.containsKey(id)) {
             throw new ControlException(Code.NOT_FOUND, "cache " + hex(id) + " has ended: " + WHY);
         }
     }
 
-    /** But for those that were ended. */
+    /** Returns all caches except those that were ended. */
     public Collection<CacheRecord> all() {
         return caches.values();
     }
 
-    /** Those of {@link #all} whose time ends. */
+    /** Returns the caches of {@link #all} that have an end. */
     Collection<CacheRecord> timed() {
         return timed.values();
     }
@@ -131,7 +131,7 @@ public final class Caches {
         tenants.count(cache, null);
     }
 
-    /** Its servers are to take back what it has, which is promised to it until they have. */
+    /** Ends a cache: its servers are to take back its regions, which remain promised to it until they have. */
     void end(CacheRecord cache) {
         CacheRecord over = cache.end();
         journal.add(new StateChange.PutCache(over));
@@ -141,19 +141,19 @@ public final class Caches {
         tenants.count(cache, null);
     }
 
-    /** The servers have taken back what one had that was ended. */
+    /** Removes an ended cache after its servers have taken back its regions. */
     void freed(CacheRecord over) {
         journal.add(new StateChange.RemoveCache(over.id()));
         ended.remove(over.id());
         servers.promise(over, null);
     }
 
-    /** Those that were ended, until they are {@link #freed}. */
+    /** Returns the caches that were ended, until they are {@link #freed}. */
     public Collection<CacheRecord> ended() {
         return ended.values();
     }
 
-    /** A change is on disk. */
+    /** Called when a change is on disk. */
     @SuppressWarnings("ReferenceEquality")
     public void written(StateChange change) {
         if (change instanceof StateChange.PutCache put
@@ -174,7 +174,7 @@ public final class Caches {
         return (capacity - 1) / regionBytes + 1;
     }
 
-    /** What more regions of a cache, or those that move, need for the rest of its time. */
+    /** Returns what further regions of a cache, or regions that move, need for the rest of its time. */
     public static Need need(CacheRecord cache, long millis) {
         AllocationTerms terms = cache.terms();
         return new Need(

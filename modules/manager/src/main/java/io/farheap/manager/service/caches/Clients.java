@@ -13,18 +13,18 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Which client processes are there, and which caches are theirs. Its user has a lock around it. */
+/** Which client processes are connected, and which caches are theirs. Guarded by the manager's lock. */
 public final class Clients {
 
     private static final System.Logger LOG = System.getLogger(Clients.class.getName());
 
-    /** A process's line. */
+    /** The stream of messages to one client process. */
     public static final class ClientLine {
         final CacheManager.Listener listener;
-        /** The generation of each cache that it has been told of. */
+        /** By cache: the last generation that the client was notified of. */
         private final Map<Long, Long> told = new HashMap<>();
 
-        /** That it has named last; some may be another line's by now. */
+        /** The caches that it named last; some may belong to another process's line by now. */
         private Set<Long> caches = Set.of();
 
         public ClientLine(CacheManager.Listener listener) {
@@ -35,12 +35,12 @@ public final class Clients {
             try {
                 alert.accept(listener);
             } catch (RuntimeException e) {
-                // Its line is broken: it hears of it when it has another.
+                // The line is broken: the client is notified when it has connected again.
                 LOG.log(System.Logger.Level.DEBUG, "a client does not hear what concerns it", e);
             }
         }
 
-        /** Whether it has not been told of a cache as it is now; it counts as told then. */
+        /** Whether the client was not yet notified of a cache's current generation; marks it as notified. */
         public boolean hearsFirst(CacheRecord cache) {
             Long before = told.put(cache.id(), cache.generation());
             return before == null || before != cache.generation();
@@ -48,9 +48,9 @@ public final class Clients {
     }
 
     private final Map<Long, ClientLine> lines = new HashMap<>();
-    /** When somebody last said that a cache is its own; what was said first comes first. */
+    /** When a client last claimed each cache, in the order of those times. */
     private final LinkedHashMap<Long, Long> claimed = new LinkedHashMap<>();
-    /** Caches that are nobody's. */
+    /** Caches on disk that no client has claimed. */
     private final Set<Long> unclaimed = new HashSet<>();
 
     private final long silentNanos;
@@ -59,16 +59,17 @@ public final class Clients {
         this.silentNanos = silentNanos;
     }
 
-    /** @param now no earlier than what was said before */
+    /** @param now no earlier than in earlier calls */
     public void claim(long cacheId, long now) {
         unclaimed.remove(cacheId);
         claimed.putLast(cacheId, now);
     }
 
     /**
-     * Caches are as they are on disk: one whose client has given it back, which could not be written, is nobody's.
+     * The caches were reloaded from disk: a cache that its client gave back, but whose removal could not be written,
+     * has no client.
      *
-     * @param cacheIds all of them
+     * @param cacheIds all caches
      */
     public void loaded(Stream<Long> cacheIds) {
         unclaimed.clear();
@@ -90,7 +91,7 @@ public final class Clients {
         line.caches.forEach(cache -> lines.remove(cache, line));
     }
 
-    /** Of the process that has a cache, or null. */
+    /** Returns the line of the process that has a cache, or null. */
     public @Nullable ClientLine line(long cacheId) {
         return lines.get(cacheId);
     }
@@ -100,13 +101,13 @@ public final class Clients {
         return last == null || now - last > silentNanos;
     }
 
-    /** Since when a cache is {@linkplain #abandoned abandoned}; null where it is nobody's. */
+    /** Returns since when a cache is {@linkplain #abandoned abandoned}; null if no client has ever claimed it. */
     public @Nullable Long abandonedSince(long cacheId) {
         Long last = claimed.get(cacheId);
         return last == null ? null : last + silentNanos;
     }
 
-    /** Caches of which nobody has said for long that they are its own. It looks at those alone. */
+    /** Returns the caches that no client has claimed for long. It looks at no others. */
     public List<Long> abandoned(long now) {
         List<Long> abandoned = new ArrayList<>(unclaimed);
         for (Map.Entry<Long, Long> claim : claimed.entrySet()) {

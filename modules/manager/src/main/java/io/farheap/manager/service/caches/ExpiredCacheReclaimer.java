@@ -15,20 +15,22 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Caches whose time is over are the first to be reclaimed (Redy, section 6.1): where others find no room, as many of
- * them as that takes are ended, those first whose time is over for longest. An end is written, then said to the client
- * and to the servers, which take back what the cache has; the room is others' when they say that they have. Its user
- * has a lock around it.
+ * Ends caches that have outlived their time, which are the first to be reclaimed (Redy, section 6.1). If other caches
+ * find no room, it ends as many of them as that takes, those that expired first before the others. An end is written to
+ * disk, then sent to the client and to the servers, which take back the cache's regions; these become free for other
+ * caches when the servers report that they have. Guarded by the manager's lock.
  */
 public final class ExpiredCacheReclaimer {
 
     private static final System.Logger LOG = System.getLogger(ExpiredCacheReclaimer.class.getName());
 
-    /** For so long room is expected of a cache that was ended. Its client may be stopped in an operation. */
+    /**
+     * How long the room of an ended cache is expected to come. Its client may be stopped in the middle of an operation.
+     */
     private static final long COMING_NANOS = 10_000_000_000L;
-    /** For so long one that finds no room waits for caches that are ended. */
+    /** How long a cache that finds no room waits for caches that are ended. */
     private static final long WAIT_NANOS = 20_000_000_000L;
-    /** So many caches at first may be ended together, and then more. */
+    /** How many caches are tried together at first, and then more. */
     private static final int FIRST = 16;
 
     private static final int MORE = 8;
@@ -38,14 +40,14 @@ public final class ExpiredCacheReclaimer {
     private final Clients clients;
     private final ExpiryNotifier expiry;
     private final LongConsumer forget;
-    /** Since when each cache is ended; counted anew by a new manager. */
+    /** Since when each cache is ended; a new manager counts from its own start. */
     private final Map<Long, Long> since = new HashMap<>();
-    /** Over which line a client has heard of it. */
+    /** By cache: the line over which its client was notified of the end. */
     private final Map<Long, Clients.ClientLine> told = new HashMap<>();
-    /** Since when each cache waits for others' room. */
+    /** By cache: since when it waits for the room of ended caches. */
     private final Map<Long, Long> waiting = new TreeMap<>();
 
-    /** @param forget told of each cache that is ended */
+    /** @param forget called with each cache that is ended */
     public ExpiredCacheReclaimer(
             Caches caches, Servers servers, Clients clients, ExpiryNotifier expiry, LongConsumer forget) {
         this.caches = caches;
@@ -56,10 +58,10 @@ public final class ExpiredCacheReclaimer {
     }
 
     /**
-     * Ends caches for one that finds no room, where that gives it enough.
+     * Ends caches for a cache that finds no room, if that gives it enough.
      *
      * @param fits whether there is room
-     * @return whether there will be, so that it is worth to wait; not for ever
+     * @return whether there will be room, so that waiting for it is worthwhile; false after a cache has waited too long
      */
     public boolean makeRoom(long forCache, BooleanSupplier fits, long now, long millis) {
         if (now - waiting.getOrDefault(forCache, now) > WAIT_NANOS) {
@@ -79,12 +81,12 @@ public final class ExpiredCacheReclaimer {
         return true;
     }
 
-    /** A cache has its room, or does not wait for it. */
+    /** A cache has its room, or waits for it no longer. */
     public void forget(long cacheId) {
         waiting.remove(cacheId);
     }
 
-    /** @return those that are over for longest and give enough together; none where not even all do */
+    /** @return the caches that expired first and together give enough room; empty if even all of them do not */
     private List<CacheRecord> enough(
             long forCache, BooleanSupplier fits, List<CacheRecord> coming, long now, long millis) {
         List<CacheRecord> all = caches.timed().stream()
@@ -107,7 +109,7 @@ public final class ExpiredCacheReclaimer {
         return List.of();
     }
 
-    /** Of those that are enough together with others none that is not needed: the later ones go first, by halves. */
+    /** Leaves out the caches that are not needed beside the others: tries by halves, the later ones first. */
     private List<CacheRecord> fewest(List<CacheRecord> enough, List<CacheRecord> others, BooleanSupplier fits) {
         if (servers.without(others, fits)) {
             return List.of();
@@ -137,7 +139,7 @@ public final class ExpiredCacheReclaimer {
         forget.accept(cache.id());
     }
 
-    /** Tells the clients, once over each line, of what is written. */
+    /** Notifies the clients of the ends that are on disk, once over each line. */
     public void alert() {
         for (CacheRecord over : caches.ended()) {
             Clients.ClientLine line = clients.line(over.id());
@@ -147,7 +149,7 @@ public final class ExpiredCacheReclaimer {
         }
     }
 
-    /** What a server is to end, and does not say that it has. */
+    /** Returns the ended caches that a server has to take back, and of which it has not reported that it has. */
     public Set<Long> of(Servers.KnownServer server) {
         if (caches.ended().isEmpty() || server.report == null) {
             return Set.of();
@@ -166,10 +168,10 @@ public final class ExpiredCacheReclaimer {
     }
 
     /**
-     * What servers have taken back is free.
+     * Frees the regions that servers have taken back.
      *
      * @param some of the caches that were ended
-     * @return whether anything is
+     * @return whether any cache was freed
      */
     public boolean free(Stream<CacheRecord> some) {
         List<CacheRecord> freed = some.filter(over -> caches.isWritten(over.id()) && isTakenBack(over))
@@ -183,17 +185,17 @@ public final class ExpiredCacheReclaimer {
         return !freed.isEmpty();
     }
 
-    /** Whether all servers of a cache that was ended have taken back what it had, or are gone. */
+    /** Whether all servers of an ended cache have taken back its regions, or are gone. */
     private boolean isTakenBack(CacheRecord over) {
         return servers.of(over)
                 .allMatch(server ->
                         server.report != null && server.report.ended().contains(over.id()) || servers.isGone(server));
     }
 
-    /** Those that wait no more, or have waited for too long a while ago. */
+    /** Forgets caches whose wait for room ended long ago. */
     public void forgetLate(long now) {
         waiting.values().removeIf(began -> now - began > 2 * WAIT_NANOS);
-        // One whose end could not be written has not ended.
+        // A cache whose end could not be written has not ended.
         since.keySet().removeIf(id -> caches.ended().stream().noneMatch(over -> over.id() == id));
     }
 }

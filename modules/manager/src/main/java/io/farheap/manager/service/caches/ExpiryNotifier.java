@@ -5,17 +5,17 @@ import io.farheap.manager.state.CacheRecord;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Tells clients of caches whose time is nearly over. Its user has a lock around it. */
+/** Notifies clients of caches whose time ends soon. Guarded by the manager's lock. */
 public final class ExpiryNotifier {
 
-    /** So long before the end. */
+    /** How long before the end the client is notified. */
     private static final long BEFORE_MILLIS = 30_000;
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final Caches caches;
     private final Clients clients;
-    /** The end that each client has heard of, and over which line. */
+    /** By cache: the end that its client was notified of, and over which line. */
     private final Map<Long, ExpiryNotice> told = new HashMap<>();
 
     private record ExpiryNotice(Clients.ClientLine line, long expiresAtMillis, long since, boolean inTime) {}
@@ -26,8 +26,8 @@ public final class ExpiryNotifier {
     }
 
     /**
-     * Whether a cache's time is over, and its client has heard so before, or half a minute ago, or is gone. It may be
-     * ended then.
+     * Whether a cache may be ended: its time has ended, and its client was notified before that, or half a minute ago,
+     * or is gone.
      */
     boolean mayEnd(CacheRecord cache, long now, long millis) {
         long expires = cache.terms().expiresAtMillis();

@@ -11,10 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 
-/** The performance models that a manager keeps for clients. Its user has a lock around it. */
+/** The performance models that a manager keeps for clients. Guarded by the manager's lock. */
 public final class Models {
 
-    /** Of one answer, but for one that is larger itself. */
+    /** The most characters in one answer, except for a single model that is larger. */
     private static final int PAGE_CHARACTERS = 4 * CacheManager.MAX_MODEL_BYTES;
 
     private final Journal journal;
@@ -24,7 +24,7 @@ public final class Models {
         this.journal = journal;
     }
 
-    /** Replaces all, by what is on disk. */
+    /** Replaces all models by those on disk. */
     public void load(List<ModelRecord> stored) {
         texts.clear();
         stored.forEach(model -> texts.put(model.key(), model.text()));
@@ -48,7 +48,7 @@ public final class Models {
         }
     }
 
-    /** A page, in the order of the keys. */
+    /** Returns a page of models, in the order of the keys. */
     public List<StoredModel> after(String key) {
         List<StoredModel> page = new ArrayList<>();
         long characters = 0;

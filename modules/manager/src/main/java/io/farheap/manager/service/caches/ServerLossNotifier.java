@@ -6,15 +6,15 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Tells clients of servers of theirs that are silent, or were started anew, once over each line. It is advice, by which
- * they ask the server at once: their lease decides. Its user has a lock around it.
+ * Notifies clients that a server of theirs is silent or was restarted, once over each line. It is advice, after which
+ * they ask the server at once: only their lease decides. Guarded by the manager's lock.
  */
 public final class ServerLossNotifier {
 
     private final Caches caches;
     private final Servers servers;
     private final Clients clients;
-    /** By server: over which line the client of each cache has heard of its loss. */
+    /** By server: the line over which the client of each cache was notified of its loss. */
     private final Map<Long, Map<Long, Clients.ClientLine>> told = new HashMap<>();
 
     public ServerLossNotifier(Caches caches, Servers servers, Clients clients) {
@@ -23,7 +23,7 @@ public final class ServerLossNotifier {
         this.clients = clients;
     }
 
-    /** @param mayBeDeaf this manager has not listened for long enough to take a server for silent */
+    /** @param mayBeDeaf whether this manager has not listened for long enough to count a server as silent */
     public void alert(long now, boolean mayBeDeaf) {
         if (mayBeDeaf || !servers.anyHeard(now)) {
             return;

@@ -17,8 +17,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What tenants may have, and what they have: a cache counts with its capacity, or with what it grows to, from when it
- * is put among the {@link Caches} until it is removed there. Its user has a lock around it.
+ * What tenants may have, and what they have. A cache counts with its capacity, or with the one to which it grows, from
+ * when it is put into {@link Caches} until it is removed there. Guarded by the manager's lock.
  */
 public final class Tenants {
 
@@ -38,7 +38,7 @@ public final class Tenants {
         this.journal = journal;
     }
 
-    /** Replaces all, by what is on disk; caches are counted anew. */
+    /** Replaces all quotas by those on disk; the caches are counted again. */
     public void load(List<TenantRecord> stored) {
         quotas.clear();
         uses.clear();
@@ -46,10 +46,10 @@ public final class Tenants {
     }
 
     /**
-     * A cache is other than it was.
+     * A cache has changed.
      *
-     * @param before null: it was not there
-     * @param after null: it is not there
+     * @param before null if there was no such cache
+     * @param after null if there is no such cache any more
      */
     void count(@Nullable CacheRecord before, @Nullable CacheRecord after) {
         add(before, -1);
@@ -75,7 +75,7 @@ public final class Tenants {
         return Math.max(cache.capacity(), cache.wanted());
     }
 
-    /** @throws ControlException OUT_OF_MEMORY where a tenant must not have one more cache of so many bytes */
+    /** @throws ControlException OUT_OF_MEMORY if the tenant must not have one more cache of so many bytes */
     public void requireNew(String tenant, long bytes) {
         Quota quota = quotas.getOrDefault(tenant, Quota.NONE);
         Use use = use(tenant);
@@ -88,7 +88,7 @@ public final class Tenants {
         requireBytes(tenant, bytes);
     }
 
-    /** @throws ControlException OUT_OF_MEMORY where a cache is to be larger, and its tenant must not have so much */
+    /** @throws ControlException OUT_OF_MEMORY if a cache is to be larger than its tenant's quota allows */
     public void requireLarger(CacheRecord cache, long bytes) {
         long more = bytes - bytes(cache);
         if (more > 0) {
@@ -131,7 +131,7 @@ public final class Tenants {
         return new Tenant(name, quotas.getOrDefault(name, Quota.NONE), use.bytes(), use.caches());
     }
 
-    /** Those with caches or a quota, in the order of their names. */
+    /** Returns tenants with caches or a quota, in the order of their names. */
     public List<Tenant> after(String name, int most) {
         TreeSet<String> names = new TreeSet<>(quotas.keySet());
         names.addAll(uses.keySet());

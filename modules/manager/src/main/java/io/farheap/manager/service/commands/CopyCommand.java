@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap manager copy}: a state goes from one kind of ZooKeeper to another. */
+/** {@code farheap manager copy}: copies a manager's state from one kind of ZooKeeper to another. */
 @Command(
         name = "copy",
         description = {

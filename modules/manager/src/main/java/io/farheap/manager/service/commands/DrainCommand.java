@@ -9,7 +9,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap manager drain}: a server leaves within its notice, though nobody reaches its process. */
+/**
+ * {@code farheap manager drain}: asks a server to leave within its notice, by way of the manager, without access to the
+ * server's process.
+ */
 @Command(
         name = "drain",
         description = "Let a memory server leave within its notice, as SIGTERM to it does: it gets no more caches, its "

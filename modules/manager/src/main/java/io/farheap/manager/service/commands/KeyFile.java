@@ -18,8 +18,8 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * A manager's keys, in a file {@code grants.key} of its directory that nobody else may read: the private half as PKCS 8
- * and the public half as X.509 have them, each a line of Base64.
+ * A manager's keys, in a file {@code grants.key} of its directory that only its owner may read: the private half in
+ * PKCS 8 and the public half in X.509, each as a line of Base64.
  */
 public final class KeyFile {
 
@@ -28,9 +28,9 @@ public final class KeyFile {
     private KeyFile() {}
 
     /**
-     * Reads it, or makes it where it is not there.
+     * Reads the keys; creates the file if it does not exist.
      *
-     * @throws StateException it cannot be read or written, or holds no keys
+     * @throws StateException if it cannot be read or written, or holds no keys
      */
     public static KeyPair read(Path directory) {
         Path file = directory.resolve(NAME);
@@ -49,7 +49,7 @@ public final class KeyFile {
         Base64.Encoder encoder = Base64.getEncoder();
         String text = encoder.encodeToString(keys.getPrivate().getEncoded()) + "\n"
                 + encoder.encodeToString(keys.getPublic().getEncoded()) + "\n";
-        // Nobody else ever sees it, nor half of it.
+        // Only its owner can ever read it, and it is renamed when it is complete, so that no process reads half of it.
         Path written = file.resolveSibling(NAME + ".new");
         Files.deleteIfExists(written);
         Files.createFile(written, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));

@@ -31,7 +31,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code farheap manager}: runs a cache manager until SIGTERM, SIGINT or, where asked to, the end of standard input.
+ * {@code farheap manager}: runs a cache manager until SIGTERM, SIGINT or, if that option is set, the end of standard
+ * input.
  */
 @Command(
         name = "manager",
@@ -41,7 +42,7 @@ import picocli.CommandLine.Spec;
         sortOptions = false)
 public final class ManagerCommand implements Subcommand, Callable<Integer> {
 
-    /** Where the state is. */
+    /** Options that say where the state is kept. */
     private static final class StateOptions {
 
         @Option(
@@ -56,11 +57,11 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
         private boolean temporary;
     }
 
-    /** Not optional, but subcommands have none. */
+    /** Picocli must not require it, since subcommands run without it. */
     @ArgGroup
     private @Nullable StateOptions place;
 
-    /** Without any: a ZooKeeper of its own. */
+    /** If none of them is given, the manager runs a ZooKeeper of its own. */
     private static final class ZooKeeperOptions {
 
         @Option(

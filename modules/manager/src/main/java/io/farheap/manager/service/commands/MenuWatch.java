@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A menu's file, which an operator may change while a manager runs. One thread. */
+/** Watches a menu's file, which an operator may change while a manager runs. One thread. */
 public final class MenuWatch {
 
-    /** Null: there is none. */
+    /** Null if there is no file. */
     private final @Nullable Path file;
 
     private final Consumer<String> menu;
@@ -22,11 +22,11 @@ public final class MenuWatch {
     }
 
     /**
-     * Reads it for the first time.
+     * Reads the file for the first time.
      *
-     * @param file null: there is none, and never will be
-     * @param menu takes the text, and throws {@link IllegalArgumentException} where it makes no sense
-     * @throws IllegalArgumentException it makes no sense, or cannot be read
+     * @param file null if there is none and never will be
+     * @param menu takes the text, and throws {@link IllegalArgumentException} if it is invalid
+     * @throws IllegalArgumentException if the file is invalid or cannot be read
      */
     public static MenuWatch of(@Nullable Path file, Consumer<String> menu) {
         MenuWatch watch = new MenuWatch(file, menu);
@@ -37,9 +37,9 @@ public final class MenuWatch {
     }
 
     /**
-     * Takes it where it has changed; one that makes no sense changes nothing.
+     * Reads the file again if it has changed; an invalid one changes nothing.
      *
-     * @param complain told what is wrong, once
+     * @param complain receives what is wrong, once
      */
     public void look(Consumer<String> complain) {
         if (file == null) {

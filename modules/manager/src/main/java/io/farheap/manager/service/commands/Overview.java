@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a manager says of its servers and caches: of each page at its own moment.
+ * What a manager reports of its servers and caches. Each page of the answer is of a moment of its own.
  *
  * @param servers those that report, by their address
  * @param caches in the order of their ids
@@ -48,7 +48,7 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         return new Overview(epoch, servers, caches);
     }
 
-    /** For people. */
+    /** Returns a table for people. */
     String table() {
         long total = servers.stream()
                 .mapToLong(one -> one.totalRegions() * one.regionBytes())
@@ -116,7 +116,7 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         }
     }
 
-    /** For scripts: sizes in bytes, times in ms. */
+    /** Returns JSON for scripts: sizes in bytes, times in ms. */
     JsonObject json() {
         JsonObject json = new JsonObject();
         json.addProperty("epoch", epoch);

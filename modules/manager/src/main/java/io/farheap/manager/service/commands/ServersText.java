@@ -12,7 +12,7 @@ import io.farheap.manager.service.caches.Caches;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What memory servers say of themselves, for people and for scripts. */
+/** Shows what memory servers report of themselves, for people and for scripts. */
 final class ServersText {
 
     private ServersText() {}
@@ -71,7 +71,7 @@ final class ServersText {
         return text.append(troubles.isEmpty() ? "" : "\n").append(troubles).toString();
     }
 
-    /** Held by leases and spaces, or being zeroed. */
+    /** Returns how many regions leases and spaces hold, or are being zeroed. */
     private static int used(ServerStatus status) {
         return Math.max(0, status.server().totalRegions() - status.server().freeRegions() - status.withdrawnRegions());
     }

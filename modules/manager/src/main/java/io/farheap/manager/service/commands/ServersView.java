@@ -14,24 +14,24 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/** Memory servers, each asked itself what it has and who has it. One thread. */
+/** Asks memory servers directly which regions they have and which clients hold them. One thread. */
 final class ServersView implements AutoCloseable {
 
     /**
      * One server.
      *
-     * @param status null where it did not answer
-     * @param trouble why it did not; empty where it did
+     * @param status null if it did not answer
+     * @param trouble why it did not answer; empty if it did
      */
     record ObservedServer(String address, @Nullable ServerStatus status, String trouble) {}
 
     private final Map<String, ControlClient> clients = new ConcurrentHashMap<>();
 
     /**
-     * Asks all of them at once: one that does not answer delays no other, and all of them together by a call's
-     * deadline.
+     * Asks all of them at once: one that does not answer delays no other, and all of them take no longer than the
+     * deadline of one call.
      *
-     * @throws ControlException INVALID_ARGUMENT where an address is none
+     * @throws ControlException INVALID_ARGUMENT if an address is invalid
      */
     List<ObservedServer> look(List<String> addresses) throws InterruptedException {
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -66,7 +66,7 @@ final class ServersView implements AutoCloseable {
             if (e.code() == Code.INVALID_ARGUMENT) {
                 throw e;
             }
-            // It may be another server there by the next look.
+            // Another server may be at this address at the next look, so the connection is not kept.
             ControlClient client = clients.remove(address);
             if (client != null) {
                 client.close();

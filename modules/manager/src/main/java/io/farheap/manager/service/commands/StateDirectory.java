@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** Where a manager keeps its state: for good, or until it is closed. */
+/** The directory in which a manager keeps its state: for good, or until it is closed. */
 record StateDirectory(Path path, boolean kept) implements AutoCloseable {
 
     static StateDirectory kept(Path path) {

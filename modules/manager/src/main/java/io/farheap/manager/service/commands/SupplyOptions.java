@@ -11,7 +11,7 @@ import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Option;
 
-/** Where a manager's servers come from, as options of {@code farheap manager}. */
+/** The options of {@code farheap manager} that say where its servers come from. */
 final class SupplyOptions {
 
     @Option(
@@ -65,7 +65,7 @@ final class SupplyOptions {
         return settings;
     }
 
-    /** @throws IllegalArgumentException there is none of this name */
+    /** @throws IllegalArgumentException if there is no provider of this name */
     ServerProvider.Factory provider() {
         List<ServerProvider.Factory> all = ServiceLoader.load(ServerProvider.Factory.class).stream()
                 .map(ServiceLoader.Provider::get)

@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap manager tenant}: what a tenant may have. */
+/** {@code farheap manager tenant}: sets what a tenant may have. */
 @Command(
         name = "tenant",
         mixinStandardHelpOptions = true,
@@ -56,7 +56,7 @@ final class TenantCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** As {@code acme: 3 GiB of 64 GiB, 2 of 100 caches}. */
+    /** Returns a line such as {@code acme: 3 GiB of 64 GiB, 2 of 100 caches}. */
     static String line(Tenant tenant) {
         Quota quota = tenant.quota();
         return tenant.name() + ": " + Sizes.format(tenant.bytes())

@@ -12,7 +12,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap manager tenants}: what tenants have, and may have. */
+/** {@code farheap manager tenants}: lists what tenants have, and what they may have. */
 @Command(
         name = "tenants",
         mixinStandardHelpOptions = true,

@@ -18,7 +18,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap top}: what a manager knows, or memory servers do, once a second, until SIGTERM or SIGINT. */
+/**
+ * {@code farheap top}: shows what a manager knows, or what memory servers do, once a second, until SIGTERM or SIGINT.
+ */
 @Command(
         name = "top",
         description = "Show a manager's servers and caches, or what memory servers have and who has it, every second, "
@@ -28,7 +30,7 @@ import picocli.CommandLine.Spec;
 public final class TopCommand implements Subcommand, Callable<Integer> {
 
     private static final long PERIOD_MILLIS = 1_000;
-    /** Home, and nothing below it. */
+    /** The escape sequences for the cursor's home and for clearing all below it. */
     private static final String CLEAR = "\033[H\033[J";
 
     @Option(
@@ -60,7 +62,7 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
 
     private @Nullable ManagerClient manager;
     private final ServersView view = new ServersView();
-    /** A server did not answer when it was last asked. */
+    /** Whether a server did not answer when it was last asked. */
     private boolean missing;
 
     @Override
@@ -78,7 +80,7 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
                 out.flush();
                 return missing ? 1 : 0;
             }
-            // What is mistyped ends it; a manager that ends later does not.
+            // A mistyped address ends the command; a manager that stops later does not.
             if (servers.isEmpty()) {
                 connected();
             }

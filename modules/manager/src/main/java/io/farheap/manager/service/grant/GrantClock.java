@@ -3,9 +3,9 @@ package io.farheap.manager.service.grant;
 import java.util.function.LongSupplier;
 
 /**
- * The time of day for grants, in milliseconds since 1970: it never goes back, and never stands still, whatever is done
- * to the clock. Servers count on from what they have heard of it: a manager that was behind that would grant what is
- * over already. Thread-safe.
+ * The time of day for grants, in milliseconds since 1970. It never goes back and never stands still, whatever happens
+ * to the system's clock. Servers continue to count from the latest time that they have received: grants by a manager
+ * with an earlier clock would have expired already. Thread-safe.
  */
 public final class GrantClock implements LongSupplier {
 
@@ -13,7 +13,7 @@ public final class GrantClock implements LongSupplier {
 
     private final LongSupplier nanos;
     private final LongSupplier millis;
-    /** What was said last, and when, by the clock for time limits. */
+    /** The time that was returned last, and when that was by the clock for time limits. */
     private long saidMillis;
 
     private long saidAt;

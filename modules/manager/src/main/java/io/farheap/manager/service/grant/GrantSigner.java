@@ -16,12 +16,12 @@ import org.bouncycastle.crypto.params.Ed25519PrivateKeyParameters;
 import org.bouncycastle.crypto.signers.Ed25519Signer;
 
 /**
- * Signs what a leading manager grants, when that is on disk and goes to a client; a signature takes tens of
+ * Signs the grants of a leading manager, when they are on disk and are sent to a client. A signature takes tens of
  * microseconds, and is made without any lock. Thread-safe.
  *
- * <p>Bouncy Castle makes it, which has a table of multiples of Ed25519's base point: the JDK's own takes 20 times as
- * long, and so more than all else that an allocation takes. Both make the same signatures; servers check them with the
- * JDK's.
+ * <p>The signatures are made by Bouncy Castle, which has a table of multiples of Ed25519's base point: the JDK's own
+ * implementation takes 20 times as long, and so more than all other work of an allocation. Both make the same
+ * signatures; servers check them with the JDK's.
  */
 public final class GrantSigner {
 
@@ -56,7 +56,7 @@ public final class GrantSigner {
         return signer.generateSignature();
     }
 
-    /** What a server learns with each report. */
+    /** Returns the key that a server receives with each answer to its report. */
     public ManagerKey managerKey() {
         return new ManagerKey(epoch, publicKey, clock.getAsLong());
     }

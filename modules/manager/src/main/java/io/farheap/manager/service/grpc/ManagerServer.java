@@ -17,24 +17,24 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Serves a {@link ClusterManager} over gRPC, and has it do what is due. Thread-safe. It does not own the cluster's
- * store: its maker closes that, after this.
+ * Serves a {@link ClusterManager} over gRPC, and calls its {@link ClusterManager#tick}. Thread-safe. It does not own
+ * the cluster's store: the caller that made the store closes it, after this.
  */
 public final class ManagerServer implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ManagerServer.class.getName());
-    /** Of one client process: its caches' calls, and whoever makes caches in many threads. */
+    /** The most calls at once of one client process: those of its caches, and of its threads that create caches. */
     private static final int CONNECTION_CALLS = 256;
 
     private static final long TICK_MILLIS = 250;
     private static final long STOP_MILLIS = 500;
-    /** The report of a server with a lease for each of as many caches as it has regions. */
+    /** Room for the report of a server with a lease for each of as many caches as it has regions. */
     private static final int MAX_MESSAGE_BYTES = 16 << 20;
 
     private final HostPort listen;
     private final ClusterManager cluster;
     private final EventLoopGroup ioThread;
-    /** Calls wait for the disk, many at once for one write: each has a virtual thread of its own. */
+    /** Runs calls, each on a virtual thread of its own: many of them wait for one write to disk. */
     private final ExecutorService calls;
 
     private final ScheduledExecutorService ticks;
@@ -64,8 +64,8 @@ public final class ManagerServer implements AutoCloseable {
      * Binds and serves.
      *
      * @param address HOST:PORT; port 0 takes a free one
-     * @param grants of the cluster's epoch
-     * @throws ControlException INVALID_ARGUMENT where that is no address, UNAVAILABLE where it cannot be bound
+     * @param grants signs for the epoch of the cluster's store
+     * @throws ControlException INVALID_ARGUMENT if the address is invalid, UNAVAILABLE if it cannot be bound
      */
     public static ManagerServer start(String address, ClusterManager cluster, GrantSigner grants) {
         ProtobufRuntime.require();
@@ -88,7 +88,7 @@ public final class ManagerServer implements AutoCloseable {
         try {
             cluster.tick();
         } catch (Throwable e) {
-            // Again soon: an exception would end it.
+            // The next tick tries again; an exception would end the ticks.
             LOG.log(System.Logger.Level.ERROR, "the manager cannot do what is due; it is tried again", e);
         }
     }
@@ -104,7 +104,7 @@ public final class ManagerServer implements AutoCloseable {
         server.shutdownNow();
         ticks.shutdownNow();
         try {
-            // Before the threads: what ends its calls runs there.
+            // Before the threads are stopped: the tasks that end the server's calls run on them.
             server.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
             calls.shutdownNow();
             ticks.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);

@@ -48,7 +48,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Messages in, calls of a {@link CacheManager}, messages out. */
+/** Translates gRPC messages into calls of a {@link CacheManager}, and its answers into messages. */
 final class ManagerService extends ManagerGrpc.ManagerImplBase {
 
     private static final System.Logger LOG = System.getLogger(ManagerService.class.getName());
@@ -57,7 +57,7 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
     private final GrantSigner grants;
     private final ByteString publicKey;
 
-    /** @param grants signs what the manager grants, when it has done so */
+    /** @param grants signs grants after the manager has made them */
     ManagerService(CacheManager manager, GrantSigner grants) {
         this.manager = manager;
         this.grants = grants;
@@ -219,7 +219,7 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
         return new ClientAttendance(alerts);
     }
 
-    /** A client's line. gRPC delivers its messages one at a time; alerts come from any thread. */
+    /** The stream of one client. gRPC delivers its messages one at a time; any thread may send alerts. */
     private final class ClientAttendance implements StreamObserver<Attendance>, CacheManager.Listener {
 
         private final StreamObserver<Alert> alerts;
@@ -227,7 +227,7 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
 
         ClientAttendance(StreamObserver<Alert> alerts) {
             this.alerts = alerts;
-            // Without this, an alert to a client that is gone would throw.
+            // Without a handler, an alert to a client that is gone would throw.
             ((ServerCallStreamObserver<Alert>) alerts).setOnCancelHandler(this::close);
         }
 
@@ -312,7 +312,7 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
 
             @Override
             public void onError(Throwable e) {
-                // It is silent from now on.
+                // The client counts as silent from now on.
             }
 
             @Override

@@ -19,7 +19,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses every call, and names the manager that leads: UNAVAILABLE, on which callers go on to another. Thread-safe.
+ * Refuses every call, and names the manager that leads: UNAVAILABLE, after which callers try another manager.
+ * Thread-safe.
  */
 public final class StandbyServer implements AutoCloseable {
 
@@ -38,7 +39,7 @@ public final class StandbyServer implements AutoCloseable {
                 .channelType(NioServerSocketChannel.class)
                 .bossEventLoopGroup(ioThread)
                 .workerEventLoopGroup(ioThread)
-                // It waits for nothing.
+                // Its calls wait for nothing.
                 .directExecutor()
                 .fallbackHandlerRegistry(new Refusals())
                 .build();
@@ -48,7 +49,7 @@ public final class StandbyServer implements AutoCloseable {
      * Binds and refuses.
      *
      * @param address HOST:PORT; port 0 takes a free one
-     * @throws ControlException INVALID_ARGUMENT where that is no address, UNAVAILABLE where it cannot be bound
+     * @throws ControlException INVALID_ARGUMENT if the address is invalid, UNAVAILABLE if it cannot be bound
      */
     public static StandbyServer start(String address) {
         StandbyServer standby = new StandbyServer(HostPort.parse(address));
@@ -66,7 +67,7 @@ public final class StandbyServer implements AutoCloseable {
         return new HostPort(listen.host(), server.getPort()).toString();
     }
 
-    /** @param address of the one that leads; empty where nobody knows */
+    /** @param address of the manager that leads; empty if it is unknown */
     public void follow(String address) {
         leader = address;
     }
@@ -79,7 +80,7 @@ public final class StandbyServer implements AutoCloseable {
                         : "ask the one that leads, " + known);
     }
 
-    /** A handler for whatever is called. */
+    /** Gives every method the same handler. */
     private final class Refusals extends HandlerRegistry {
 
         @Override
@@ -98,7 +99,7 @@ public final class StandbyServer implements AutoCloseable {
         }
     }
 
-    /** Messages are not looked at, and none is sent. */
+    /** Does not parse messages, and sends none. */
     private static final class RawMarshaller implements MethodDescriptor.Marshaller<InputStream> {
 
         @Override

@@ -1,4 +1,4 @@
-/** A cache manager over gRPC: the one that leads, and the one that stands by. */
+/** A cache manager over gRPC: the server of a leading manager, and that of one that stands by. */
 @NullMarked
 package io.farheap.manager.service.grpc;
 

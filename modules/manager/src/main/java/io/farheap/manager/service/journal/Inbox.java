@@ -9,29 +9,29 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ObjLongConsumer;
 
 /**
- * Reports of servers to which there is nothing to answer and nothing to write: of thousands of servers nearly all say
- * each second what they said before. They wait here for whoever has the manager's lock next, instead of waiting for the
- * lock themselves: it would go from one of them to the next, and all others would stand in line behind.
+ * Holds reports of servers that need no answer and no write: nearly all of thousands of servers report each second what
+ * they reported before. The next thread that takes the manager's lock reads them. If each of them took the lock
+ * instead, the lock would pass from one report to the next, and all other calls would queue behind them.
  *
- * <p>Thread-safe. Which servers are expected, and what is read, goes with the manager's lock.
+ * <p>Thread-safe. The set of expected reports is changed, and reports are read, with the manager's lock.
  */
 public final class Inbox {
 
-    /** One that is not read yet. */
+    /** A report that was not read yet. */
     private record UnreadReport(ServerReport report, long at) {}
 
-    /** What each of these servers said when it was last answered, and the answer was that there is nothing to do. */
+    /** By server: its report that was answered last, if the answer was that there is nothing to do. */
     private final Map<Long, ServerReport> expected = new ConcurrentHashMap<>();
 
     private final Queue<UnreadReport> unread = new ConcurrentLinkedQueue<>();
-    /** No more than there are in it. */
+    /** Raised after each insertion: the thread with the lock finds at least so many reports in the queue. */
     private final AtomicInteger count = new AtomicInteger();
 
     /**
-     * Keeps a report until it is read, where its server says what is expected of it. Without the lock.
+     * Keeps a report until it is read, if it is the one that is expected of its server. Called without the lock.
      *
-     * @param now when it was heard
-     * @return false: it has to be answered
+     * @param now when it was received
+     * @return false if it has to be answered
      */
     public boolean keep(ServerReport report, long now) {
         ServerReport before = expected.get(report.serverId());
@@ -43,7 +43,7 @@ public final class Inbox {
         return true;
     }
 
-    /** Whether what is free, and what caches hold, is all that may differ. */
+    /** Whether two reports differ at most in what is free and in what caches hold. */
     private static boolean isAlike(ServerReport one, ServerReport other) {
         return one.regionBytes() == other.regionBytes()
                 && one.totalRegions() == other.totalRegions()
@@ -57,7 +57,10 @@ public final class Inbox {
                 && one.domain().equals(other.domain());
     }
 
-    /** All that wait now, in the order in which they came; not those that come meanwhile, so that it ends. */
+    /**
+     * Reads all reports that wait now, in the order in which they came; it ends, since it leaves those that come
+     * meanwhile.
+     */
     void read(ObjLongConsumer<ServerReport> reader) {
         for (int left = count.get(); left > 0; left--) {
             UnreadReport heard = unread.remove();
@@ -66,17 +69,20 @@ public final class Inbox {
         }
     }
 
-    /** A server that stays was answered that there is nothing to do: it need not wait for that again. */
+    /**
+     * A server that stays received the answer that there is nothing to do: further reports like this one need no
+     * answer.
+     */
     public void expect(ServerReport report) {
         expected.put(report.serverId(), report);
     }
 
-    /** A server is other than it was, or is to hear something: its next report is answered. */
+    /** A server has changed, or must be notified: its next report is answered. */
     public void forget(long serverId) {
         expected.remove(serverId);
     }
 
-    /** As {@link #forget}, of all. */
+    /** The same for all servers. */
     public void forgetAll() {
         expected.clear();
     }

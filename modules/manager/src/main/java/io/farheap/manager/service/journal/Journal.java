@@ -19,33 +19,33 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what a manager changes, many changes at once: those that are made while one group is being written are the
- * next group. A change takes effect in memory first, and whoever made it, or has seen it, waits until it is on disk
- * before anybody else hears of it: takes {@link #latest} with the lock, and waits for it ({@link #await}) without.
+ * Writes what a manager changes, many changes at once: changes that are made while one group is being written form the
+ * next group. A change takes effect in memory first. A call that made it, or has seen it, answers no client before it
+ * is on disk: it takes {@link #latest} with the lock, and waits for that group ({@link #await}) without the lock.
  *
- * <p>A thread writes one group after another while there are any. It ends by itself when there was nothing for a while.
- * None of those who wait does it, and none of them takes the lock again: with thousands of others who ask for it, each
- * would stand in line once more, and the disk would stand still meanwhile.
+ * <p>One writer thread writes one group after another. It ends by itself when there was nothing to write for a while.
+ * The waiting threads neither write nor take the lock again: with thousands of threads that ask for the lock, each of
+ * them would queue once more, and the disk would be idle meanwhile.
  *
- * <p>Where a group cannot be written, it and all that was changed after it fail, since that was built on it: then the
- * manager's memory is ahead of the disk, and {@link #recover} brings it back.
+ * <p>If a group cannot be written, it fails, and with it all later changes, since they were built on it. The manager's
+ * memory is then ahead of the disk, and {@link #recover} brings it back.
  *
  * <p>Every method but {@link #await} is called with the lock.
  */
 public final class Journal {
 
-    /** Of one write to a store that takes a million bytes. */
+    /** The most bytes of a group; the store takes a million bytes in one write. */
     private static final int GROUP_BYTES = 400_000;
-    /** Of a life that was seen. */
+    /** Bytes of one observed life. */
     private static final int SEEN_BYTES = 40;
-    /** For so long a thread waits for more to write. */
+    /** How long an idle writer waits for more to write. */
     private static final long IDLE_SECONDS = 10;
 
-    /** What is written at once. */
+    /** Changes that are written at once. */
     static final class Group {
         private final List<StateChange> changes = new ArrayList<>();
         private int bytes;
-        /** Completed without the lock; with a {@link ControlException} where it is not on disk. */
+        /** Completed without the lock; with a {@link ControlException} if the group is not on disk. */
         private final CompletableFuture<@Nullable Void> outcome = new CompletableFuture<>();
     }
 
@@ -54,17 +54,17 @@ public final class Journal {
     private final Consumer<StateChange> written;
     private final Runnable lost;
     private final ThreadPoolExecutor writer;
-    /** In the order in which they are to be written; the last one takes changes. */
+    /** In the order in which they are written; the last one accepts changes. */
     private final List<Group> groups = new ArrayList<>();
 
-    /** The writer has the first group, or is about to take it. */
+    /** Whether a writer has the first group, or is about to take it. */
     private boolean writing;
-    /** The memory is ahead of the disk. */
+    /** Whether the memory is ahead of the disk. */
     private boolean ahead;
 
     /**
      * @param written called with the lock for each change that is on disk
-     * @param lost called with the lock: the memory is to be as the store is
+     * @param lost called with the lock if writes have failed: it reloads the memory from the store
      */
     public Journal(StateStore store, ReentrantLock lock, Consumer<StateChange> written, Runnable lost) {
         this(
@@ -75,7 +75,7 @@ public final class Journal {
                 Thread.ofPlatform().name("farheap-manager-journal").daemon().factory());
     }
 
-    /** @param threads makes those that write */
+    /** @param threads makes the writer threads */
     Journal(StateStore store, ReentrantLock lock, Consumer<StateChange> written, Runnable lost, ThreadFactory threads) {
         this.store = store;
         this.lock = lock;
@@ -89,7 +89,7 @@ public final class Journal {
     public void add(StateChange change) {
         int bytes = size(change);
         Group last = groups.isEmpty() ? null : groups.getLast();
-        // The first is being written, or may be.
+        // The first group is being written, or may be.
         if (last == null || groups.size() == 1 && writing || last.bytes + bytes > GROUP_BYTES) {
             last = new Group();
             groups.add(last);
@@ -112,7 +112,7 @@ public final class Journal {
                         + share
                                 * (put.cache().regions().size()
                                         + put.cache().reserved().size());
-            // Nothing of it is escaped.
+            // Nothing in it is escaped.
             case StateChange.PutModel put -> overhead + 3 * put.model().text().length();
             case StateChange.PutMenu put -> overhead + escaped(put.text());
             case StateChange.PutLife put ->
@@ -131,14 +131,17 @@ public final class Journal {
         return 6 * text.length();
     }
 
-    /** What has all that has been changed until now; null where that is on disk. It is written from now on. */
+    /**
+     * Returns the group that contains the latest change, and has it written from now on; null if every change is on
+     * disk.
+     */
     @Nullable
     Group latest() {
         if (groups.isEmpty()) {
             return null;
         }
         if (!writing) {
-            // Where no thread can be started, the next caller tries again. The writer waits for the lock.
+            // If no thread can be started, the next caller tries again. The writer waits for the lock.
             writer.execute(this::writeAll);
             writing = true;
         }
@@ -146,9 +149,10 @@ public final class Journal {
     }
 
     /**
-     * Returns when a group is on disk, and so all before it. Without the lock.
+     * Returns when a group, and so every group before it, is on disk. Called without the lock.
      *
-     * @throws ControlException it is not, and has not happened: UNAVAILABLE where another manager leads, else INTERNAL
+     * @throws ControlException if it is not on disk and has not taken effect: UNAVAILABLE if another manager leads,
+     *     else INTERNAL
      */
     static void await(@Nullable Group group) {
         if (group == null) {
@@ -164,7 +168,7 @@ public final class Journal {
         }
     }
 
-    /** On the writer. */
+    /** Runs on the writer thread. */
     private void writeAll() {
         for (Group group = first(); group != null; group = next(group)) {
             ControlException failure = write(group);
@@ -197,7 +201,7 @@ public final class Journal {
         }
     }
 
-    /** @return the group after one that is on disk, or null: the writer ends */
+    /** @return the group after one that is on disk, or null if the writer ends */
     private @Nullable Group next(Group done) {
         Group next;
         lock.lock();
@@ -227,7 +231,10 @@ public final class Journal {
         failed.forEach(group -> group.outcome.completeExceptionally(failure));
     }
 
-    /** Before anything is done on what the memory has: it is as the disk is, but for what is on its way there. */
+    /**
+     * Called before any work on the memory: makes the memory equal to the disk, but for changes that are being written,
+     * if a write has failed.
+     */
     void recover() {
         if (ahead) {
             try {

@@ -7,9 +7,9 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * The lock under which everything is that a manager knows. Whoever takes it reads first what servers have said
- * meanwhile ({@link Inbox}), and nobody hears of what was done with it before all that it has changed or seen is on
- * disk ({@link Journal}). Nobody holds it while something is written.
+ * The lock that guards everything that a manager knows. A thread that takes it first reads the reports that servers
+ * have sent meanwhile ({@link Inbox}). Results are returned to a caller only after all that the action has changed or
+ * seen is on disk ({@link Journal}). No thread holds the lock during a write.
  */
 public final class ManagerLock {
 
@@ -19,8 +19,8 @@ public final class ManagerLock {
     private final ObjLongConsumer<ServerReport> reader;
 
     /**
-     * @param journal with {@code lock}
-     * @param reader of what servers have said and when, called with the lock
+     * @param journal uses {@code lock}
+     * @param reader receives a report and when it came, called with the lock
      */
     public ManagerLock(ReentrantLock lock, Journal journal, Inbox inbox, ObjLongConsumer<ServerReport> reader) {
         this.lock = lock;
@@ -29,13 +29,13 @@ public final class ManagerLock {
         this.reader = reader;
     }
 
-    /** Does something with the lock, and returns when all that it has changed or seen is on disk. */
+    /** Runs an action with the lock, and returns when all that it has changed or seen is on disk. */
     public <T> T settled(Supplier<T> action) {
         return settled(action, _ -> true);
     }
 
     /**
-     * As {@link #settled(Supplier)}, but that it waits for the disk only where what has come of it matters.
+     * As {@link #settled(Supplier)}, but waits for the disk only if the result matters to others.
      *
      * @param matters called with the lock
      */
@@ -65,7 +65,10 @@ public final class ManagerLock {
         });
     }
 
-    /** Does something of which nobody hears, on what servers have said until now. */
+    /**
+     * Reads the waiting reports and runs an action whose result no caller receives, so that it need not wait for the
+     * disk.
+     */
     public void locked(Runnable action) {
         held(() -> {
             inbox.read(reader);
@@ -73,7 +76,7 @@ public final class ManagerLock {
         });
     }
 
-    /** Does something of which nobody hears, or that is on disk already. */
+    /** Runs an action with the lock whose result no caller receives, or is on disk already. */
     public <T> T held(Supplier<T> action) {
         lock.lock();
         try {
@@ -90,7 +93,7 @@ public final class ManagerLock {
         });
     }
 
-    /** Reads what servers have said, unless somebody has the lock: who has it next reads it. */
+    /** Reads the waiting reports unless another thread has the lock: the next thread that takes it reads them. */
     public void tryRead() {
         if (lock.tryLock()) {
             try {

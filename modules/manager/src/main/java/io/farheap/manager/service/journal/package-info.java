@@ -1,6 +1,6 @@
 /**
- * The lock under which everything is that a manager knows, the journal that writes changes before they are said, and
- * reports that wait for the lock. Begin with {@link io.farheap.manager.service.journal.ManagerLock}.
+ * The lock that guards everything that a manager knows, the journal that writes changes to disk before any client can
+ * see them, and reports that wait for the lock. Begin with {@link io.farheap.manager.service.journal.ManagerLock}.
  */
 @NullMarked
 package io.farheap.manager.service.journal;

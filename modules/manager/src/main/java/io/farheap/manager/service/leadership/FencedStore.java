@@ -6,7 +6,7 @@ import io.farheap.manager.state.StateChange;
 import io.farheap.manager.state.StateStore;
 import java.util.List;
 
-/** A store that remembers whether another manager has followed. Thread-safe, as the store is. */
+/** A store that remembers whether another manager has opened the state since. Thread-safe, as the store is. */
 final class FencedStore implements StateStore {
 
     private final StateStore store;
@@ -16,7 +16,7 @@ final class FencedStore implements StateStore {
         this.store = store;
     }
 
-    /** Another manager leads; this one has to stop. Once true it stays. */
+    /** Whether another manager leads, so that this one has to stop. Once true it stays true. */
     boolean stale() {
         return stale;
     }

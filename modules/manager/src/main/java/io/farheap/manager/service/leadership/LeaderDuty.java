@@ -4,15 +4,18 @@ import io.farheap.manager.provider.ServerProvider;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Of a manager that leads: it reads its menu, and has servers started. One thread. */
+/**
+ * The work of a leading manager beside its calls: it watches its menu file, and opens the provider that starts servers.
+ * One thread.
+ */
 public final class LeaderDuty implements LeadershipLifecycle.Duty {
 
     private final Runnable look;
     private final Function<String, ServerProvider> open;
-    /** Null before it serves. */
+    /** Null before the manager serves. */
     private @Nullable ServerProvider provider;
 
-    /** @param open with its address, opens what starts servers */
+    /** @param open given the manager's address, opens the provider that starts servers */
     public LeaderDuty(Runnable look, Function<String, ServerProvider> open) {
         this.look = look;
         this.open = open;

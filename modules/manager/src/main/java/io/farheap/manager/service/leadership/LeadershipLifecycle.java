@@ -19,31 +19,31 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A manager's life: it stands by until it is elected, leads until it is not any more, and stands by again. One that is
- * alone on its ZooKeeper leads from the beginning, and ends where it is followed. One thread.
+ * A manager's life: it stands by until it is elected, leads until another manager does, and stands by again. A manager
+ * that is alone on its ZooKeeper leads from the beginning, and ends if another one opens its state. One thread.
  */
 public final class LeadershipLifecycle {
 
     private static final System.Logger LOG = System.getLogger(LeadershipLifecycle.class.getName());
     private static final long LOOK_MILLIS = 250;
 
-    /** When it has to end. */
+    /** Signals that the manager has to end. */
     public interface EndSignal {
 
-        /** @return whether that is now; else after so many ms */
+        /** @return true as soon as it has to end; false after so many ms */
         boolean await(long millis) throws InterruptedException;
     }
 
-    /** What a leader does beside. */
+    /** The work of a leader beside its calls. */
     public interface Duty extends AutoCloseable {
 
-        /** @param address HOST:PORT at which it is reached */
+        /** @param address HOST:PORT at which the manager is reached */
         void serves(String address);
 
-        /** Now and then. */
+        /** Called now and then. */
         void look();
 
-        /** It leads no more, or ends. */
+        /** Called when the manager does not lead any more, or ends. */
         @Override
         void close();
     }
@@ -60,12 +60,12 @@ public final class LeadershipLifecycle {
     private String warned = "";
 
     /**
-     * @param where the state is, for people
-     * @param address HOST:PORT; port 0 takes a free one, and keeps it
-     * @param clusters makes a cluster on a store, which has been opened for it
-     * @param signers makes what signs the grants of an epoch
-     * @param duties makes what is done while it leads
-     * @param say one line for whoever runs it
+     * @param where the state's location, for people
+     * @param address HOST:PORT; with port 0 it takes a free one, and keeps it
+     * @param clusters makes a cluster on a store that was opened for it
+     * @param signers makes the signer of an epoch's grants
+     * @param duties makes the work that is done while it leads
+     * @param say receives one line for the operator
      */
     public LeadershipLifecycle(
             ZooKeeperHost zooKeeper,
@@ -86,7 +86,7 @@ public final class LeadershipLifecycle {
         this.say = say;
     }
 
-    /** Returns when it has to end. */
+    /** Returns when the manager has to end. */
     public void run() throws InterruptedException {
         if (!zooKeeper.shared()) {
             leadAlone();
@@ -103,7 +103,7 @@ public final class LeadershipLifecycle {
         try {
             ended = lead(null, null);
         } catch (StateException e) {
-            // Of a ZooKeeper that has failed the state's connection says only that it is lost.
+            // If the ZooKeeper in this process has failed, the state's connection only knows that it is lost.
             requireZooKeeper();
             throw e;
         }
@@ -112,7 +112,7 @@ public final class LeadershipLifecycle {
         }
     }
 
-    /** @return whether it has to end */
+    /** @return whether the manager has to end */
     private boolean standByAndLead() throws InterruptedException {
         try (StandbyServer standby = StandbyServer.start(address)) {
             address = standby.address();
@@ -139,8 +139,8 @@ public final class LeadershipLifecycle {
     }
 
     /**
-     * @param standby refuses until this serves
-     * @return whether it has to end; else it leads no more
+     * @param standby refuses calls until this manager serves
+     * @return whether the manager has to end; else another manager leads
      */
     private boolean lead(@Nullable Election election, @Nullable StandbyServer standby) throws InterruptedException {
         try (ZooKeeperStore opened = new ZooKeeperStore(zooKeeper.connection())) {
@@ -167,7 +167,7 @@ public final class LeadershipLifecycle {
         return false;
     }
 
-    /** Once where it is the same again. */
+    /** Warns once while the reason stays the same. */
     private void warn(String why) {
         if (!why.equals(warned)) {
             warned = why;
@@ -189,7 +189,7 @@ public final class LeadershipLifecycle {
         }
     }
 
-    /** What is left where the files of a ZooKeeper in this process are. */
+    /** Returns how much room is left on the disk of the files of a ZooKeeper in this process. */
     private String free() {
         try {
             return ", of which " + (Files.getFileStore(Path.of(where)).getUsableSpace() >> 20) + " MiB are free at "

@@ -20,17 +20,17 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Moves that nobody has to make (Redy, section 6.1): off spot servers of a type that does not live much longer, ahead
- * of their notice, and to servers that cost less. The latter is taken when what it saves in the time that is left is
- * worth more than the move, and only so many at once. Its user has a lock around it.
+ * Plans optional moves (Redy, section 6.1): off spot servers of a type that does not live much longer, ahead of their
+ * notice, and to servers that cost less. A move to a cheaper server is made if what it saves in the cache's remaining
+ * time is worth more than the move; only a limited number of caches move at once. Guarded by the manager's lock.
  */
 public final class CostRebalancer {
 
-    /** A server ends soon where it is likelier than this to end within {@link #SOON_HOURS}. */
+    /** A server is expected to end soon if it is likelier than this to end within {@link #SOON_HOURS}. */
     private static final double LIKELY = 0.5;
 
     private static final double SOON_HOURS = 2 / 60.0;
-    /** Caches that are looked at in each tick. */
+    /** How many caches are examined in each tick. */
     private static final int LOOKED_AT = 20;
 
     private static final double GIB = 1 << 30;
@@ -43,11 +43,11 @@ public final class CostRebalancer {
     private final Prices prices;
     private final boolean early;
     private final int cheaper;
-    /** The last cache that was looked at. */
+    /** The last cache that was examined. */
     private long cursor;
 
     /**
-     * @param early whether caches leave spot servers ahead of their notice
+     * @param early whether caches leave spot servers that are expected to end soon ahead of their notice
      * @param cheaper how many caches may move at once to servers that cost less
      */
     public CostRebalancer(
@@ -113,7 +113,7 @@ public final class CostRebalancer {
                 && cache.reserved().isEmpty();
     }
 
-    /** Off the server that costs most for what it has of a cache, if that pays. */
+    /** Moves a cache off the server that costs most for what the cache has there, if that pays. */
     private void save(CacheRecord cache, Set<Long> ending, long now, long millis) {
         if (!isFree(cache)) {
             return;
@@ -155,7 +155,7 @@ public final class CostRebalancer {
                 }
             }
         } catch (NoRoomException e) {
-            // There is nothing cheaper.
+            // There is no cheaper server.
         }
     }
 }

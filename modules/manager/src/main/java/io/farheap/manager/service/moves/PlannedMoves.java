@@ -28,27 +28,30 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which caches are to leave which servers, and what their clients have been told of it. A cache leaves one server at a
- * time: room is reserved for what it has there, its client hears of it, moves, and says where the regions are. Its user
- * has a lock around it.
+ * Which caches are to leave which servers, and which of these moves their clients were notified of. A cache leaves one
+ * server at a time: the manager reserves room for its regions there and notifies its client; the client moves them, and
+ * reports where the regions are. Guarded by the manager's lock.
  */
 public final class PlannedMoves {
 
     private static final System.Logger LOG = System.getLogger(PlannedMoves.class.getName());
     private static final long NANOS_PER_MILLI = 1_000_000;
-    /** Whoever has longer, has as long. */
+    /** The longest time that a server may have left; a longer time counts as this one. */
     private static final long MOST_LEFT_MILLIS = 1_000_000_000_000L;
-    /** Ends that are no further apart may seem to change their order: a server that has not heard it says later. */
+    /**
+     * Two ends that are closer than this count as equal: a server that has not received its end yet reports a later
+     * one, so that their order could seem to change.
+     */
     private static final long SAME_NANOS = 2_000_000_000L;
-    /** For so long a client may take to a move that it need not make. */
+    /** How long a client may take for an optional move. */
     private static final long OPTIONAL_NANOS = 600_000_000_000L;
-    /** For so long a cache is not sent again where it did not get. */
+    /** How long a cache is not sent again to a server on which it did not get its reserved regions. */
     private static final long AVOID_NANOS = 3_000_000_000L;
 
     /**
-     * One that is under way.
+     * A move that is under way.
      *
-     * @param told its client has heard of it, and may be at it
+     * @param told whether its client was notified, and may have begun
      */
     private record Move(long serverId, Reason reason, long since, boolean told) {}
 
@@ -56,24 +59,30 @@ public final class PlannedMoves {
     private final Servers servers;
     private final Clients clients;
     private final Allocator allocator;
-    /** Of what is held back, too. */
+    /** Allocates from room that is held back, too. */
     private final Allocator reserve;
 
     private final MigrationRates rates;
     private final ExpiredCacheReclaimer endings;
     private final long goneNanos;
-    /** By cache. A manager that starts anew plans anew. */
+    /** By cache. A manager that starts plans all moves again. */
     private final Map<Long, Move> moves = new TreeMap<>();
-    /** Since when room is reserved for each cache that grows, or moves as it likes. Counted anew by a new manager. */
+    /**
+     * By cache: since when room is reserved for its growth or for an optional move. A new manager counts from its own
+     * start.
+     */
     private final Map<Long, Long> growing = new HashMap<>();
-    /** Since when a move off a server that leaves, which an earlier manager has planned, is to be planned anew. */
+    /**
+     * By cache: since when this manager waits to plan again a move off a leaving server that an earlier manager had
+     * planned.
+     */
     private final Map<Long, Long> earlier = new HashMap<>();
-    /** Until when each cache is not sent to servers where it did not get. */
+    /** By cache: servers on which it did not get its reserved regions, and until when it is not sent there. */
     private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
-    /** Caches for which no room was found, of which the log has heard. */
+    /** Caches for which no room was found, and for which the log has said so. */
     private final Set<Long> stuck = new TreeSet<>();
 
-    /** @param goneNanos for how long a server is silent before all leases on it are over */
+    /** @param goneNanos after a server was silent for so long all leases on it have ended */
     public PlannedMoves(
             Caches caches,
             Servers servers,
@@ -97,7 +106,7 @@ public final class PlannedMoves {
         return moves.containsKey(cacheId);
     }
 
-    /** How many caches move for a reason. */
+    /** Returns how many caches move for a reason. */
     long underWay(Reason reason) {
         return moves.values().stream().filter(move -> move.reason() == reason).count();
     }
@@ -107,13 +116,16 @@ public final class PlannedMoves {
         earlier.remove(cacheId);
     }
 
-    /** Room that it asked for a moment ago, to grow or to move as it likes, is its own to take first. */
+    /**
+     * Whether the cache has asked a moment ago for room to grow or for an optional move: it has the first right to that
+     * room.
+     */
     private boolean isGrowing(CacheRecord cache, long now) {
         Long since = growing.get(cache.id());
         return since != null && now - since <= CacheManager.GROWTH_MILLIS * 1_000_000L;
     }
 
-    /** A client has said where its cache is: its move or its growth is over. */
+    /** A client has reported where its cache is: its move or its growth has ended. */
     public void settled(CacheRecord before, SortedMap<Long, Integer> regions, long now) {
         growing.remove(before.id());
         earlier.remove(before.id());
@@ -142,7 +154,7 @@ public final class PlannedMoves {
         stuck.remove(cacheId);
     }
 
-    /** All caches are other ones: everything is planned anew. */
+    /** The caches were reloaded from disk: all moves are planned again. */
     public void loaded(long now) {
         moves.clear();
         growing.clear();
@@ -153,7 +165,7 @@ public final class PlannedMoves {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
                 growing.put(cache.id(), now);
             } else if (!cache.reserved().isEmpty()) {
-                // What is for a move off a server that leaves is planned anew when that reports.
+                // A move off a server that leaves is planned again when that server reports.
                 earlier.put(cache.id(), now);
             }
         }
@@ -165,7 +177,10 @@ public final class PlannedMoves {
                 .anyMatch(server -> server != null && server.record.leaving());
     }
 
-    /** Gives up room that nobody grows into, or moves to for no need, or from what is gone. */
+    /**
+     * Gives up reserved room if the cache has not grown into it in time, has not made an optional move in time, or
+     * would move from a server that is gone.
+     */
     public void endUnused(long now) {
         List<Long> due = Stream.of(growing, earlier, moves)
                 .flatMap(each -> each.keySet().stream())
@@ -183,7 +198,7 @@ public final class PlannedMoves {
         }
     }
 
-    /** A cache that leaves servers as it grows has as long as for another move that nobody has to make. */
+    /** A cache that leaves servers as it grows has as much time as for another optional move. */
     private boolean hasNotGrown(CacheRecord cache, long now) {
         Long since = growing.get(cache.id());
         boolean moves = cache.plan() != null && !cache.plan().left().isEmpty();
@@ -197,26 +212,26 @@ public final class PlannedMoves {
                         || move.reason() != Reason.LEAVES && now - move.since() > OPTIONAL_NANOS);
     }
 
-    /** Then its client has nothing to move, or cannot hear of it. */
+    /** Whether a server is gone, so that a cache's client has nothing to move off it, or cannot be notified. */
     private boolean isGone(long serverId, long now) {
         Servers.KnownServer server = servers.find(serverId);
         return server == null || server.report == null || now - server.reportedAt > goneNanos && servers.anyHeard(now);
     }
 
-    /** Whether no server that leaves has reported from which it is. */
+    /** Whether none of the cache's servers has reported in time that it leaves. */
     private boolean isLate(CacheRecord cache, long now) {
         Long since = earlier.get(cache.id());
         return since != null && now - since > goneNanos;
     }
 
-    /** Reserves room for what is on servers that leave. */
+    /** Reserves room for the regions on servers that leave. */
     @SuppressWarnings("ReferenceEquality")
     public void plan(long now, long millis) {
         for (Servers.KnownServer server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 long cacheId = cache.id();
                 if (caches.find(cacheId) != cache) {
-                    // It was ended for another.
+                    // It was ended since another cache needed its room.
                     continue;
                 }
                 boolean its = cache.regions().containsKey(server.record.id());
@@ -227,7 +242,7 @@ public final class PlannedMoves {
                         || !targetsStay(cache, now)
                         || !move.told() && endsBefore(server, move.serverId());
                 if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
-                    // A move for another reason has become one before a deadline.
+                    // An optional move has become one with a deadline.
                     moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
                 } else if (its && urgent && !isGrowing(cache, now)) {
                     plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
@@ -236,7 +251,10 @@ public final class PlannedMoves {
         }
     }
 
-    /** The servers to be left, the one that ends first before the others: whatever else is there waits for it. */
+    /**
+     * Returns the servers that leave, those that end first before the others: a cache that is on several of them leaves
+     * these one after the other.
+     */
     private List<Servers.KnownServer> leaving(long now) {
         return servers.all()
                 .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
@@ -245,7 +263,7 @@ public final class PlannedMoves {
                 .toList();
     }
 
-    /** When one ends that leaves, by the clock for time limits. */
+    /** Returns when a server that leaves will end, by the clock for time limits. */
     private static long end(Servers.KnownServer server) {
         ServerReport report = server.report;
         long left = report == null ? 0 : Math.min(report.leavesWithinMillis(), MOST_LEFT_MILLIS);
@@ -257,13 +275,13 @@ public final class PlannedMoves {
         return other != null && other != server && end(server) + SAME_NANOS - end(other) < 0;
     }
 
-    /** Whoever is about to end it goes first. */
+    /** Whether a server is silent or unknown: a move off it does not delay moves off other servers that leave. */
     private boolean isSilent(long serverId, long now) {
         Servers.KnownServer server = servers.find(serverId);
         return server == null || servers.isSilent(server, now);
     }
 
-    /** Those whose time is over come last, and so get what room is left. */
+    /** Caches that have outlived their time come last, and so get the room that is left. */
     private List<CacheRecord> on(Servers.KnownServer server, long millis) {
         return server.caches().stream()
                 .map(caches::find)
@@ -278,16 +296,16 @@ public final class PlannedMoves {
     }
 
     /**
-     * Reserves room for what a cache has on a server, in place of what was reserved for it before.
+     * Reserves room for a cache's regions on a server, in place of what was reserved for it before.
      *
-     * @param others servers to which it does not go
-     * @return what it will cost there, or null where there is no room
+     * @param others servers to which it does not move
+     * @return what the regions will cost there, or null if there is no room
      */
     @Nullable
     CachePlacement plan(
             CacheRecord cache, Servers.KnownServer server, Reason reason, Set<Long> others, long now, long millis) {
         int regions = Objects.requireNonNull(cache.regions().get(server.record.id()));
-        // What was reserved for it before is its own to take.
+        // The cache may take the room that was reserved for it before.
         CacheRecord bare = cache.placed(cache.capacity(), cache.regions());
         servers.promise(cache, bare);
         CachePlacement found = null;
@@ -352,10 +370,10 @@ public final class PlannedMoves {
         }
     }
 
-    /** A cache that has nowhere to go from a server that leaves, and how many regions it has there. */
+    /** A cache for whose regions on a leaving server there is no room, and how many regions these are. */
     public record StuckCache(CacheRecord cache, int regions, NoRoomException why) {}
 
-    /** All of them, by what there is room for now. */
+    /** Returns all such caches, by the room that there is now. */
     public List<StuckCache> stuck(long now, long millis) {
         List<StuckCache> all = new ArrayList<>();
         for (Servers.KnownServer server : leaving(now)) {
@@ -373,7 +391,7 @@ public final class PlannedMoves {
         return all;
     }
 
-    /** Servers where a cache did not get a moment ago. */
+    /** Returns servers on which a cache did not get its reserved regions a moment ago. */
     Set<Long> avoided(long cacheId, long now) {
         Map<Long, Long> until = avoided.get(cacheId);
         if (until == null) {
@@ -393,7 +411,7 @@ public final class PlannedMoves {
         });
     }
 
-    /** Tells clients what they have not been told, and may hear. */
+    /** Notifies clients of moves that are on disk and that they were not notified of. */
     public void alert(long now) {
         for (Map.Entry<Long, Move> each : moves.entrySet()) {
             CacheRecord cache = caches.require(each.getKey());

@@ -18,7 +18,7 @@ import java.util.Collections;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
-/** Finds servers for new caches. Its user has a lock around it. */
+/** Finds servers for new caches. Guarded by the manager's lock. */
 public final class Admission {
 
     private final Servers servers;
@@ -43,7 +43,7 @@ public final class Admission {
         this.millis = millis;
     }
 
-    /** A request is repeated with the same values. */
+    /** A repeated request must have the same values. */
     public static void requireSame(CacheRecord known, CacheRequest request) {
         if (known.capacity() != request.capacity()) {
             throw new ControlException(
@@ -60,7 +60,7 @@ public final class Admission {
         }
     }
 
-    /** With its servers. Nobody else knows of it yet. */
+    /** Returns the cache with its servers. It is in none of the manager's tables yet. */
     public CacheRecord place(CacheRequest request) {
         tenants.requireNew(request.tenant(), request.capacity());
         servers.stock(nanos.getAsLong());
@@ -114,7 +114,7 @@ public final class Admission {
                 Set.of());
     }
 
-    /** The time of day when that is over; 0 for never. */
+    /** Returns the time of day at which a lifetime ends; 0 for never. */
     public long expiry(long lifetimeMillis) {
         return lifetimeMillis == 0 ? 0 : Math.addExact(millis.getAsLong(), lifetimeMillis);
     }

@@ -8,7 +8,10 @@ import io.farheap.manager.state.CacheRecord;
 import java.util.List;
 import java.util.function.LongSupplier;
 
-/** What clients are told of caches, with grants that are to be signed. Its user has a lock around it. */
+/**
+ * Builds the answers that clients receive about caches, with grants that are still to be signed. Guarded by the
+ * manager's lock.
+ */
 public final class AllocationReplies {
 
     private final Servers servers;
@@ -34,7 +37,7 @@ public final class AllocationReplies {
                         : cache.plan().left().stream().map(servers::address).toList());
     }
 
-    /** That it has, or is about to have. */
+    /** Returns the configuration that the cache has, or will have. */
     private static AllocationCandidate candidate(CacheRecord cache) {
         return cache.plan() == null ? Reallocations.candidate(cache.terms()) : Reallocations.candidate(cache.plan());
     }

@@ -9,7 +9,7 @@ import io.farheap.memory.ByteSize;
 import java.util.List;
 import java.util.Locale;
 
-/** Says what could be had in place of a cache for which there is no room. */
+/** Builds the message that says what could be had in place of a cache for which there is no room. */
 final class NoRoomMessage {
 
     private NoRoomMessage() {}
@@ -31,7 +31,7 @@ final class NoRoomMessage {
                 .toString();
     }
 
-    /** Any distance, and for an hour on servers that may leave. */
+    /** The same cache at any distance, and for an hour on servers that may leave. */
     private static String withoutObjective(Allocator allocator, Need need, long refused) {
         Need loose = need.with(AllocationCandidate.ANY).within(1);
         try {

@@ -32,8 +32,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client changes of a cache that is there: room is reserved for it, and then the client says what it has. Its
- * user has a lock around it.
+ * Changes of an existing cache that its client asks for: the manager reserves room, and then the client reports what
+ * the cache has become. Guarded by the manager's lock.
  */
 public final class Reallocations {
 
@@ -83,10 +83,10 @@ public final class Reallocations {
         return new AllocationCandidate(plan.switches(), plan.serverThreads());
     }
 
-    /** What a client asks for. */
+    /** A client's request. */
     private record ReallocationRequest(CacheRecord cache, long capacity, List<AllocationCandidate> candidates) {
 
-        /** Whether it is to have another objective, or the same anew. */
+        /** Whether the cache is to get another objective, or is to be placed again for the same one. */
         boolean configures() {
             return !candidates.isEmpty();
         }
@@ -104,7 +104,7 @@ public final class Reallocations {
             return cache.wanted() == capacity && plan != null && any().contains(candidate(plan));
         }
 
-        /** For how many regions the threads of its configuration are. */
+        /** Returns the number of regions that the server threads of its configuration are for. */
         long threadRegions() {
             if (configures()) {
                 return Caches.regions(capacity, cache.regionBytes());
@@ -134,7 +134,7 @@ public final class Reallocations {
         }
     }
 
-    /** All of them are tried with the lock. */
+    /** Refuses too many candidates: all of them are tried with the lock. */
     public static void requireFew(List<AllocationCandidate> candidates) {
         if (candidates.size() > CacheRequest.MAX_CANDIDATES) {
             throw new ControlException(
@@ -189,7 +189,7 @@ public final class Reallocations {
         }
     }
 
-    /** Whether a cache would get what it needs to be another. */
+    /** Whether a cache would get what the change needs. */
     public boolean fits(long cacheId, long capacity, List<AllocationCandidate> candidates) {
         ReallocationRequest wish = new ReallocationRequest(caches.require(cacheId), capacity, candidates);
         servers.stock(nanos.getAsLong());
@@ -213,7 +213,7 @@ public final class Reallocations {
         return which + ", but " + ByteSize.text(most) + "; ask for less, or start servers with --manager";
     }
 
-    /** Servers to start for what is asked for, where there is no room; empty where none would do. */
+    /** Returns servers to start for a change for which there is no room; empty if none would be enough. */
     public Optional<Quote> quote(long cacheId, long capacity, List<AllocationCandidate> candidates) {
         CacheRecord cache = caches.require(cacheId);
         ReallocationRequest wish = new ReallocationRequest(cache, capacity, candidates);
@@ -277,13 +277,13 @@ public final class Reallocations {
         }
         tenants.requireLarger(cache, capacity);
         CacheRecord after = becomes ? cache.become(capacity, regions) : cache.placed(capacity, regions);
-        // What is left is planned by the next tick: a target that does not work is not asked at once again.
+        // The next tick plans moves of the rest: a target that does not work is not asked again at once.
         moves.settled(cache, regions, nanos.getAsLong());
         caches.put(after);
         return after;
     }
 
-    /** Whether a cache has become what it was planned to be; else it stays what it was. */
+    /** Whether a cache has become what was planned; else it remains what it was. */
     private static boolean becomes(CacheRecord cache, long capacity, @Nullable AllocationCandidate candidate) {
         AllocationCandidate before = candidate(cache.terms());
         AllocationCandidate now = candidate == null ? before : candidate;

@@ -11,9 +11,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/**
- * Caches that go: those that their clients give back, and those whose clients are gone. Its user has a lock around it.
- */
+/** Removes caches that their clients give back, and caches of clients that are gone. Guarded by the manager's lock. */
 public final class Removals {
 
     private static final System.Logger LOG = System.getLogger(Removals.class.getName());
@@ -42,8 +40,8 @@ public final class Removals {
     }
 
     /**
-     * Removes those whose clients were silent for long, and of which each server has said since that it holds no lease.
-     * That a server is not heard says nothing: the client may be cut off together with it.
+     * Removes caches whose clients were silent for long, if each of their servers has reported since then that it holds
+     * no lease for them. A silent server proves nothing: the client may be cut off together with it.
      */
     public void removeAbandoned(long now) {
         List<CacheRecord> abandoned = clients.abandoned(now).stream()
@@ -65,7 +63,7 @@ public final class Removals {
         }
     }
 
-    /** Whether all servers of an abandoned cache have said since what they have of it, or are gone. */
+    /** Whether each server of an abandoned cache has reported its leases since, or is gone. */
     private boolean isKnown(CacheRecord cache) {
         Long since = clients.abandonedSince(cache.id());
         return servers.of(cache)
@@ -73,7 +71,7 @@ public final class Removals {
                         || servers.isGone(server));
     }
 
-    /** Caches of which some server that is not gone has said last that they have a lease there. */
+    /** Returns the caches for which some server that is not gone has last reported a lease. */
     private Set<Long> held() {
         return servers.all()
                 .filter(server -> server.report != null && !servers.isGone(server))

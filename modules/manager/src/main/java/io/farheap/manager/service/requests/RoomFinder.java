@@ -12,20 +12,20 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * Finds room for a cache: where there is none, others are ended whose time is over, or servers started, and the call
- * waits for them. Without the lock; any thread.
+ * Finds room for a cache. If there is none, it ends caches that have outlived their time, or starts servers, and the
+ * call waits for them. Called without the lock, on any thread.
  */
 public final class RoomFinder {
 
-    /** Ends caches whose time is over. */
+    /** Ends caches that have outlived their time. */
     @FunctionalInterface
     public interface Ender {
 
         /**
-         * Without the lock.
+         * Called without the lock.
          *
-         * @param fits whether there is room, with the lock
-         * @return whether that gives the cache room, so that it is to wait
+         * @param fits whether there is room, called with the lock
+         * @return whether that will give the cache room, so that it has to wait
          */
         boolean makeRoom(long forCache, BooleanSupplier fits);
     }
@@ -36,7 +36,7 @@ public final class RoomFinder {
     private final Ender ender;
     private final long callNanos;
 
-    /** @param callNanos for how long a call waits for room before it is to be repeated */
+    /** @param callNanos for how long a call waits for room before the client has to repeat it */
     public RoomFinder(ManagerLock lock, Fleet fleet, ServerProvisioner recruits, Ender ender, long callNanos) {
         this.lock = lock;
         this.fleet = fleet;
@@ -46,10 +46,12 @@ public final class RoomFinder {
     }
 
     /**
-     * @param action gives the cache its room, or finds none
-     * @param fits whether there is room, with the lock
-     * @param quotes which servers would give it room, with the lock
-     * @throws ControlException OUT_OF_MEMORY, BUSY where it is to ask again; what else the action throws
+     * Runs the action, and repeats it after waiting while it finds no room.
+     *
+     * @param action gives the cache its room, or throws if there is none
+     * @param fits whether there is room, called with the lock
+     * @param quotes returns servers that would give it room, called with the lock
+     * @throws ControlException OUT_OF_MEMORY; BUSY if the client has to ask again; other exceptions of the action
      */
     public Allocation find(
             long cacheId, Supplier<Allocation> action, BooleanSupplier fits, Supplier<Optional<Quote>> quotes) {

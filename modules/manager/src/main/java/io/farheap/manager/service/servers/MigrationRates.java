@@ -7,18 +7,19 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * How fast caches leave servers, by type of server, as it was seen; until then as Redy's paper has it, 1.09 s a GB
- * (section 7.4). What is on a spot server must be able to leave within its notice. Its user has a lock around it.
+ * How fast caches leave servers, by type of server, as observed; before the first observation it is the figure of
+ * Redy's paper, 1.09 s a GB (section 7.4). The content of a spot server must be able to leave within its notice.
+ * Guarded by the manager's lock.
  */
 public final class MigrationRates {
 
     private static final double GIVEN = 1e9 / 1.09;
-    /** Of a new observation, the rest is what was seen before. */
+    /** The weight of a new observation; the rest is that of earlier ones. */
     private static final double WEIGHT = 0.2;
 
     private final Map<String, Double> bytesPerSecond = new HashMap<>();
 
-    /** So many bytes have left a server of a type. */
+    /** Adds an observation: so many bytes have left a server of a type in so many seconds. */
     public void seen(String type, long bytes, double seconds) {
         double rate = bytes / Math.max(seconds, 1e-3);
         bytesPerSecond.merge(type, rate, (before, now) -> before + WEIGHT * (now - before));
@@ -28,12 +29,12 @@ public final class MigrationRates {
         return bytesPerSecond.getOrDefault(type, GIVEN);
     }
 
-    /** Regions that can leave a server within its notice, less the time until another one serves. */
+    /** Returns how many regions can leave a server within its notice, less the time until another one serves. */
     long leavable(ServerReport server, Menu menu) {
         return leavable(server.type(), server.noticeMillis(), server.regionBytes(), menu);
     }
 
-    /** As above, of a server that is not there yet. */
+    /** The same for a server that has not started yet. */
     public long leavable(String name, long noticeMillis, long regionBytes, Menu menu) {
         MachineType type = menu.find(name);
         double seconds = noticeMillis / 1e3 - (type == null ? 0 : type.startSeconds());

@@ -17,8 +17,8 @@ import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 
 /**
- * Servers come, are told to leave, and go: what of it is written. A server whose record says that it leaves never stays
- * again, so a manager that leads later tells it so too. Its user has a lock around it.
+ * Servers that join, are asked to leave, and are gone, and what of this is written to disk. A server whose record says
+ * that it leaves never stays again, so a manager that leads later asks it to leave, too. Guarded by the manager's lock.
  */
 public final class ServerMembership {
 
@@ -32,11 +32,11 @@ public final class ServerMembership {
     private final Prices prices;
     private final LongPredicate stopped;
     private final LongSupplier millis;
-    /** Types of which more lives were seen than are written. */
+    /** Types of which more lives were observed than were written. */
     private final Set<String> changed = new TreeSet<>();
 
     /**
-     * @param stopped whether a server is one that the manager has ended itself
+     * @param stopped whether the manager itself has stopped a server
      * @param millis the time of day
      */
     public ServerMembership(
@@ -48,7 +48,7 @@ public final class ServerMembership {
         this.millis = millis;
     }
 
-    /** What earlier managers have seen, and has been written. */
+    /** Loads the lives that earlier managers have observed and written. */
     public void load(List<LifeRecord> lives) {
         changed.clear();
         prices.forgetLives();
@@ -61,7 +61,10 @@ public final class ServerMembership {
         }
     }
 
-    /** Writes what was seen of lives since: of many servers that end together once for each type. */
+    /**
+     * Writes the lives that were observed since the last call: one write for each type, however many servers have
+     * ended.
+     */
     public void writeLives() {
         for (String type : changed) {
             List<LifeRecord.LifeSample> seen = prices.life(type).seen().stream()
@@ -72,7 +75,7 @@ public final class ServerMembership {
         changed.clear();
     }
 
-    /** One that reports, at an address, and takes caches. */
+    /** Returns the server at an address, if it reports and takes caches. */
     public Servers.KnownServer staying(String address, long now) {
         return servers.all()
                 .filter(server -> isAt(server, address, now) && !server.record.leaving())
@@ -85,13 +88,13 @@ public final class ServerMembership {
         return server.record.address().equals(address) && !servers.isSilent(server, now);
     }
 
-    /** Whether it has said so, or was told. */
+    /** Whether a server has reported that it leaves, or was asked to leave. */
     public boolean isToLeave(long serverId) {
         Servers.KnownServer known = servers.find(serverId);
         return known != null && known.record.leaving();
     }
 
-    /** The one at an address takes no more caches, and is to hear that it leaves. */
+    /** The server at an address takes no more caches, and is asked to leave. */
     public void drain(String address, long now) {
         Servers.KnownServer server = servers.all()
                 .filter(one -> isAt(one, address, now))
@@ -101,14 +104,16 @@ public final class ServerMembership {
                         "no memory server " + address + " reports; name one as farheap top shows it, as HOST:PORT"));
         if (!server.record.leaving()) {
             LOG.log(System.Logger.Level.INFO, "memory server " + address + " is told to leave");
-            // How long it would have lived nobody will see.
+            // How long it would have lived remains unknown.
             seen(server.record, false);
             ServerReport last = Objects.requireNonNull(server.report);
             report(last.leavingWithin(last.noticeMillis()), server.reportedAt);
         }
     }
 
-    /** One that the manager has ended itself takes no more caches from now on, whenever it says so. */
+    /**
+     * A server that the manager itself has stopped takes no more caches from now on, before it reports that it leaves.
+     */
     public void stops(Servers.KnownServer server) {
         ServerReport last = server.report;
         if (last != null && servers.find(server.record.id()) != null) {
@@ -116,7 +121,7 @@ public final class ServerMembership {
         }
     }
 
-    /** @return whether the server is other than it was */
+    /** @return whether the server's record has changed */
     public boolean report(ServerReport report, long now) {
         Servers.KnownServer before = servers.find(report.serverId());
         ServerReport last = before == null ? null : before.report;
@@ -128,7 +133,7 @@ public final class ServerMembership {
         return changed;
     }
 
-    /** What caches have on a server, as it reports it: the rest of a sentence. */
+    /** Returns what caches have on a server by its report, as the rest of a sentence. */
     private static String holdings(ServerReport report) {
         int regions =
                 report.held().values().stream().mapToInt(Integer::intValue).sum();
@@ -173,12 +178,12 @@ public final class ServerMembership {
         return true;
     }
 
-    /** @param ended of itself: else it might have lived on */
+    /** @param ended whether it has ended by itself; if not, it might have lived longer */
     private void seen(ServerRecord server, boolean ended) {
         seen(server, ended, millis.getAsLong());
     }
 
-    /** @param until the time of day up to which it was seen */
+    /** @param until the time of day until which it was observed */
     private void seen(ServerRecord server, boolean ended, long until) {
         if (server.spot()) {
             double hours = (until - server.sinceMillis()) / MILLIS_AN_HOUR;
@@ -187,7 +192,7 @@ public final class ServerMembership {
         }
     }
 
-    /** Forgets servers that are gone, and on which no cache has anything. */
+    /** Forgets servers that are gone and on which no cache has a region. */
     public void forgetGone(long now) {
         List<Servers.KnownServer> gone = servers.all()
                 .filter(server -> server.caches().isEmpty() && servers.isSilent(server, now) && servers.isGone(server))
@@ -195,7 +200,8 @@ public final class ServerMembership {
         for (Servers.KnownServer server : gone) {
             ServerRecord record = server.record;
             if (!record.leaving() && server.wasHeard) {
-                // Without a word, after its last. One that this manager never heard may have lived for any time.
+                // It ended without notice, after its last report. A server that never reported to this manager may have
+                // lived for any time, so it is not counted.
                 seen(record, true, millis.getAsLong() - (now - server.reportedAt) / NANOS_PER_MILLI);
             }
             journal.add(new StateChange.RemoveServer(record.id()));

@@ -31,26 +31,26 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The servers that a manager knows: what they last reported, what of them is caches', and so what they have to give.
- * Its user has a lock around it.
+ * The servers that a manager knows: what they last reported, which of their regions are promised to caches, and so what
+ * they have to give. Guarded by the manager's lock.
  */
 public final class Servers {
 
     /** What a cache has on a server, or has reserved there. */
     private record Promise(int regions, double threads) {}
 
-    /** One of them. */
+    /** A server. */
     public static final class KnownServer {
         public ServerRecord record;
-        /** Null until it reports to this manager. */
+        /** Null until it reports to this manager, and after another server has replaced it at its address. */
         public @Nullable ServerReport report;
 
         public long reportedAt;
-        /** For how long servers had been heard when this one was heard last. */
+        /** The manager's listening time at which this server last reported. */
         private long heardNanos;
-        /** It has reported to this manager, and {@link #reportedAt} says when it did last. */
+        /** Whether it has reported to this manager, so that {@link #reportedAt} is the time of its last report. */
         boolean wasHeard;
-        /** Its machine has ended, as the provider says. */
+        /** Whether the provider has reported the end of its machine. */
         public boolean ended;
 
         private final Map<Long, Promise> promised = new HashMap<>();
@@ -59,35 +59,35 @@ public final class Servers {
             this.record = record;
         }
 
-        /** Caches that have something there. */
+        /** Returns the caches that have regions or reserved room there. */
         public Collection<Long> caches() {
             return promised.keySet();
         }
 
-        /** Caches that have something there, and their regions. */
+        /** Returns how many of its regions are promised to caches. */
         public int promised() {
             return promised.values().stream().mapToInt(Promise::regions).sum();
         }
     }
 
-    /** A machine that has gone without a word is not waited for any longer, while others are heard. */
+    /** A server that was silent for so long, while other servers reported, counts as gone. */
     static final long GONE_NANOS = 3_600_000_000_000L;
 
     private final Map<Long, KnownServer> servers = new HashMap<>();
-    /** Which has reported last from an address. */
+    /** By address: the server that has last reported from there. */
     private final Map<String, Long> reporting = new HashMap<>();
-    /** For how long this manager has listened and heard at least one of them. */
+    /** For how long this manager has listened while at least one server reported. */
     private long heardNanos;
-    /** Those that are not silent, by their last report, the oldest first. */
+    /** Servers that are not silent, in the order of their last reports, the oldest first. */
     private final LinkedHashMap<Long, KnownServer> heard = new LinkedHashMap<>(16, 0.75f, true);
 
     private final Stock stock = new Stock();
-    /** With what is held back; the same where nothing ever is. */
+    /** With the regions that are held back; the same stock if none ever are. */
     private final Stock whole;
-    /** Regions of servers that are held back for caches on servers that leave. */
+    /** By server: regions that are held back for caches on servers that leave. */
     private Map<Long, Integer> heldBack = Map.of();
 
-    /** Caches whose regions count as free. */
+    /** Caches whose regions count as free during {@link #without}. */
     private Set<Long> without = Set.of();
 
     private final Prices prices;
@@ -96,7 +96,7 @@ public final class Servers {
     private final long silentNanos;
 
     /**
-     * @param inbox told of each server that is other than it was
+     * @param inbox forgets the expected report of each server that has changed
      * @param holdsBack whether {@link #holdBack} will be called
      */
     public Servers(Prices prices, MigrationRates rates, Inbox inbox, long silentNanos, boolean holdsBack) {
@@ -116,11 +116,12 @@ public final class Servers {
     }
 
     /**
-     * Of which servers the regions are that a cache has at an address: of one that it was told of, or of one that says
-     * that the cache has a lease there. What was on a server stays that one's when another replaces it there: a server
-     * that leaves is to be left by what is on itself.
+     * Divides the regions that a cache has at an address among the servers that are or were there. It considers the
+     * servers that the cache was given, and the one that reports a lease of the cache. If a server has replaced another
+     * at the address, the regions of the earlier server remain counted there: a cache leaves a server that leaves with
+     * the regions that are on that server itself.
      *
-     * @return empty where there is no such server
+     * @return by server; empty if there is no such server
      */
     public Map<Long, Integer> split(CacheRecord cache, RegionShare share) {
         List<KnownServer> at = at(cache, share.address());
@@ -139,7 +140,7 @@ public final class Servers {
         if (current.report != null) {
             has = Math.max(has, current.report.held().getOrDefault(cache.id(), 0));
         }
-        // No more can have come to those that are gone.
+        // The earlier servers cannot have got any further regions.
         has = Math.max(Math.min(has, share.regions()), share.regions() - others);
         int rest = share.regions() - has;
         for (Map.Entry<Long, Integer> gone : split.entrySet()) {
@@ -152,7 +153,7 @@ public final class Servers {
         return split;
     }
 
-    /** The one that is there now comes first, before those that it has replaced. */
+    /** Returns the server that is there now before those that it has replaced. */
     private List<KnownServer> at(CacheRecord cache, String address) {
         List<KnownServer> at = of(cache)
                 .filter(one -> one.record.address().equals(address))
@@ -172,10 +173,10 @@ public final class Servers {
     }
 
     /**
-     * With what the cache may have there in all, for whoever signs it: where a server has replaced another, on the one
-     * that is there now.
+     * Returns the shares by address, each with the grant to sign for all that the cache may have on its server: if a
+     * server has replaced another at the address, on the one that is there now.
      *
-     * @param regions the cache's, or what is reserved for it
+     * @param regions the cache's regions, or those that are reserved for it
      */
     public List<RegionShare> shares(CacheRecord cache, SortedMap<Long, Integer> regions) {
         Map<String, RegionShare> shares = new LinkedHashMap<>();
@@ -196,7 +197,7 @@ public final class Servers {
         return List.copyOf(shares.values());
     }
 
-    /** What a cache may have on a server in all. */
+    /** Returns how many regions a cache may have on a server, the reserved ones included. */
     private static int allowed(CacheRecord cache, long serverId) {
         return cache.regions().getOrDefault(serverId, 0) + cache.reserved().getOrDefault(serverId, 0);
     }
@@ -217,7 +218,7 @@ public final class Servers {
         return server == null ? "(forgotten)" : server.record.address();
     }
 
-    /** A server is new at its address: others that were there are there no more. */
+    /** A new server is at its address: servers that were there before are not there any more. */
     void replaces(ServerRecord server) {
         for (KnownServer one : servers.values()) {
             if (one.record.id() != server.id() && one.record.address().equals(server.address())) {
@@ -235,7 +236,7 @@ public final class Servers {
         offer(known);
     }
 
-    /** Those that are on disk, and no others: one that could not be written is new when it reports again. */
+    /** Keeps exactly the servers that are on disk: one that could not be written is new when it reports again. */
     public void load(List<ServerRecord> stored) {
         Set<Long> ids = stored.stream().map(ServerRecord::id).collect(Collectors.toUnmodifiableSet());
         List.copyOf(servers.keySet()).stream().filter(id -> !ids.contains(id)).forEach(this::remove);
@@ -257,7 +258,7 @@ public final class Servers {
         whole.remove(id);
     }
 
-    /** Of one that is known. */
+    /** Takes the report of a known server. */
     void report(KnownServer server, ServerReport report, long now) {
         server.report = report;
         server.reportedAt = now;
@@ -269,7 +270,7 @@ public final class Servers {
         offer(server);
     }
 
-    /** A cache has changed. */
+    /** A cache has changed: moves its promises from the old record to the new one. */
     public void promise(@Nullable CacheRecord before, @Nullable CacheRecord after) {
         if (before != null) {
             of(before).forEach(server -> {
@@ -298,12 +299,12 @@ public final class Servers {
         return Stream.concat(cache.regions().entrySet().stream(), cache.reserved().entrySet().stream());
     }
 
-    /** Those that have something of a cache, or room for it, and are not forgotten. */
+    /** Returns the known servers that have regions of a cache, or room reserved for it. */
     public Stream<KnownServer> of(CacheRecord cache) {
         return sharesOf(cache).map(share -> servers.get(share.getKey())).filter(Objects::nonNull);
     }
 
-    /** All caches are other ones. */
+    /** Forgets all promises, before the caches are loaded from disk. */
     public void forgetPromises() {
         servers.values().forEach(server -> server.promised.clear());
     }
@@ -335,9 +336,9 @@ public final class Servers {
     }
 
     /**
-     * Holds room back from all but caches on servers that leave.
+     * Holds room back from all caches but those on servers that leave.
      *
-     * @param regions of each server; in place of what was held back before
+     * @param regions of each server; replaces what was held back before
      */
     public void holdBack(Map<Long, Integer> regions) {
         Set<Long> changed = new HashSet<>(regions.keySet());
@@ -352,7 +353,7 @@ public final class Servers {
         }
     }
 
-    /** For whoever is refused: empty, or the rest of a sentence. */
+    /** Returns the rest of a sentence for a caller that is refused, or an empty text. */
     public String sayHeldBack() {
         long bytes = heldBack.entrySet().stream()
                 .mapToLong(held -> {
@@ -368,8 +369,8 @@ public final class Servers {
     }
 
     /**
-     * Regions that it could give to others. Of what is promised and not taken yet it does not know; of what caches
-     * without a manager take, this does not know.
+     * Returns how many regions a server could give to other caches. The server's report does not know regions that are
+     * promised but not taken yet; the manager's promises do not contain what caches without a manager take.
      */
     private int free(KnownServer server, ServerReport report) {
         long untaken = 0;
@@ -391,7 +392,7 @@ public final class Servers {
                         .sum();
     }
 
-    /** Whether something would be so if some caches had nothing, and their servers had it to give. */
+    /** Evaluates a test as if some caches had no regions, and their servers had these to give. */
     public boolean without(List<CacheRecord> gone, BooleanSupplier test) {
         without = gone.stream().map(CacheRecord::id).collect(Collectors.toUnmodifiableSet());
         gone.forEach(cache -> promise(cache, null));
@@ -403,23 +404,26 @@ public final class Servers {
         }
     }
 
-    /** Whether a cache has something that others could get. */
+    /** Whether a cache has regions that other caches could get. */
     public boolean gives(CacheRecord cache, long now) {
         return cache.regions().keySet().stream()
                 .map(servers::get)
                 .anyMatch(server -> server != null && !server.record.leaving() && !isSilent(server, now));
     }
 
-    /** Regions that caches may have of a server: of a spot server those that can leave it in time. */
+    /**
+     * Returns how many regions of a server caches may have: of a spot server, those that can leave it within its
+     * notice.
+     */
     public int usable(ServerReport report) {
         long regions = report.totalRegions();
         return (int) (report.spot() ? Math.min(regions, rates.leavable(report, prices.menu())) : regions);
     }
 
     /**
-     * Regions that a server has to give, what is held back included.
+     * Returns how many regions a server has to give, those that are held back included.
      *
-     * @param threads that each of them takes of it
+     * @param threads server threads that each of them needs
      */
     public int free(KnownServer server, double threads) {
         Offer offer = whole.find(server.record.id());
@@ -430,14 +434,14 @@ public final class Servers {
     }
 
     /**
-     * Regions that are promised to nobody, and are not held back: a server that has given some back says so a moment
-     * later.
+     * Returns how many regions are neither promised nor held back. It counts regions that a cache has given back at
+     * once, although the server reports them as free a moment later.
      */
     public int unpromised(KnownServer server) {
         return server.record.regions() - server.promised() - heldBack.getOrDefault(server.record.id(), 0);
     }
 
-    /** Prices or rates have changed, and so what servers have to give. */
+    /** Recomputes all offers after a change of prices or rates. */
     public void offerAnew() {
         List.copyOf(heard.values()).forEach(this::offer);
     }
@@ -446,7 +450,7 @@ public final class Servers {
         return server.report == null || now - server.reportedAt > silentNanos;
     }
 
-    /** Of those that report and stay. */
+    /** Returns the stock of servers that report and stay. */
     public Stock stock(long now) {
         Iterator<KnownServer> oldest = heard.values().iterator();
         while (oldest.hasNext()) {
@@ -460,13 +464,13 @@ public final class Servers {
         return stock;
     }
 
-    /** As {@link #stock}, with what is held back. */
+    /** As {@link #stock}, with the regions that are held back. */
     public Stock whole(long now) {
         stock(now);
         return whole;
     }
 
-    /** This manager has listened for some more time, in which it has run all along. */
+    /** Adds time in which this manager was running and listening. */
     public void listened(long nanos, long now) {
         if (anyHeard(now)) {
             heardNanos += nanos;
@@ -474,8 +478,9 @@ public final class Servers {
     }
 
     /**
-     * Whether a server has ended. Silence alone does not say so: another may be at its address, its machine may have
-     * ended as the provider says, or it is silent for an hour in which others were heard.
+     * Whether a server has ended. Silence alone does not prove that: another server must be at its address, the
+     * provider must have reported the end of its machine, or it must have been silent for an hour in which other
+     * servers reported.
      */
     public boolean isGone(KnownServer server) {
         return server.ended || isReplaced(server) || heardNanos - server.heardNanos > GONE_NANOS;
@@ -493,7 +498,7 @@ public final class Servers {
                 && other.record.address().equals(address);
     }
 
-    /** While no server at all is heard, it may be this process that is cut off. */
+    /** Whether any server reports. If none does, this process itself may be cut off. */
     public boolean anyHeard(long now) {
         return servers.values().stream().anyMatch(server -> !isSilent(server, now));
     }

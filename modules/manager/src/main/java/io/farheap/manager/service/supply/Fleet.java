@@ -26,31 +26,31 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The machines that a manager has started: which of them have become servers, which do nothing, and which are taken
- * back. Its user calls it with the lock; it takes that itself where the provider tells it something.
+ * The machines that a manager has started: which of them have become servers, which are unused, and which are taken
+ * back. The manager calls it with its lock; the methods of {@link ServerProvider.Listener} take that lock themselves.
  */
 public final class Fleet implements ServerProvider.Listener {
 
     private static final System.Logger LOG = System.getLogger(Fleet.class.getName());
-    /** A machine whose server has not registered after so long will not. */
+    /** A machine whose server has not registered after so long counts as lost. */
     private static final long LOST_NANOS = 600_000_000_000L;
 
-    /** A machine. */
+    /** A machine that the manager has started. */
     static final class StartedMachine {
         private final Machine machine;
-        /** The cache that waits for it, while it does; null: spare. */
+        /** The cache that waits for it, as long as it waits; null for a spare machine. */
         private @Nullable Long cacheId;
 
         private final long since;
         private @Nullable String address;
         private @Nullable String failure;
-        /** Of its server, where that reports. */
+        /** Its server, once that reports. */
         private Servers.@Nullable KnownServer server;
-        /** Since when nothing is on it; null while something is. */
+        /** Since when no cache has anything on it; null while one has. */
         private @Nullable Long emptySince;
 
         private boolean stopped;
-        /** Until when it is there, where it was taken back before its server was known. */
+        /** Until when it runs, if it was taken back before its server was known. */
         private @Nullable Long reclaimedUntil;
 
         private StartedMachine(Machine machine, @Nullable Long cacheId, long since) {
@@ -63,12 +63,12 @@ public final class Fleet implements ServerProvider.Listener {
             return machine.lot();
         }
 
-        /** It will be a server. */
+        /** Whether it is still to become a server. */
         boolean isComing() {
             return failure == null && server == null && !stopped && reclaimedUntil == null;
         }
 
-        /** Why it does not start; null where it does, or may. */
+        /** Returns why it does not start; null if it has started or may still start. */
         @Nullable
         String failure() {
             return failure;
@@ -82,24 +82,24 @@ public final class Fleet implements ServerProvider.Listener {
     private final long idleNanos;
     private final Consumer<ServerReport> reports;
     private final Map<Machine, StartedMachine> machines = new LinkedHashMap<>();
-    /** Until when a server serves that was taken back and does not know it. */
+    /** By server: until when it serves, for servers that were taken back and do not know it. */
     private final Map<Long, Long> reclaimed = new HashMap<>();
 
     /** Machines that were taken back before their servers were known. */
     private final Set<StartedMachine> reclaimedEarly = new HashSet<>();
 
     private @Nullable ServerProvider provider;
-    /** Written with the lock. */
+    /** Counts events; written with the lock. */
     private volatile long news;
 
-    /** The provider may have what it had not. */
+    /** Whether the provider may have machines that it did not have before. */
     private boolean marketChanged;
 
     private @Nullable Long failedAt;
 
     /**
-     * @param changed with {@code lock}, signalled where something may go now that did not
-     * @param reports takes what a server would say of itself, without the lock
+     * @param changed a condition of {@code lock}, signalled if an allocation that found no room may find some now
+     * @param reports takes a report in place of a server; called without the lock
      */
     public Fleet(
             Servers servers,
@@ -116,7 +116,7 @@ public final class Fleet implements ServerProvider.Listener {
         this.reports = reports;
     }
 
-    /** From now on; it owns none of it. */
+    /** Sets the provider, which this does not own. */
     public void use(ServerProvider from) {
         provider = from;
     }
@@ -133,7 +133,7 @@ public final class Fleet implements ServerProvider.Listener {
         return provider == null ? Optional.empty() : provider.cheapest(wish);
     }
 
-    /** Has {@link #marketChanged} say so when something of these can be had again. */
+    /** Sets {@link #marketChanged} when machines of these offers can be had again. */
     void watch(Collection<MachineOffer> lots) {
         if (provider != null) {
             for (MachineOffer lot : lots) {
@@ -142,7 +142,7 @@ public final class Fleet implements ServerProvider.Listener {
         }
     }
 
-    /** Whether the provider may have what it had not when this was asked last. */
+    /** Whether the provider may have machines that it did not have at the last call. */
     boolean marketChanged() {
         boolean was = marketChanged;
         marketChanged = false;
@@ -152,7 +152,7 @@ public final class Fleet implements ServerProvider.Listener {
     /**
      * Starts machines.
      *
-     * @param cacheId the cache that waits for them, null for spares
+     * @param cacheId the cache that waits for them, or null for spares
      */
     List<StartedMachine> start(Quote quote, @Nullable Long cacheId) {
         List<StartedMachine> started = new ArrayList<>();
@@ -169,14 +169,14 @@ public final class Fleet implements ServerProvider.Listener {
         return started;
     }
 
-    /** Something has changed that may help. */
+    /** Signals a change that may help a waiting cache. */
     @SuppressWarnings("NonAtomicVolatileUpdate")
     public void news() {
         news++;
         changed.signalAll();
     }
 
-    /** Changes with everything that may help a cache that waits for servers. Any thread. */
+    /** Returns a number that changes with each event that may help a cache that waits for servers. Any thread. */
     public long latest() {
         return news;
     }
@@ -186,7 +186,7 @@ public final class Fleet implements ServerProvider.Listener {
         lock.lock();
         try {
             hired.address = address;
-            // It may have reported before.
+            // The server may have reported before its address was known here.
             servers.all()
                     .filter(server ->
                             server.report != null && server.record.address().equals(address))
@@ -227,14 +227,14 @@ public final class Fleet implements ServerProvider.Listener {
         return failedAt != null && failedAt - then > 0;
     }
 
-    /** Machines that are to be spare servers and are not there yet. */
+    /** Returns machines that are to become spare servers and have not yet. */
     List<StartedMachine> comingSpares() {
         return machines.values().stream()
                 .filter(hired -> hired.isComing() && hired.cacheId == null)
                 .toList();
     }
 
-    /** A cache has got its servers, or never will: what was started for it is anybody's. */
+    /** A cache has its servers, or waits no longer: any cache may use what was started for it. */
     void release(long cacheId) {
         for (StartedMachine hired : machines.values()) {
             if (hired.cacheId != null && hired.cacheId == cacheId) {
@@ -243,7 +243,7 @@ public final class Fleet implements ServerProvider.Listener {
         }
     }
 
-    /** Servers for which caches wait. */
+    /** Returns the servers for which caches wait. */
     Set<Servers.KnownServer> meant() {
         Set<Servers.KnownServer> meant = new HashSet<>();
         for (StartedMachine hired : machines.values()) {
@@ -254,7 +254,7 @@ public final class Fleet implements ServerProvider.Listener {
         return meant;
     }
 
-    /** A server that is new has reported. */
+    /** A new server has reported. */
     public void reported(Servers.KnownServer server) {
         for (StartedMachine hired : machines.values()) {
             if (server.record.address().equals(hired.address)) {
@@ -267,16 +267,16 @@ public final class Fleet implements ServerProvider.Listener {
         news();
     }
 
-    /** Whether a server leaves because nobody needs it. */
+    /** Whether the manager has stopped a server since no cache needs it. */
     public boolean isStopped(long serverId) {
         return machines.values().stream()
                 .anyMatch(hired -> hired.stopped && hired.server != null && hired.server.record.id() == serverId);
     }
 
     /**
-     * Stops servers with nothing on them that nobody waits for.
+     * Stops servers that are empty and for which no cache waits.
      *
-     * @return those that were stopped, and do not say yet that they leave
+     * @return servers that were stopped and have not reported yet that they leave
      */
     public List<Servers.KnownServer> stopIdle(long now) {
         List<Servers.KnownServer> staying = new ArrayList<>();
@@ -308,7 +308,7 @@ public final class Fleet implements ServerProvider.Listener {
         return staying;
     }
 
-    /** What a server says, and what it does not know: that it is taken back. */
+    /** Returns a report, completed by what the server itself does not know: that it is taken back. */
     public ServerReport told(ServerReport report, long now) {
         // Nearly always there are none.
         reclaimedEarly.stream()

@@ -18,9 +18,9 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * Which machines to start for a cache that finds no room (Redy, section 6.1): of all configurations that meet its
- * objective and all region sizes the cheapest machines for what the servers that are there have no room for. Its user
- * has a lock around it.
+ * Chooses the machines to start for a cache that finds no room (Redy, section 6.1): of all configurations that meet its
+ * objective, and of all region sizes, the cheapest machines for the regions for which the existing servers have no
+ * room. Guarded by the manager's lock.
  */
 public final class MachineSelector {
 
@@ -36,7 +36,7 @@ public final class MachineSelector {
         this.rates = rates;
     }
 
-    /** For a cache that is new; empty where the provider has nothing that would do. */
+    /** Returns machines for a new cache; empty if the provider has none that would be enough. */
     public Optional<Quote> forNew(Need need) {
         return cheapest(need.candidates().stream().flatMap(candidate -> sizes().mapToObj(
                         size -> quote(need, candidate, size, missing(need, candidate, size)))));
@@ -50,15 +50,15 @@ public final class MachineSelector {
         return need.regions(regionBytes) - allocator.room(need, candidate, regionBytes);
     }
 
-    /** For more regions of a cache that is there: its need has its one configuration. */
+    /** Returns machines for further regions of an existing cache: its need has its one configuration. */
     Optional<Quote> forMore(Need need, long regionBytes, int regions) {
         return quote(need, need.candidates().getFirst(), regionBytes, regions);
     }
 
     /**
-     * For a cache that is there and will do with one of several configurations.
+     * Returns machines for an existing cache that can use one of several configurations.
      *
-     * @param lacking regions for which there is no room with a configuration
+     * @param lacking returns the regions for which there is no room with a configuration
      */
     public Optional<Quote> forChange(Need need, long regionBytes, ToIntFunction<AllocationCandidate> lacking) {
         return cheapest(need.candidates().stream()
@@ -71,7 +71,7 @@ public final class MachineSelector {
                         .thenComparingInt(quote -> quote.machines().size()));
     }
 
-    /** For regions of a size, on machines that stay, with cores for so many server threads each. */
+    /** Returns machines for regions of a size that stay, with cores for so many server threads for each region. */
     Optional<Quote> forSpares(long regionBytes, int regions, double threads) {
         return fleet.cheapest(new CapacityRequest(
                 regions, lot -> lot.spot() || lot.regionBytes() != regionBytes ? 0 : withCores(lot, threads), _ -> 0));
@@ -95,7 +95,7 @@ public final class MachineSelector {
                 lot -> lot.regions() * prices.risk(lot.kind(), need.hours())));
     }
 
-    /** Of a cache's regions, on a machine that nobody else is on. */
+    /** Returns how many of a cache's regions have room on a machine that no other cache uses. */
     private int room(MachineOffer lot, Need need, AllocationCandidate candidate, int total) {
         boolean forEver = need.hours() == Double.POSITIVE_INFINITY;
         NetworkLocation place = NetworkLocation.parse(lot.place());

@@ -17,18 +17,20 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Servers that are started for caches which find no room: for an allocation or another capacity or objective, which
- * wait for them, and for what is on a server that leaves. Its user calls it with the lock, which is given up while
- * something waits.
+ * Starts servers for caches that find no room: for allocations and for other capacities or objectives, of which the
+ * calls wait for the servers, and for regions on servers that leave. The manager calls it with its lock, which is
+ * released while a call waits.
  */
 public final class ServerProvisioner {
 
-    /** Less than a client waits for an answer: it is told to ask again. */
+    /**
+     * How long a call waits at most; then the client has to ask again. It is less than a client waits for an answer.
+     */
     public static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(3);
-    /** So often machines are started anew where others did not come. */
+    /** How often machines are started again if earlier ones did not become servers. */
     private static final int ATTEMPTS = 3;
 
-    /** What a cache waits for. */
+    /** The servers for which a cache waits. */
     private static final class Recruit {
         private final long deadline;
         private final List<Fleet.StartedMachine> machines = new ArrayList<>();
@@ -65,15 +67,15 @@ public final class ServerProvisioner {
     }
 
     /**
-     * Starts servers for a cache that is new, or to be another, and waits until something has changed, so that it is
-     * worth to try again.
+     * Starts servers for a new or changed cache and waits until something has changed, so that another attempt is
+     * worthwhile.
      *
-     * @param quotes which
+     * @param quotes returns the machines to start
      * @param refused why it does not get what it needs now
-     * @param seen {@link Fleet#latest} before that was so
-     * @param until as {@code nanoTime}: then it is told to ask again
-     * @throws ControlException OUT_OF_MEMORY where no server will come, or none came in time; BUSY where it is to ask
-     *     again
+     * @param seen {@link Fleet#latest} before the attempt that was refused
+     * @param until as {@code nanoTime}: then the client has to ask again
+     * @throws ControlException OUT_OF_MEMORY if no server will come, or none came in time; BUSY if the client has to
+     *     ask again
      */
     public void await(long cacheId, Supplier<Optional<Quote>> quotes, ControlException refused, long seen, long until) {
         if (!fleet.canStart()) {
@@ -103,11 +105,11 @@ public final class ServerProvisioner {
     }
 
     /**
-     * Waits until something has changed, where caches are ended for one that finds no room.
+     * Waits until something has changed, if caches are being ended for one that finds no room.
      *
      * @param seen as {@link #await}
      * @param until as {@link #await}
-     * @throws ControlException BUSY where it is to ask again
+     * @throws ControlException BUSY if the client has to ask again
      */
     public void awaitRoom(long cacheId, long seen, long until) {
         boolean late = fleet.latest() == seen ? !awaitNews(until) : System.nanoTime() - until >= 0;
@@ -123,7 +125,7 @@ public final class ServerProvisioner {
                 Code.BUSY, "servers are being started for cache " + Caches.hex(cacheId) + "; ask again");
     }
 
-    /** Who calls looks again at what there is, and asks again where it was woken for nothing. */
+    /** The caller examines the state again, and waits again if it was woken without need. */
     @SuppressWarnings("WaitNotInLoop")
     private boolean awaitNews(long until) {
         try {
@@ -145,7 +147,7 @@ public final class ServerProvisioner {
         return true;
     }
 
-    /** Starts servers for what has nowhere to go, where the provider has any. */
+    /** Starts servers for regions on leaving servers for which there is no room, if the provider has any. */
     public void help(List<PlannedMoves.StuckCache> stuck, long millis) {
         for (PlannedMoves.StuckCache one : stuck) {
             long cacheId = one.cache().id();
@@ -158,7 +160,7 @@ public final class ServerProvisioner {
         }
     }
 
-    /** Those of clients that do not ask again. */
+    /** Forgets the waits of clients that do not ask again. */
     public void forgetLate(long now) {
         for (Map.Entry<Long, Recruit> each : Map.copyOf(recruits).entrySet()) {
             // A client may be about to ask once more.
@@ -168,7 +170,7 @@ public final class ServerProvisioner {
         }
     }
 
-    /** A cache has its servers, or wants them no more. */
+    /** A cache has its servers, or does not want them any more. */
     public void forget(long cacheId) {
         if (recruits.remove(cacheId) != null) {
             fleet.release(cacheId);

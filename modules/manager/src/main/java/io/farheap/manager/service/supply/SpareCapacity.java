@@ -15,15 +15,17 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Keeps room for what is on servers that leave (Redy, section 6.2: provisioning a server may take longer than the
- * notice, so a manager could hold some that are ready). For each region size that is as much as the largest servers
- * have, so many of them as there are to be spares: of all servers or, where a provider starts more, of those with
- * caches on them. Its user has a lock around it.
+ * Keeps room for regions on servers that leave (Redy, section 6.2: provisioning a server may take longer than the
+ * notice, so a manager can keep some ready). For each region size the room is that of the largest servers, as many of
+ * them as there are to be spares: of all servers or, if a provider starts more, of the servers with caches on them.
+ * Guarded by the manager's lock.
  */
 public final class SpareCapacity {
 
     private static final System.Logger LOG = System.getLogger(SpareCapacity.class.getName());
-    /** Between two attempts, where machines do not start or cannot be had; unless the provider says that they can. */
+    /**
+     * Time between two attempts if machines do not start or cannot be had, unless the provider notifies that they can.
+     */
     private static final long PAUSE_NANOS = 5_000_000_000L;
 
     private final int count;
@@ -32,11 +34,11 @@ public final class SpareCapacity {
     private final Fleet fleet;
     private final MachineSelector shopping;
     private boolean stale;
-    /** What could not be had, regions by their size, and when it was asked for. */
+    /** By region size: regions that could not be had when they were last asked for. */
     private Map<Long, Integer> lacking = Map.of();
 
     private long askedAt;
-    /** The log has heard that there is not enough. */
+    /** Whether the log has said that there is not enough. */
     private boolean said;
 
     public SpareCapacity(int count, Servers servers, Caches caches, Fleet fleet, MachineSelector shopping) {
@@ -47,19 +49,19 @@ public final class SpareCapacity {
         this.shopping = shopping;
     }
 
-    /** A server is new, or other than it was. */
+    /** A server is new, or has changed. */
     public void changed() {
         stale = true;
     }
 
-    /** Before room is given away: what is new may have to be held back. */
+    /** Called before room is given away: room of a new server may have to be held back. */
     public void refresh(long now) {
         if (stale) {
             keep(now);
         }
     }
 
-    /** Chooses what is held back, and has servers started where that is not enough. */
+    /** Chooses what is held back, and starts servers if that is not enough. */
     public void keep(long now) {
         stale = false;
         if (count == 0) {
@@ -81,7 +83,7 @@ public final class SpareCapacity {
         start(missing, now);
     }
 
-    /** Regions of each size. */
+    /** Returns how many regions of each size are to be spare. */
     private Map<Long, Integer> wanted(List<Servers.KnownServer> there) {
         Map<Long, Integer> wanted = new TreeMap<>();
         there.stream()
@@ -100,7 +102,7 @@ public final class SpareCapacity {
                                 .mapToInt(Integer::intValue)
                                 .sum()));
         if (wanted.isEmpty() && fleet.canStart()) {
-            // Nobody is here yet: as many of the cheapest servers.
+            // No server has caches yet: the room of as many of the cheapest machines.
             fleet.menu().stream()
                     .filter(lot -> !lot.spot())
                     .min(Comparator.comparingDouble(MachineOffer::price))
@@ -109,7 +111,7 @@ public final class SpareCapacity {
         return wanted;
     }
 
-    /** @return what is missing */
+    /** @return how many regions are missing */
     private int hold(List<Servers.KnownServer> there, long regionBytes, int regions, Map<Long, Integer> held) {
         double threads = threads(regionBytes);
         Set<Servers.KnownServer> meant = fleet.meant();
@@ -174,7 +176,7 @@ public final class SpareCapacity {
         });
     }
 
-    /** Of the server that needs most of them for a region. */
+    /** Returns the server threads for a region of the cache that needs most of them. */
     private double threads(long regionBytes) {
         return caches.all().stream()
                 .filter(cache -> cache.regionBytes() == regionBytes)
