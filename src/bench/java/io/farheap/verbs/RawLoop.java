@@ -13,9 +13,9 @@ import java.nio.file.Path;
 
 /**
  * Repeats one operation from C: the baseline of benchmarks for Java, on the same queue pair, in the same process and
- * thread. No other code may use the queue pair and the completion queue meanwhile. The loop, {@code
- * src/bench/native/raw_loop.c}, is in a library of its own beside this class; a call is many operations, and the loop
- * reads the clock itself.
+ * thread. No other code may use the queue pair and the completion queue meanwhile. The loop,
+ * {@code src/bench/native/raw_loop.c}, is in a library of its own beside this class; a call is many operations, and the
+ * loop reads the clock itself.
  */
 public final class RawLoop implements AutoCloseable {
 

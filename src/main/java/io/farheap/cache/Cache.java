@@ -42,9 +42,9 @@ import org.jspecify.annotations.Nullable;
  * through {@linkplain #openSession sessions}, move it with {@link #retire}, end it with {@link #delete}. Any thread may
  * call.
  *
- * <p>A cache with {@link CacheBuilder#resilience} survives the loss of servers: its pages are coded over several,
- * and lost parts are regenerated (Hydra). It has no regions to move; methods that it does not support throw {@link
- * UnsupportedOperationException}.
+ * <p>A cache with {@link CacheBuilder#resilience} survives the loss of servers: its pages are coded over several, and
+ * lost parts are regenerated (Hydra). It has no regions to move; methods that it does not support throw
+ * {@link UnsupportedOperationException}.
  */
 public abstract sealed class Cache implements AutoCloseable permits RegionCache, CodedCache {
 
@@ -96,8 +96,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
 
     /**
      * Opens a session, which belongs to the first thread that uses it. It makes new connections to all servers, so it
-     * can replace a session whose connection failed; requests to a server that cannot be reached end with {@link
-     * Status#LOST}.
+     * can replace a session whose connection failed; requests to a server that cannot be reached end with
+     * {@link Status#LOST}.
      */
     public final CacheSession openSession() {
         checkOpen();
@@ -117,8 +117,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     abstract SessionCore open(@Nullable OperationLatency recorder);
 
     /**
-     * Opens a session whose methods return futures, with a thread of its own: more comfortable and slower than {@link
-     * #openSession}. It is closed with the cache.
+     * Opens a session whose methods return futures, with a thread of its own: more comfortable and slower than
+     * {@link #openSession}. It is closed with the cache.
      */
     public final FutureCacheSession openFutureSession() {
         FutureCacheSession session =

@@ -253,8 +253,8 @@ public final class CacheBuilder {
      * The cache's objective: the cache runs with the cheapest configuration that meets it by its {@linkplain #model
      * model}, in place of the threads, batch and queue depth of {@link #configuration}. {@link Cache#explanation} names
      * the configuration; the application should use as many sessions, each with a thread of its own, as it has client
-     * threads. The cache's performance is watched, so requests are timed, with {@link LatencyTracking#SPARSE} if {@link
-     * #trackLatency} is not set.
+     * threads. The cache's performance is watched, so requests are timed, with {@link LatencyTracking#SPARSE} if
+     * {@link #trackLatency} is not set.
      */
     public CacheBuilder slo(Slo objective) {
         this.slo = objective;

@@ -103,11 +103,11 @@ public final class CacheSession implements AutoCloseable {
     }
 
     /**
-     * Reads many records of one length into a registered buffer: record {@code i} from {@code addresses[i]} to {@code
-     * offset + i * length}. They are one request, with one callback when all have been read, and no order among them.
-     * They are sent to each server as one list, or in its batches, so a record costs a fraction of a request of its
-     * own. A later request waits only for the records that it overlaps: if a migration holds others, it may be called
-     * back before this one.
+     * Reads many records of one length into a registered buffer: record {@code i} from {@code addresses[i]} to
+     * {@code offset + i * length}. They are one request, with one callback when all have been read, and no order among
+     * them. They are sent to each server as one list, or in its batches, so a record costs a fraction of a request of
+     * its own. A later request waits only for the records that it overlaps: if a migration holds others, it may be
+     * called back before this one.
      *
      * @param addresses in the cache; not kept
      * @param count how many records, from 1 to half of {@link CacheBuilder#requests}; up to the queue depth they are
@@ -240,8 +240,8 @@ public final class CacheSession implements AutoCloseable {
      *
      * <p>The call takes effect after earlier requests and calls of the session that its footprint overlaps, and later
      * ones take effect after it; two that only read do not wait for each other. If an earlier one is still in the way,
-     * this returns false. Calls are called back as they finish. A procedure that was registered as {@link
-     * Procedures#UNORDERED} waits for no request, and no request waits for it.
+     * this returns false. Calls are called back as they finish. A procedure that was registered as
+     * {@link Procedures#UNORDERED} waits for no request, and no request waits for it.
      *
      * <p>A call runs at most once. If its server or connection is lost meanwhile, it ends as {@code LOST}, once it can
      * no longer take effect. A call of a procedure that only reads may be repeated.
@@ -319,10 +319,10 @@ public final class CacheSession implements AutoCloseable {
 
     /**
      * Calls a procedure many times: call {@code i} on the server that has {@code addresses[i]}, with the arguments at
-     * {@code argumentsAt + i * argumentBytes}, the result at {@code resultAt + i * resultBytes}, and the token {@code
-     * token + i}. They are sent to each server in batches. Either all are accepted, or none. There is no order among
-     * them, and each has a callback of its own, as it finishes. Otherwise each is as {@link #call(Procedure, long,
-     * long, long, Buffer, long, int, long, int, CallCompletion, long) call} makes it.
+     * {@code argumentsAt + i * argumentBytes}, the result at {@code resultAt + i * resultBytes}, and the token
+     * {@code token + i}. They are sent to each server in batches. Either all are accepted, or none. There is no order
+     * among them, and each has a callback of its own, as it finishes. Otherwise each is as {@link #call(Procedure,
+     * long, long, long, Buffer, long, int, long, int, CallCompletion, long) call} makes it.
      *
      * @param addresses in the cache; not kept
      * @param count how many calls, from 1 to 64

@@ -73,8 +73,8 @@ public final class FutureCacheSession implements AutoCloseable {
      * Reads {@code destination.byteSize()} bytes. The segment must be accessible to all threads: on the heap, global,
      * automatic, or from a shared arena.
      *
-     * @return completes when the data is in the segment, or exceptionally with {@link CacheException}, {@link
-     *     IndexOutOfBoundsException}, {@link IllegalArgumentException} or {@link IllegalStateException}
+     * @return completes when the data is in the segment, or exceptionally with {@link CacheException},
+     *     {@link IndexOutOfBoundsException}, {@link IllegalArgumentException} or {@link IllegalStateException}
      */
     public CompletableFuture<Void> read(long address, MemorySegment destination) {
         return submit(false, address, destination);

@@ -3,9 +3,9 @@
  * configures, moves and deletes a cache; {@link io.farheap.cache.CacheSession} takes its requests.
  *
  * <p>This package contains the types that an application calls and implements. The packages below it do the work;
- * {@link io.farheap.cache.order}, for example, keeps the order of requests. Not here: how bytes get to a server ({@link
- * io.farheap.remote}), where regions are ({@link io.farheap.migration}), which configuration an objective needs ({@link
- * io.farheap.slo}).
+ * {@link io.farheap.cache.order}, for example, keeps the order of requests. Not here: how bytes get to a server
+ * ({@link io.farheap.remote}), where regions are ({@link io.farheap.migration}), which configuration an objective needs
+ * ({@link io.farheap.slo}).
  */
 @NullMarked
 package io.farheap.cache;

@@ -85,9 +85,7 @@ public final class WatermarkExchange implements AutoCloseable {
         peerKey = remoteKey;
     }
 
-    /**
-     * The peer's latest mark, loaded with acquire: everything that the peer wrote here before that mark is visible.
-     */
+    /** The peer's latest mark, loaded with acquire: everything that the peer wrote here before that mark is visible. */
     public long theirs() {
         return (long) WORD.getAcquire(memory.segment(), 0L);
     }

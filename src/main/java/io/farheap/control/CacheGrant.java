@@ -4,8 +4,8 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 
 /**
- * The permission of a cache manager for a cache to hold regions on a memory server. It is valid only as a {@link
- * SignedGrant}.
+ * The permission of a cache manager for a cache to hold regions on a memory server. It is valid only as a
+ * {@link SignedGrant}.
  *
  * @param cacheId of the cache
  * @param serverId of one process of a server; no other process has that number

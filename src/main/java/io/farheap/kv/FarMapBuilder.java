@@ -120,8 +120,8 @@ public final class FarMapBuilder {
 
     /**
      * The policy that decides which objects are evicted: {@code adaptive}, the default; {@code paper}, which learns how
-     * much to follow LRU and LFU; or one or several {@linkplain io.farheap.kv.policy.Policies#names policies}, separated
-     * by commas, which it learns to weigh. Only for creating a map.
+     * much to follow LRU and LFU; or one or several {@linkplain io.farheap.kv.policy.Policies#names policies},
+     * separated by commas, which it learns to weigh. Only for creating a map.
      *
      * @throws IllegalArgumentException if there is no such policy, or maps cannot use it
      */

@@ -115,8 +115,9 @@ public final class MapSession implements AutoCloseable {
 
     /**
      * Begins to add to a number: a value of 8 bytes, little-endian, which keeps its time to live. The callback receives
-     * the sum. It ends as {@link KvStatus#ABSENT} if the map does not have the key, and as {@link
-     * KvStatus#NOT_A_NUMBER} if the value has another length. To begin at 0, {@link #add add} a value of 0 first.
+     * the sum. It ends as {@link KvStatus#ABSENT} if the map does not have the key, and as
+     * {@link KvStatus#NOT_A_NUMBER} if the value has another length. To begin at 0, {@link #add add} a value of 0
+     * first.
      *
      * @param delta is added modulo 2^64
      */

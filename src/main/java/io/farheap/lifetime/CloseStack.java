@@ -3,9 +3,7 @@ package io.farheap.lifetime;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/**
- * Closes what was opened, the latest first, and each even if another close throws, unless {@link #keep} was called.
- */
+/** Closes what was opened, the latest first, and each even if another close throws, unless {@link #keep} was called. */
 public final class CloseStack implements AutoCloseable {
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();

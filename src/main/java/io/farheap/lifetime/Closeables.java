@@ -36,9 +36,7 @@ public final class Closeables {
         }
     }
 
-    /**
-     * Closes resources that were opened before a failure; exceptions of their closes are suppressed in the failure.
-     */
+    /** Closes resources that were opened before a failure; exceptions of their closes are suppressed in the failure. */
     public static void after(Throwable failure, @Nullable AutoCloseable... resources) {
         try {
             all(resources);

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * regions on which server, and notifies clients when a server is about to leave. It is not on the data path: a cache
  * reads, writes and moves even if every manager is down; only new allocations wait.
  *
- * <p>A manager implements it, and {@code ManagerClient} does over gRPC. Thread-safe. Every method throws {@link
- * ControlException}; after UNAVAILABLE and DEADLINE_EXCEEDED a call may or may not have taken effect, and may be
+ * <p>A manager implements it, and {@code ManagerClient} does over gRPC. Thread-safe. Every method throws
+ * {@link ControlException}; after UNAVAILABLE and DEADLINE_EXCEEDED a call may or may not have taken effect, and may be
  * repeated: each method states why that is harmless.
  */
 public interface CacheManager {
@@ -44,12 +44,12 @@ public interface CacheManager {
     long hello(int protocolVersion);
 
     /**
-     * Finds servers for a cache, all or nothing, and records that it has them. Repeated with the same {@linkplain
-     * CacheRequest#cacheId id}, it returns the cache's allocation.
+     * Finds servers for a cache, all or nothing, and records that it has them. Repeated with the same
+     * {@linkplain CacheRequest#cacheId id}, it returns the cache's allocation.
      *
-     * @throws ControlException OUT_OF_MEMORY, with the amount that is available, or that it exceeds the tenant's {@link
-     *     Quota}; INVALID_ARGUMENT; BUSY while servers are being started for it, or expired caches give up their room:
-     *     a repeated call waits further, until it has servers or throws OUT_OF_MEMORY
+     * @throws ControlException OUT_OF_MEMORY, with the amount that is available, or that it exceeds the tenant's
+     *     {@link Quota}; INVALID_ARGUMENT; BUSY while servers are being started for it, or expired caches give up their
+     *     room: a repeated call waits further, until it has servers or throws OUT_OF_MEMORY
      */
     Allocation allocate(CacheRequest request);
 
@@ -88,9 +88,9 @@ public interface CacheManager {
     Allocation reserve(long cacheId, String server, int regions);
 
     /**
-     * A client reports the state of its cache: after a {@link Reclaim}, to which servers it has moved; after {@link
-     * #reallocate}, its new state, or that it stays as it was; or that it has become smaller. Room that was reserved
-     * and is not among the shares is given up. Repeated with the same values, it changes nothing.
+     * A client reports the state of its cache: after a {@link Reclaim}, to which servers it has moved; after
+     * {@link #reallocate}, its new state, or that it stays as it was; or that it has become smaller. Room that was
+     * reserved and is not among the shares is given up. Repeated with the same values, it changes nothing.
      *
      * @param generation of the reclaim or of the reallocation; for a cache that has become smaller, the last one that
      *     the client knows

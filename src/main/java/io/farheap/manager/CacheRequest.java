@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param capacity bytes
  * @param lifetimeMillis how long it is needed; 0 for ever
  * @param place of the client, in the form of a server's: DC/CLUSTER/RACK; empty if unknown
- * @param candidates the configurations that meet its objective, of which the manager chooses one; {@link
- *     AllocationCandidate#ANY} for a cache without an objective
+ * @param candidates the configurations that meet its objective, of which the manager chooses one;
+ *     {@link AllocationCandidate#ANY} for a cache without an objective
  * @param tenant its owner, as {@link Tenant#name(String)} returns it
  */
 public record CacheRequest(

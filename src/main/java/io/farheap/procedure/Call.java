@@ -5,17 +5,17 @@ package io.farheap.procedure;
  * by cache addresses. There is no clock, thread, object or I/O.
  *
  * <p>A procedure is a class with {@code public static int run(Call)}, whose value is returned to the caller. It is
- * written in a subset of Java (docs/guide/procedures.md): static methods, primitives, this interface and pure methods of
- * {@code Math}, {@code Integer}, {@code Long}, {@code Float} and {@code Double}.
+ * written in a subset of Java (docs/guide/procedures.md): static methods, primitives, this interface and pure methods
+ * of {@code Math}, {@code Integer}, {@code Long}, {@code Float} and {@code Double}.
  *
  * <p>Values are little-endian and need no alignment, except for atomics. An access that is not allowed ends the call
  * with a status of {@link CallStatus}; values that it stored before stay. An access that crosses from one region of the
  * cache into the next ends it with {@link CallStatus#SPLIT}.
  *
- * <p><b>Atomicity.</b> Loads and stores of aligned words (8 bytes) are atomic. {@link #compareAndSet}, {@link
- * #getAndAdd} and {@link #compareAndSetAll} are atomic among all procedures, and with one-sided READs and WRITEs of
- * whole words; they are not atomic with the atomics of a NIC. Loads, stores and READs may see some words of a {@link
- * #compareAndSetAll} before it and some after it.
+ * <p><b>Atomicity.</b> Loads and stores of aligned words (8 bytes) are atomic. {@link #compareAndSet},
+ * {@link #getAndAdd} and {@link #compareAndSetAll} are atomic among all procedures, and with one-sided READs and WRITEs
+ * of whole words; they are not atomic with the atomics of a NIC. Loads, stores and READs may see some words of a
+ * {@link #compareAndSetAll} before it and some after it.
  */
 public interface Call {
 

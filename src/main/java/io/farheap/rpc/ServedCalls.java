@@ -24,9 +24,7 @@ final class ServedCalls implements AutoCloseable {
     private final PendingCalls pending;
 
     private final RpcHandler[] handler;
-    /**
-     * The handler found last, and the one that it named for this thread: most calls of a ring are of one operation.
-     */
+    /** The handler found last, and the one that it named for this thread: most calls of a ring are of one operation. */
     private @Nullable RpcHandler found;
 
     private @Nullable RpcHandler own;

@@ -2,6 +2,7 @@ package io.farheap.slo;
 
 import java.util.ArrayList;
 import java.util.List;
+
 /**
  * The reason for the choice of a configuration.
  *

@@ -150,9 +150,9 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * Opens a session with a name, under which checkpoints record how many operations it has done. {@link
-     * StoreSession#serial} continues where the last session of that name ended, or, in a recovered store, at the number
-     * of operations that were recovered.
+     * Opens a session with a name, under which checkpoints record how many operations it has done.
+     * {@link StoreSession#serial} continues where the last session of that name ended, or, in a recovered store, at the
+     * number of operations that were recovered.
      *
      * @param name no other open session may have it
      */
@@ -193,14 +193,14 @@ public final class FarStore implements AutoCloseable {
 
     /**
      * The store as a map of objects, for any thread, also a virtual one. Calls block, and use sessions that the store
-     * keeps for them. The store must have been made for keys and values of any length ({@link
-     * FarStoreBuilder#records}). The map needs no closing; once the store is closed, calls throw {@link
-     * IllegalStateException}, and if its device fails, {@link StoreException}.
+     * keeps for them. The store must have been made for keys and values of any length
+     * ({@link FarStoreBuilder#records}). The map needs no closing; once the store is closed, calls throw
+     * {@link IllegalStateException}, and if its device fails, {@link StoreException}.
      *
      * <p>Each call but {@code putAll}, {@code replaceAll}, {@code clear} and {@code forEach} takes effect at one
-     * moment. {@code put}, {@code putIfAbsent}, {@code replace} and {@code remove} are one {@linkplain
-     * StoreSession#update update}. {@code compute}, {@code merge} and similar methods read the value, call the
-     * function, which may block and may use the map, and then update. If another thread has changed the value
+     * moment. {@code put}, {@code putIfAbsent}, {@code replace} and {@code remove} are one
+     * {@linkplain StoreSession#update update}. {@code compute}, {@code merge} and similar methods read the value, call
+     * the function, which may block and may use the map, and then update. If another thread has changed the value
      * meanwhile, they call the function again, so it may be called more than once. Two values are equal if their bytes
      * are.
      *
@@ -441,14 +441,14 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * Ends sessions, takes a last checkpoint if there is a {@linkplain FarStoreBuilder#directory directory} ({@link
-     * FarStoreBuilder#checkpointOnClose}), and frees memory. Any thread may call this, but not within a callback, an
-     * update, a visitor, a listener to maintenance, or an action of a future that runs on its session's thread: there
-     * it throws, and changes nothing. The device stays open. Operations, polls, scans, compactions and checkpoints that
-     * are under way end first, as do calls of maps and operations that were submitted to sessions of futures; later
-     * ones throw {@link IllegalStateException}. If another thread was the last to use a session and has not released
-     * it, that thread has to close the session, before the device is closed. Pending operations of all other sessions
-     * are called back here.
+     * Ends sessions, takes a last checkpoint if there is a {@linkplain FarStoreBuilder#directory directory}
+     * ({@link FarStoreBuilder#checkpointOnClose}), and frees memory. Any thread may call this, but not within a
+     * callback, an update, a visitor, a listener to maintenance, or an action of a future that runs on its session's
+     * thread: there it throws, and changes nothing. The device stays open. Operations, polls, scans, compactions and
+     * checkpoints that are under way end first, as do calls of maps and operations that were submitted to sessions of
+     * futures; later ones throw {@link IllegalStateException}. If another thread was the last to use a session and has
+     * not released it, that thread has to close the session, before the device is closed. Pending operations of all
+     * other sessions are called back here.
      *
      * @throws StoreException if operations since the last checkpoint could not be made durable, since the device failed
      *     or a session with a name has updates pending for which its thread has not polled; the store is closed

@@ -28,11 +28,11 @@ import org.jspecify.annotations.Nullable;
  * operations on one key see {@link StoreSession}; an application that needs an order waits for the future. Each
  * operation allocates, copies, and is handed over between threads: use a {@link StoreSession} if nanoseconds count.
  *
- * <p>A store whose keys and values have 8 bytes each takes arrays of 8 bytes, little-endian. A future fails with {@link
- * StoreException} if the device fails or has lost a record, with {@link IllegalArgumentException} if a key or value
- * does not fit, with the exception that an {@link Update} throws, with {@link OutOfMemoryError} if there is no memory
- * for the operation, for example in an index that grows, and with {@link IllegalStateException} once this object or its
- * store is closed.
+ * <p>A store whose keys and values have 8 bytes each takes arrays of 8 bytes, little-endian. A future fails with
+ * {@link StoreException} if the device fails or has lost a record, with {@link IllegalArgumentException} if a key or
+ * value does not fit, with the exception that an {@link Update} throws, with {@link OutOfMemoryError} if there is no
+ * memory for the operation, for example in an index that grows, and with {@link IllegalStateException} once this object
+ * or its store is closed.
  */
 public final class FutureStoreSession implements AutoCloseable {
 

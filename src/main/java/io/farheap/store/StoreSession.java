@@ -28,18 +28,18 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 /**
- * Reads and changes a {@link FarStore}: for one thread at a time. Operations return at once, with a {@link
- * StoreStatus}. An operation that returns {@link StoreStatus#PENDING} has its record on the device; it continues in
- * {@link #poll}, which calls its completion on the thread that polls. An operation that returns {@link
- * StoreStatus#FULL} has done nothing: poll, then try again. Operations do not allocate.
+ * Reads and changes a {@link FarStore}: for one thread at a time. Operations return at once, with a
+ * {@link StoreStatus}. An operation that returns {@link StoreStatus#PENDING} has its record on the device; it continues
+ * in {@link #poll}, which calls its completion on the thread that polls. An operation that returns
+ * {@link StoreStatus#FULL} has done nothing: poll, then try again. Operations do not allocate.
  *
  * <p>Operations on one key that are not pending take effect in the order of the calls. A pending operation takes effect
  * at some moment before its completion is called; an application that needs an order waits for that. For other
  * sessions, each operation takes effect at one moment, also on values longer than 8 bytes.
  *
  * <p>After the session or its store is closed, each call throws {@link IllegalStateException} and does nothing. If the
- * store was closed first, the session's thread still calls {@link #close}, which ends pending operations with {@link
- * StoreStatus#CLOSED}; it may be called again.
+ * store was closed first, the session's thread still calls {@link #close}, which ends pending operations with
+ * {@link StoreStatus#CLOSED}; it may be called again.
  *
  * <p>A {@link BlockingStoreSession} has the same operations as blocking calls.
  */
@@ -374,8 +374,8 @@ public final class StoreSession implements AutoCloseable {
     }
 
     /**
-     * Waits until a poll may make progress, or until there may be room for an operation that returned {@link
-     * StoreStatus#FULL}; some milliseconds at most.
+     * Waits until a poll may make progress, or until there may be room for an operation that returned
+     * {@link StoreStatus#FULL}; some milliseconds at most.
      */
     public void awaitProgress() {
         if (pending() > 0) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The segments of a {@link MemoryDevice}: each is allocated when it is first appended to, and freed when the log's
- * beginning has passed it. Any thread; a copy to or from a segment that is freed meanwhile throws {@link
- * IllegalStateException}.
+ * beginning has passed it. Any thread; a copy to or from a segment that is freed meanwhile throws
+ * {@link IllegalStateException}.
  */
 final class MemoryLog {
 

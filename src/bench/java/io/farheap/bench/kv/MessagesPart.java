@@ -13,8 +13,8 @@ import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 
 /**
- * Measures the operations that each kind of request posts, and its time beside a bare loop that posts the same ({@link
- * CostFloor}), in turns. Counts do not depend on the machine, times do.
+ * Measures the operations that each kind of request posts, and its time beside a bare loop that posts the same
+ * ({@link CostFloor}), in turns. Counts do not depend on the machine, times do.
  */
 final class MessagesPart {
 

@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A benchmark's figures with their origin, as one JSON object: {@code device}, {@code model}, {@code cores}, {@code
- * command}, the fields of the {@linkplain #summary() summary}, and {@code rows}. One thread at a time.
+ * A benchmark's figures with their origin, as one JSON object: {@code device}, {@code model}, {@code cores},
+ * {@code command}, the fields of the {@linkplain #summary() summary}, and {@code rows}. One thread at a time.
  */
 public final class BenchReport {
 

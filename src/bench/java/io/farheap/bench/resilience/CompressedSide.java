@@ -27,10 +27,10 @@ import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two copies of each page, compressed (Hydra, FAST '22, section 2.2): eight bytes of length, and the output of {@link
- * Deflater#BEST_SPEED}, or the page itself if that is not shorter. Clients also know each page's length, so they read
- * no more than that. A copy that does not decompress ends a request as {@link CodedStatus#CORRUPT}; there is no other
- * check.
+ * Two copies of each page, compressed (Hydra, FAST '22, section 2.2): eight bytes of length, and the output of
+ * {@link Deflater#BEST_SPEED}, or the page itself if that is not shorter. Clients also know each page's length, so they
+ * read no more than that. A copy that does not decompress ends a request as {@link CodedStatus#CORRUPT}; there is no
+ * other check.
  */
 final class CompressedSide implements FarSide {
 

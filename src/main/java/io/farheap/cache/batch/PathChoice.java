@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
  *
  * <p>Sizes between two powers of two form a class. Each class has a trial: windows of a number of records, which use
  * the two paths alternately. The least time of each path counts, since disturbances make a window only longer. After
- * the trial the class uses the better path for a number of windows, which doubles each time up to {@value
- * #LONGEST_HOLD}; then the next trial begins. One thread at a time; allocates nothing.
+ * the trial the class uses the better path for a number of windows, which doubles each time up to
+ * {@value #LONGEST_HOLD}; then the next trial begins. One thread at a time; allocates nothing.
  */
 public final class PathChoice {
 

@@ -19,13 +19,13 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's requests in batched mode: small ones go into batches, large ones take the one-sided path, through {@link
- * SessionEngine}; for sizes in between, {@link PathChoice} measures which path is better. The session calls this inside
- * its gate, in place of the engine.
+ * A session's requests in batched mode: small ones go into batches, large ones take the one-sided path, through
+ * {@link SessionEngine}; for sizes in between, {@link PathChoice} measures which path is better. The session calls this
+ * inside its gate, in place of the engine.
  *
- * <p><b>Order.</b> A server executes the requests in batches in the order of issue. Between the paths: a small
- * request that may overlap a one-sided request which has not been called back takes the one-sided path too, behind it.
- * A one-sided request that may overlap a request in an unanswered batch waits in the engine's queue until the batch is
+ * <p><b>Order.</b> A server executes the requests in batches in the order of issue. Between the paths: a small request
+ * that may overlap a one-sided request which has not been called back takes the one-sided path too, behind it. A
+ * one-sided request that may overlap a request in an unanswered batch waits in the engine's queue until the batch is
  * answered ({@link PartPoster.Barrier}). {@link IssueOrder} keeps the order of callbacks over both paths.
  *
  * <p>A batch is sent when it is full; by a poll, if no operation of the session is in flight to that server; or by

@@ -9,8 +9,8 @@ public interface CallCompletion {
      *
      * @param token the token that the call was made with
      * @param status one of {@link io.farheap.procedure.CallStatus}
-     * @param code the value that the procedure returned; 0 unless the status is {@link
-     *     io.farheap.procedure.CallStatus#DONE}
+     * @param code the value that the procedure returned; 0 unless the status is
+     *     {@link io.farheap.procedure.CallStatus#DONE}
      * @param resultBytes the length of the result, which is in the buffer
      */
     void completed(long token, int status, int code, int resultBytes);

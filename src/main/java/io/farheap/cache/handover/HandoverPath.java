@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * thread fills a slot and hands its number over, and gets the number back with a status. Nothing on the path of a
  * request allocates.
  *
- * <p>The client thread's own session keeps the order of the requests that it issues, and so the order of each
- * session that hands requests over to it.
+ * <p>The client thread's own session keeps the order of the requests that it issues, and so the order of each session
+ * that hands requests over to it.
  */
 public final class HandoverPath implements RequestPath {
 

@@ -7,9 +7,10 @@ import io.farheap.ring.LongRing;
  * The state that a session shares with the client thread that processes its requests: slots with the requests, a ring
  * through which the slots' numbers go to the client thread, and a ring through which they return with a status.
  *
- * <p><b>Threads.</b> The application's thread ({@link HandoverPath}) fills a slot before it offers its number to {@code
- * issued}, and reads the result after it has peeked the number in {@code done}; the rings order these accesses. In
- * between the slot belongs to the client thread ({@link HandoverConsumer}), which may split a request into its records.
+ * <p><b>Threads.</b> The application's thread ({@link HandoverPath}) fills a slot before it offers its number to
+ * {@code issued}, and reads the result after it has peeked the number in {@code done}; the rings order these accesses.
+ * In between the slot belongs to the client thread ({@link HandoverConsumer}), which may split a request into its
+ * records.
  *
  * <p><b>Sleep.</b> Each side stores that it sleeps, executes the heavy half of the asymmetric fence, and then looks for
  * work once more. The other side publishes its work, executes the light half, and then loads whether the first side

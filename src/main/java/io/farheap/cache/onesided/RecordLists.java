@@ -65,8 +65,8 @@ final class RecordLists {
     }
 
     /**
-     * Puts records that {@link #canTake} has accepted into the lists of their connections; {@link
-     * QueuePoster#postLists} posts them.
+     * Puts records that {@link #canTake} has accepted into the lists of their connections;
+     * {@link QueuePoster#postLists} posts them.
      *
      * @param request the request's place, the tag of each work request
      * @param local address of the first record's data; the data of the others follow in the order of the records

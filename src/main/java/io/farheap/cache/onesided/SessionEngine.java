@@ -39,18 +39,18 @@ import org.jspecify.annotations.Nullable;
  * <b>Post</b> ({@link PartPoster}) takes the request at {@code next}, cuts it where regions, their parts and messages
  * end, and adds to its {@code posted} bytes and its {@code outstanding} work requests. If a connection has no room,
  * posting stops there until the next poll, so that no queued request overtakes another. A request that is one work
- * request, with none queued or held before it, is posted as it is issued ({@link #postAtOnce}). <b>Complete</b> ({@link
- * PartCompletions}) finds the request by the work request's tag and subtracts from {@code outstanding}. <b>Call
+ * request, with none queued or held before it, is posted as it is issued ({@link #postAtOnce}). <b>Complete</b>
+ * ({@link PartCompletions}) finds the request by the work request's tag and subtracts from {@code outstanding}. <b>Call
  * back</b> ({@link RequestCallbacks}) begins at {@code head} and stops at the first request that is not fully posted or
  * has work requests outstanding.
  *
  * <p><b>Writers.</b> The session's owner calls the engine inside its {@link io.farheap.thread.OwnerGate}; it alone
  * writes requests, their order and the list of held ones, all in plain fields. Another thread (a migration, a
  * reconfiguration, a close) claims the gate first, and changes connections and registered memory, but no request: the
- * completions that it takes while it drains a connection are stashed, and the owner handles them first ({@link
- * QueueCompletions}). Two methods are called without the gate: {@link #mayHold} reads the number of held requests, and
- * {@link #sample} reads addresses and tolerates stale ones. The owner only reads the region table, which migrations
- * write.
+ * completions that it takes while it drains a connection are stashed, and the owner handles them first
+ * ({@link QueueCompletions}). Two methods are called without the gate: {@link #mayHold} reads the number of held
+ * requests, and {@link #sample} reads addresses and tolerates stale ones. The owner only reads the region table, which
+ * migrations write.
  *
  * <p><b>Moving regions.</b> A migration stores its mark or entry in the table, and then executes a heavy fence and
  * finds the owner outside of its gate. So each work request was either posted before, and the migration awaits its

@@ -6,8 +6,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A buffer of a cache as its requests use it: memory that is registered with the cache's protection domain. {@link
- * io.farheap.cache.Buffer}, which the application uses, is the one class that extends it.
+ * A buffer of a cache as its requests use it: memory that is registered with the cache's protection domain.
+ * {@link io.farheap.cache.Buffer}, which the application uses, is the one class that extends it.
  */
 public abstract class RequestBuffer implements AutoCloseable {
 

@@ -5,8 +5,8 @@ import java.util.Arrays;
 /**
  * A session's requests in the order of issue, in which they are called back: a ring, indexed by sequence number, with
  * three positions. Requests before {@link #head} have been called back, those from there to {@link #next} are posted,
- * and those from there to {@link #tail} wait to be posted. A request that a migration holds leaves its entry {@link
- * #EMPTY}. One thread at a time; nothing here allocates after construction.
+ * and those from there to {@link #tail} wait to be posted. A request that a migration holds leaves its entry
+ * {@link #EMPTY}. One thread at a time; nothing here allocates after construction.
  *
  * <p>A request for many records that was posted as one list has one entry, and stores the address of its first record
  * only. So the range that encloses all of its records is kept beside the entry.
@@ -83,8 +83,8 @@ public final class RequestOrder {
     }
 
     /**
-     * The place of the request with a sequence number from {@link #head} to {@link #tail}, exclusive, or {@link
-     * #EMPTY}.
+     * The place of the request with a sequence number from {@link #head} to {@link #tail}, exclusive, or
+     * {@link #EMPTY}.
      */
     public int at(long sequence) {
         return places[(int) sequence & mask];

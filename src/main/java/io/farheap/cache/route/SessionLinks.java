@@ -42,8 +42,8 @@ public abstract class SessionLinks<E extends ServerAttachment> implements Migrat
     private long drainDeadline;
 
     /**
-     * @param beside the session's links of the other kind, which this object owns and calls first; or {@link
-     *     MigrationLinks#NONE}
+     * @param beside the session's links of the other kind, which this object owns and calls first; or
+     *     {@link MigrationLinks#NONE}
      */
     public SessionLinks(MigrationLinks beside, OwnerGate gate) {
         this.beside = beside;

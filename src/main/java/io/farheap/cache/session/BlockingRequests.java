@@ -59,8 +59,8 @@ public final class BlockingRequests implements Completion, CallCompletion {
     }
 
     /**
-     * Returns when a request has ended that {@link SessionAdmission#tryExecute} was called for, with {@link
-     * #nextToken}, and has not done.
+     * Returns when a request has ended that {@link SessionAdmission#tryExecute} was called for, with
+     * {@link #nextToken}, and has not done.
      *
      * @param tried the result of {@link SessionAdmission#tryExecute}
      */

@@ -96,8 +96,8 @@ public final class SessionDataPath {
     }
 
     /**
-     * Replaces the data path while the session is {@linkplain #quiet quiet}; the session uses the new one from {@link
-     * #goOn} on.
+     * Replaces the data path while the session is {@linkplain #quiet quiet}; the session uses the new one from
+     * {@link #goOn} on.
      *
      * @param replaced receives the path that the caller has to close, before the session changes to the new one: the
      *     old path, or {@code next} if the session is closed

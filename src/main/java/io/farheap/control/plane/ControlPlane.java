@@ -16,9 +16,9 @@ import java.util.List;
  * lease is closed or is not renewed in time. Identifiers of leases, connections and pulls are random 64-bit numbers
  * (any value, also negative) that cannot be guessed; region identifiers count from 0.
  *
- * <p>Thread-safe. Every method throws {@link ControlException}, whose code gives the reason; over gRPC also {@link
- * ControlException.Code#UNAVAILABLE} and {@link ControlException.Code#DEADLINE_EXCEEDED}, after which the call may or
- * may not have taken effect. A call that fails for another reason has changed nothing.
+ * <p>Thread-safe. Every method throws {@link ControlException}, whose code gives the reason; over gRPC also
+ * {@link ControlException.Code#UNAVAILABLE} and {@link ControlException.Code#DEADLINE_EXCEEDED}, after which the call
+ * may or may not have taken effect. A call that fails for another reason has changed nothing.
  */
 public interface ControlPlane {
 
@@ -130,8 +130,8 @@ public interface ControlPlane {
      * and atomics.
      *
      * @param regions how many, at least 1
-     * @param allocationId chosen by the caller, a different one for each allocation of a lease, so that it can {@link
-     *     #abandon} it; {@link #ANY_ALLOCATION} if it will not
+     * @param allocationId chosen by the caller, a different one for each allocation of a lease, so that it can
+     *     {@link #abandon} it; {@link #ANY_ALLOCATION} if it will not
      * @throws ControlException LEASE_EXPIRED; OUT_OF_MEMORY with the numbers asked for and free; GRANT_REFUSED if a
      *     manager has granted the cache fewer; NOT_FOUND if that allocation has been abandoned
      */

@@ -21,9 +21,9 @@ import java.util.function.LongConsumer;
  * most. Otherwise sessions that use many sizes would hold a large part of the map free.
  *
  * <p>The keeper's thread may collect the held blocks at any time ({@link #held}) and must not miss one that moves. So
- * the session's thread stores a block at its new place before it clears the old one: from a segment or a ring to {@code
- * hand}, and from there to the request that uses it. All these stores are releases, which pair with the acquires of
- * {@link #held}; it may see a block twice, which does no harm.
+ * the session's thread stores a block at its new place before it clears the old one: from a segment or a ring to
+ * {@code hand}, and from there to the request that uses it. All these stores are releases, which pair with the acquires
+ * of {@link #held}; it may see a block twice, which does no harm.
  */
 public final class BlockAllocator {
 

@@ -1,6 +1,5 @@
 package io.farheap.kv.elastic;
 
-import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.SizeClasses;

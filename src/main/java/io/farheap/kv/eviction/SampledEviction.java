@@ -27,8 +27,8 @@ import java.util.SplittableRandom;
  * place, slots with their metadata, and a policy compares the objects in them ({@link VictimSelector}). A
  * compare-and-swap then turns the victim's slot into a history entry. It fails if the slot's word has changed, so of
  * several clients that evict the same object at most one succeeds, and that one owns the block. Victims that a sample
- * gives beyond the one that is needed serve the session's next evictions, whichever requests they are for ({@link
- * VictimPool}).
+ * gives beyond the one that is needed serve the session's next evictions, whichever requests they are for
+ * ({@link VictimPool}).
  *
  * <p>A request takes these steps until it has a block; {@link #next} chooses the next one. It asks the services while
  * they may have something. Otherwise it evicts a victim from the pool, or one from a new sample, of any size at first:

@@ -12,8 +12,8 @@ public interface VictimSelector {
      *
      * @param sample address of the copies of buckets, one after another
      * @param buckets how many there are
-     * @param heads of the blocks of the sample's first {@link RequestColumns#SAMPLE_HEADS} objects, {@link
-     *     BlockFormat#MOST_HEAD_BYTES} each; 0 if they were not read
+     * @param heads of the blocks of the sample's first {@link RequestColumns#SAMPLE_HEADS} objects,
+     *     {@link BlockFormat#MOST_HEAD_BYTES} each; 0 if they were not read
      * @param atOnce chooses only objects that {@link Bucket#mayEvict} allows
      * @param least chooses only objects of at least so many units of 64 bytes
      */

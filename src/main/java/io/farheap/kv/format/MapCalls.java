@@ -47,9 +47,10 @@ public final class MapCalls {
     public static final int BEAT = FIRST_CALL + 1;
     /**
      * [space, number, class, blocks, largest class, want, segments]: want is {@link #FREE_BLOCKS} to {@link #LAST}; the
-     * service gives no more than so many blocks or segments. Reply: [status, kind, n, words]. The kind is {@link
-     * #NOTHING}, {@link #LATER} or {@link #STUCK}; or {@link #SEGMENT}, and the words are place and bytes of each
-     * segment; or {@link #BLOCKS}, and the words are n blocks without a fingerprint, with the incarnation to use next.
+     * service gives no more than so many blocks or segments. Reply: [status, kind, n, words]. The kind is
+     * {@link #NOTHING}, {@link #LATER} or {@link #STUCK}; or {@link #SEGMENT}, and the words are place and bytes of
+     * each segment; or {@link #BLOCKS}, and the words are n blocks without a fingerprint, with the incarnation to use
+     * next.
      */
     public static final int TAKE = FIRST_CALL + 2;
     /**

@@ -35,6 +35,7 @@ public final class SlotWord {
     public static final int INCARNATIONS = 1 << 14;
     /** How many places words can name. */
     public static final long MOST_PLACES = 1L << 34;
+
     static final long HISTORY_MASK = (1L << 48) - 1;
 
     private static final int FINGERPRINT_SHIFT = 8;

@@ -4,8 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The end of the addresses to which requests may go. Any thread may read; one thread at a time writes. {@link
- * RegionTable} defines in which order it and the table change.
+ * The end of the addresses to which requests may go. Any thread may read; one thread at a time writes.
+ * {@link RegionTable} defines in which order it and the table change.
  */
 public final class AddressLimit {
 

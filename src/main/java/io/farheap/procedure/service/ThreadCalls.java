@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs calls on one server thread. A call begins while the batch that it came in is served, and most calls end there:
- * one after another, or all of the batch in turns ({@link SliceRunner}). A call that takes longer waits in the {@link
- * RunQueue} and continues in slices between rounds of the thread's message rings. A thread without waiting calls takes
- * those of other threads.
+ * one after another, or all of the batch in turns ({@link SliceRunner}). A call that takes longer waits in the
+ * {@link RunQueue} and continues in slices between rounds of the thread's message rings. A thread without waiting calls
+ * takes those of other threads.
  */
 final class ThreadCalls implements ServerWork {
 

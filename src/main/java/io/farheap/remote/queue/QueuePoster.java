@@ -56,9 +56,7 @@ public final class QueuePoster {
         connection.used().keep();
     }
 
-    /**
-     * Fails the connection to a server, if there is one: its operations in flight are lost, and later ones refused.
-     */
+    /** Fails the connection to a server, if there is one: its operations in flight are lost, and later ones refused. */
     public void fail(int server) {
         Connection connection = connections.to(server);
         if (connection != null) {

@@ -3,8 +3,8 @@ package io.farheap.server.contract;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The shared spaces of a server, for services in its process. A call's handler gets the lease of its caller from {@link
- * io.farheap.rpc.HeldRegions#lease}. Thread-safe.
+ * The shared spaces of a server, for services in its process. A call's handler gets the lease of its caller from
+ * {@link io.farheap.rpc.HeldRegions#lease}. Thread-safe.
  */
 public interface ServedSpaces {
 

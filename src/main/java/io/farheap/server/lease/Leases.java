@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The reaper only looks for them: a lease ends on one of a few other threads, since its client may be stopped in the
  * middle of an operation. If the device is still busy after a first try, {@link RetiredResources} tries again, and the
- * lease is kept until it is fenced, so that a caller that asks for a fence learns that there is none yet. {@link
- * RegionZeroer} then makes its regions free.
+ * lease is kept until it is fenced, so that a caller that asks for a fence learns that there is none yet.
+ * {@link RegionZeroer} then makes its regions free.
  */
 public final class Leases {
 

@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 
 /**
  * Spaces that have ended, so that a repeated call has the same result: a space that was dropped stays dropped even if
- * another one has its name now, and one that was created and has ended is not created again. Remembers the last {@value
- * #REMEMBERED}. Thread-safe.
+ * another one has its name now, and one that was created and has ended is not created again. Remembers the last
+ * {@value #REMEMBERED}. Thread-safe.
  */
 final class EndedSpaces {
 

@@ -18,8 +18,8 @@ public final class StoreStatus {
     public static final int LOST = 4;
     /**
      * The device failed, by an I/O error or a full disk. Or it has no more room for the log, and the store has no
-     * {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit}, so no thread compacts it: call {@link
-     * io.farheap.store.FarStore#compact} to make room.
+     * {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit}, so no thread compacts it: call
+     * {@link io.farheap.store.FarStore#compact} to make room.
      */
     public static final int FAILED = 5;
     /** The store was closed before the operation ended. */

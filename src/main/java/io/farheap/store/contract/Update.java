@@ -23,14 +23,14 @@ public interface Update {
     /**
      * Changes a value in place.
      *
-     * @return false if the value cannot be changed in place, since its length changes or it is to be deleted; {@link
-     *     #copyBytes} is called then
+     * @return false if the value cannot be changed in place, since its length changes or it is to be deleted;
+     *     {@link #copyBytes} is called then
      */
     boolean inPlace(MemorySegment value, long offset, int bytes, long argument);
 
     /**
-     * The length of the value that {@link #copy} will make of an old one, in bytes; -1 to delete the key, or {@link
-     * #KEEP}.
+     * The length of the value that {@link #copy} will make of an old one, in bytes; -1 to delete the key, or
+     * {@link #KEEP}.
      */
     default int copyBytes(MemorySegment old, long oldOffset, int oldBytes, long argument) {
         return oldBytes;

@@ -6,8 +6,8 @@ import java.lang.foreign.Arena;
 
 /**
  * One table of an index: as many buckets as hashes choose from, and overflow buckets that are linked behind them. The
- * last word of each bucket holds the address of the next bucket of its chain and the flags {@link #CLOSED} and {@link
- * #DIVIDED}; {@link HashIndex} says which thread sets them.
+ * last word of each bucket holds the address of the next bucket of its chain and the flags {@link #CLOSED} and
+ * {@link #DIVIDED}; {@link HashIndex} says which thread sets them.
  */
 public class IndexTable {
 

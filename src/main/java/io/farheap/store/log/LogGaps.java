@@ -10,8 +10,8 @@ import java.util.List;
 public class LogGaps {
 
     /**
-     * The log from {@code from} to {@code to}: records of the version after {@code last} do not count in it; if {@code
-     * last} is negative, no record does.
+     * The log from {@code from} to {@code to}: records of the version after {@code last} do not count in it; if
+     * {@code last} is negative, no record does.
      */
     public record Gap(long from, long to, long last) {}
 

@@ -16,9 +16,9 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The log's own thread. It moves the marks of a log, each in two steps ({@code io.farheap.store}'s {@code
- * package-info}), writes pages to the device, and gives memory to pages ahead of the tail. A session waits for it only
- * if it needs a page that has no memory yet.
+ * The log's own thread. It moves the marks of a log, each in two steps ({@code io.farheap.store}'s
+ * {@code package-info}), writes pages to the device, and gives memory to pages ahead of the tail. A session waits for
+ * it only if it needs a page that has no memory yet.
  */
 public final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCloseable {
 

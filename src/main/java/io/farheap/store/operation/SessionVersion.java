@@ -12,8 +12,8 @@ import io.farheap.store.format.StoreRecord;
  * <p>While a checkpoint is made, a record of an earlier version is not changed in place. It is copied, once no session
  * can still be changing it, which is when all have passed ({@link StoreVersion#allPassed}); until then, some
  * microseconds, an update that meets such a record waits. A session that meets a record of a later version waits until
- * it has passed itself. At the end of the checkpoint no session changes anything until the copies are published ({@link
- * StoreVersion#hold}); from then on records of earlier versions are changed in place again.
+ * it has passed itself. At the end of the checkpoint no session changes anything until the copies are published
+ * ({@link StoreVersion#hold}); from then on records of earlier versions are changed in place again.
  */
 public final class SessionVersion {
 

@@ -28,8 +28,8 @@ public interface Device extends AutoCloseable {
     int readAlignment();
 
     /**
-     * The most bytes of log that the device holds: an append that ends at {@code e} makes it drop the log below {@code
-     * e - capacity}. {@link #MAX_ADDRESS} if there is no such limit.
+     * The most bytes of log that the device holds: an append that ends at {@code e} makes it drop the log below
+     * {@code e - capacity}. {@link #MAX_ADDRESS} if there is no such limit.
      */
     long capacity();
 

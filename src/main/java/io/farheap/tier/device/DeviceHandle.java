@@ -6,9 +6,9 @@ package io.farheap.tier.device;
  * progress in {@link #poll}, which calls completions on its thread; a completion may make requests, but not poll or
  * close. If a completion throws, {@code poll} throws that exception; other requests are not affected.
  *
- * <p>Wrong arguments, such as a length that is not a multiple of {@link Device#alignment}, throw {@link
- * IllegalArgumentException} or {@link IndexOutOfBoundsException}. A handle that is closed, or that belongs to another
- * thread, throws {@link IllegalStateException}.
+ * <p>Wrong arguments, such as a length that is not a multiple of {@link Device#alignment}, throw
+ * {@link IllegalArgumentException} or {@link IndexOutOfBoundsException}. A handle that is closed, or that belongs to
+ * another thread, throws {@link IllegalStateException}.
  *
  * <p>A request's memory belongs to the request until its completion is called; for an append, until it is released.
  */

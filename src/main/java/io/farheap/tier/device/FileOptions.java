@@ -19,8 +19,8 @@ public record FileOptions(Engine engine, int threads, int requests) {
     /** Which threads read and write. */
     public enum Engine {
         /**
-         * {@link #IO_URING} if the kernel allows it, which it mostly does not in containers; otherwise {@link
-         * #THREADS}.
+         * {@link #IO_URING} if the kernel allows it, which it mostly does not in containers; otherwise
+         * {@link #THREADS}.
          */
         FASTEST,
         /** The kernel, which receives many requests by one system call; from Linux 5.11 on. */

@@ -3,8 +3,8 @@ package io.farheap.tier.tiered;
 import java.util.Arrays;
 
 /**
- * The parts of the log that a tier has lost or never received, as an open-addressed set of numbers of chunks of {@value
- * #CHUNK_BYTES} bytes. Reads take no lock; only additions allocate. Any thread.
+ * The parts of the log that a tier has lost or never received, as an open-addressed set of numbers of chunks of
+ * {@value #CHUNK_BYTES} bytes. Reads take no lock; only additions allocate. Any thread.
  */
 final class Holes {
 

@@ -11,8 +11,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command's standard output, in UTF-8 whatever the locale is. It remembers if a write has failed, which a {@link
- * java.io.PrintStream} does not report to the code that prints. Any thread.
+ * A command's standard output, in UTF-8 whatever the locale is. It remembers if a write has failed, which a
+ * {@link java.io.PrintStream} does not report to the code that prints. Any thread.
  */
 public final class StandardOutput {
 

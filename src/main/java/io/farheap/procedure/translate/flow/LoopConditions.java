@@ -23,6 +23,7 @@ public final class LoopConditions {
 
     /** Most bounds and strides of a loop: each costs a division when turns are counted. */
     private static final int MOST = 6;
+
     private static final long FARTHEST = 1L << 46;
     private static final long MOST_STEP = 1 << 20;
     private static final long MOST_EXTRA = 1 << 10;

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  *       that;
  *   <li>each bound and each stride: the number of turns until the expression leaves its range, one division each
  *       ({@code CallFrame.turns});
- *   <li>the count of turns is the least of these, and at most {@link CallFrame#MOST}; if it is below {@link
- *       CallFrame#LEAST}, the usual code runs instead, and the attempt is repeated later.
+ *   <li>the count of turns is the least of these, and at most {@link CallFrame#MOST}; if it is below
+ *       {@link CallFrame#LEAST}, the usual code runs instead, and the attempt is repeated later.
  * </ol>
  *
  * <p>A counter in the written loop ends it after that many turns, whatever the procedure computes. It may end sooner,

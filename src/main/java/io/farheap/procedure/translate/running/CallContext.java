@@ -137,9 +137,9 @@ public final class CallContext extends CallFrame {
     /**
      * Sets the addresses of regions; to be called before each slice.
      *
-     * @param table native address of {@code entries} words. By virtual region (cache address &gt;&gt;&gt; {@code
-     *     regionShift}): the native address of its 2^{@code regionShift} bytes in this process, or 0 if it is not in
-     *     this process. It is read until {@link #run} returns.
+     * @param table native address of {@code entries} words. By virtual region (cache address &gt;&gt;&gt;
+     *     {@code regionShift}): the native address of its 2^{@code regionShift} bytes in this process, or 0 if it is
+     *     not in this process. It is read until {@link #run} returns.
      * @param entries a power of two
      */
     public void map(long table, int entries, int regionShift) {

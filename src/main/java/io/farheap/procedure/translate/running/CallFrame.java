@@ -12,8 +12,8 @@ import java.lang.foreign.ValueLayout;
 public abstract class CallFrame {
 
     /**
-     * Outcomes that the code returns, with those of {@link CallContext}; this one: continue with {@link
-     * TranslatedCode#fast}.
+     * Outcomes that the code returns, with those of {@link CallContext}; this one: continue with
+     * {@link TranslatedCode#fast}.
      */
     static final int HANDOVER = 5;
 
@@ -45,6 +45,7 @@ public abstract class CallFrame {
 
     /** Most turns that are counted at once. */
     public static final int MOST = 4096;
+
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
     /** A native address that no process has. */
     private static final long NOWHERE = 1L << 47;
@@ -190,9 +191,9 @@ public abstract class CallFrame {
     }
 
     /**
-     * As {@link #locate} for the usual case. Returns 0 if the code must leave and continue with {@link
-     * TranslatedCode#step}. It is small and calls nothing, so that HotSpot inlines it into the loop: around a call it
-     * would keep no value in registers.
+     * As {@link #locate} for the usual case. Returns 0 if the code must leave and continue with
+     * {@link TranslatedCode#step}. It is small and calls nothing, so that HotSpot inlines it into the loop: around a
+     * call it would keep no value in registers.
      */
     static long move(CallFrame frame, long at) {
         frame.address = at;
@@ -291,8 +292,8 @@ public abstract class CallFrame {
     }
 
     /**
-     * Whether {@link TranslatedCode#step} continues at the head of an outermost loop, instead of leaving for {@link
-     * TranslatedCode#fast}.
+     * Whether {@link TranslatedCode#step} continues at the head of an outermost loop, instead of leaving for
+     * {@link TranslatedCode#fast}.
      */
     static boolean stays(CallFrame frame, int fuel) {
         return fuel >= 0 && frame.turns;

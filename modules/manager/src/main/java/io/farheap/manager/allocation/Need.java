@@ -13,8 +13,8 @@ import java.util.Set;
  * @param place where the client is
  * @param candidates the configurations that meet its objective; not empty
  * @param avoidServers servers that it must not get
- * @param avoidRacks racks in which it must not get a server, since copies of it are there; written as {@link
- *     NetworkLocation#toString}
+ * @param avoidRacks racks in which it must not get a server, since copies of it are there; written as
+ *     {@link NetworkLocation#toString}
  */
 public record Need(
         long capacity,

@@ -20,8 +20,8 @@ import java.util.function.Consumer;
  *   <li>The nodes are written, and read back from both.
  *   <li>The source is marked as moved, on condition that no manager has opened it since it was fenced. If the copy is
  *       interrupted here, managers refuse both. The two marks name the same copy, so when it is run once more it knows
- *       that only the last step is missing. The other order of these two steps could leave two states that managers
- *       can open.
+ *       that only the last step is missing. The other order of these two steps could leave two states that managers can
+ *       open.
  *   <li>The target's mark is removed.
  * </ol>
  */

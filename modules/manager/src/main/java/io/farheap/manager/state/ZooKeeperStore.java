@@ -11,9 +11,9 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state in ZooKeeper, below {@code /farheap}: one node for each server and each cache. The version of {@code
- * /farheap/epoch} is the epoch: opening a store raises it, and each write is made on condition that it is still the
- * store's own. If the connection is lost, calls try again until their patience ends.
+ * The state in ZooKeeper, below {@code /farheap}: one node for each server and each cache. The version of
+ * {@code /farheap/epoch} is the epoch: opening a store raises it, and each write is made on condition that it is still
+ * the store's own. If the connection is lost, calls try again until their patience ends.
  */
 public final class ZooKeeperStore implements StateStore, AutoCloseable {
 
