@@ -165,7 +165,7 @@ class FarMapTest {
         for (long refused : new long[] {Long.MIN_VALUE, -1, 0, mostBytes + 1, 1L << 60, 1L << 62, Long.MAX_VALUE}) {
             FarMapBuilder builder = named(addresses).memory(refused);
             IllegalArgumentException e = assertThrows(IllegalArgumentException.class, builder::create);
-            assertTrue(e.getMessage().contains("1 to " + mostBytes), e.getMessage());
+            assertTrue(e.getMessage().contains("1 byte to 1 TiB"), e.getMessage());
         }
         // As many as there can be, of which the servers have too few.
         assertThrows(

@@ -24,10 +24,10 @@ class ServerOptionsTest {
 
     @Test
     void refusalsNameTheValueAndTheLimit() {
-        assertTrue(refusal(1 << 20, 3 << 10, SECOND).contains("3072"));
-        assertTrue(refusal(1 << 20, 32 << 10, SECOND).contains("65536"));
-        assertTrue(refusal(1 << 20, 0, SECOND).contains("65536"));
-        assertTrue(refusal(1 << 20, -65536, SECOND).contains("-65536"));
+        assertTrue(refusal(1 << 20, 3 << 10, SECOND).contains("3 KiB"));
+        assertTrue(refusal(1 << 20, 32 << 10, SECOND).contains("64 KiB"));
+        assertTrue(refusal(1 << 20, 0, SECOND).contains("64 KiB"));
+        assertTrue(refusal(1 << 20, -65536, SECOND).contains("-64 KiB"));
         assertTrue(refusal(100_000, 65536, SECOND).contains("multiple"));
         assertTrue(refusal(0, 65536, SECOND).contains("not 0"));
         assertTrue(refusal(1L << 40, 65536, SECOND).contains("1048576"));
