@@ -603,7 +603,7 @@ class ClusterManagerTest {
                 5 * MIB, cluster.moved(7, grown.generation(), 5 * MIB, shares).capacity());
         assertTrue(refusal(Code.OUT_OF_MEMORY, () -> cluster.reallocate(7, 9 * MIB))
                 .getMessage()
-                .contains("but " + 8 * MIB));
+                .contains("but 8 MiB"));
     }
 
     @Test

@@ -360,7 +360,7 @@ class ReallocationTest {
         allocate(CACHE, 3, ONE_SIDED);
         TestProvider provider = provide(new MachineOffer("dear", false, 4, MIB, 4, "d/c/r", 30_000, 1));
         String refused = refusal(Code.OUT_OF_MEMORY, () -> patiently(List.of(), 100 * MIB));
-        assertTrue(refused.contains("but " + 4 * MIB), refused);
+        assertTrue(refused.contains("but 4 MiB"), refused);
         assertTrue(refused.contains("the provider has no servers that would do"), refused);
         assertEquals(List.of(), provider.machines);
         assertEquals(List.of(), described().reserved());
