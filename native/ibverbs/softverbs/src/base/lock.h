@@ -30,11 +30,11 @@
  * in. Flags are numbered by turns. A new turn is stored, with release, after `owner` was set to 0, and the fast way
  * loads `turn`, with acquire, before `owner`: a thread that reads a later owner's turn does not find itself in `owner`.
  *
- * When the bias is given. A thread that takes the lock the slow way, by sv_lock, becomes the owner, unless the bias was
- * revoked MAX_STEALS times (lock.c) or no turn is left: then the lock is a plain one, which costs an atomic exchange
- * and a store. The thread to which the last turn was given takes the bias back without a new one. Control verbs and the
- * helper thread take the lock without becoming its owner, so that setting up a QP does not bias it to the thread that
- * does so.
+ * When the bias is given. A thread that takes the lock the slow way, by sv_lock, becomes the owner, unless `steals` has
+ * reached MAX_STEALS (lock.c) or no turn is left: then the lock is a plain one, which costs an atomic exchange and a
+ * store. `steals` counts revocations by sv_lock and by sv_lock_try with `counts`, not those by sv_lock_control. The
+ * thread to which the last turn was given takes the bias back without a new one. Control verbs and the helper thread
+ * take the lock without becoming its owner, so that setting up a QP does not bias it to the thread that does so.
  *
  * The lock is not recursive. It is usually held for less time than it takes to sleep and to be woken, so a thread that
  * waits for it spins, and yields the core from time to time.

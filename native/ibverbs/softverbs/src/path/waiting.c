@@ -41,7 +41,7 @@ static void take_out(uint32_t index)
 			return;
 		atomic_fetch_or(&sv_process.waiting_words, word);
 		/*
-		 * once more if that bit is clear already: the thread that cleared it may have cleared the bit of the word
+		 * once more if the word is 0 again: the thread that cleared its last bit may have cleared the bit of the word
 		 * before it was set here
 		 */
 	} while (!atomic_load(&sv_process.waiting[index / 64]));

@@ -350,8 +350,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      * @param to HOST:PORT of a server that the cache uses or, with a manager, of any that the manager has
      * @throws CacheException if a server or the manager refuses or does not answer. The regions before the one that
      *     failed have moved, those after it have not. Of the region that failed, the chunks that had moved are in the
-     *     new place, the others in the old one: it can be used, and moved again. If one of the two servers is lost, so
-     *     is the part on it.
+     *     new place, the others in the old one: it can be used, and moved again. If one of the two servers is lost, the
+     *     part of the region on that server is lost with it.
      */
     public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
         throw unsupported("move single slabs: retire takes all off a server");

@@ -41,7 +41,7 @@ public final class SignedGrant {
         return bytes.length == 0 ? NONE : new SignedGrant(bytes.clone());
     }
 
-    /** A grant before the manager has signed it; no server accepts it. */
+    /** A grant before the manager has signed it; a server that requires grants refuses it. */
     public static SignedGrant unsigned(CacheGrant grant) {
         return join(new byte[SIGNATURE_BYTES], grant.encode());
     }

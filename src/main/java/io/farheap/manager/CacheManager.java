@@ -78,9 +78,10 @@ public interface CacheManager {
 
     /**
      * Reserves room on one server for regions that the application wants there. The client moves them and confirms it
-     * by {@link #moved}; a reservation that is not confirmed within {@value #GROWTH_MILLIS} ms is given up.
+     * by {@link #moved}; a reservation that is not confirmed within {@value #GROWTH_MILLIS} ms is given up. Repeated,
+     * it replaces the cache's earlier reservation on that server.
      *
-     * @param server HOST:PORT of one that reports
+     * @param server HOST:PORT of a server that reports to the manager
      * @param regions at least 1
      * @throws ControlException NOT_FOUND if there is no such cache or server; OUT_OF_MEMORY; INVALID_ARGUMENT; BUSY
      *     while the cache leaves a server or grows

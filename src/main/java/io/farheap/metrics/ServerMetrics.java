@@ -15,10 +15,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * Counts of a memory server in this process since it began, tagged {@code server} with a name: calls of stored
- * procedures by status as {@code farheap.procedures.calls}, and beside them fuel, slices and their time, calls put off,
- * stolen and run in turns, registrations and those refused. {@code farheap.procedures.lease.time}, in ns, tagged
- * {@code client} too, is the time that server threads have spent on calls of open leases; {@link #refresh} updates it
- * to the current leases.
+ * procedures as {@code farheap.procedures.calls}, tagged {@code outcome} too, and beside them fuel, slices and their
+ * time, calls put off, stolen and run in turns, registrations and those refused. {@code farheap.procedures.lease.time},
+ * in ns, tagged {@code client} too, is the time that server threads have spent on calls of open leases;
+ * {@link #refresh} updates it to the current leases.
  */
 public final class ServerMetrics implements MeterBinder {
 

@@ -293,16 +293,17 @@ public final class CodedSession implements AutoCloseable {
         return ops.owing() > 0;
     }
 
-    /** Whether splits are on their way for which no request waits, or a connection is to be fenced or reconnected. */
+    /** Whether splits are on their way, awaited by a request or not, or a connection is to be fenced or reconnected. */
     public boolean unsettled() {
         return parts.anyOutstanding() || parts.lines.unsettled();
     }
 
     /**
-     * Prepares to close the session: ends the requests that have nothing on its way, which are those that have not
-     * begun and those that wait for another session's write, for servers that can be reached or, if strict, for new
-     * slabs; so it does with later ones. Their status is {@link CodedStatus#CLOSED}, at the next poll. After ten
-     * seconds the requests whose splits are on their way end in the same way.
+     * Prepares to close the session: ends the requests that have nothing on their way. These are the ones that have not
+     * begun, and the ones that wait for another session's write, for servers that can be reached or, if strict, for new
+     * slabs; requests that begin to wait for one of these later are ended then. Their status is
+     * {@link CodedStatus#CLOSED}, at the next poll. After ten seconds the requests whose splits are on their way end in
+     * the same way.
      */
     public void abandonUnposted() {
         if (!closing) {
@@ -317,7 +318,7 @@ public final class CodedSession implements AutoCloseable {
      * The same for the requests with some tokens, while the session's others continue. Ends those that have nothing on
      * their way now. After ten seconds it ends them all, and runs their callbacks, even before those of earlier
      * requests with other tokens. To be called repeatedly until they have ended. Writes whose splits are on their way
-     * continue, since other splits of their pages depend on them.
+     * continue, since other operations on their pages wait for them.
      *
      * @param since when they were first to end, by {@link System#nanoTime}
      */
@@ -369,11 +370,11 @@ public final class CodedSession implements AutoCloseable {
     }
 
     /**
-     * Ends requests that have not begun with {@link CodedStatus#CLOSED}, awaits the others, and closes. Idempotent. A
-     * request that has not ended within ten seconds also completes as CLOSED. If it is a write with splits on their
-     * way, which happens when more servers cannot be reached than a range can do without, the write continues in the
-     * background, since other splits of its page depend on it; it ends once enough servers are back, or are lost. An
-     * exception from a callback is thrown after everything is closed.
+     * Ends requests that have nothing on their way with {@link CodedStatus#CLOSED}, awaits the others, and closes.
+     * Idempotent. A request that has not ended within ten seconds also completes as CLOSED. If it is a write with
+     * splits on their way, which happens when more servers cannot be reached than a range can do without, the write
+     * continues in the background, since other operations on its page wait for it; it ends once enough servers are
+     * back, or are lost. An exception from a callback is thrown after everything is closed.
      *
      * @throws IllegalStateException if called from a callback; nothing is closed then
      */

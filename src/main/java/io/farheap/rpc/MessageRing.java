@@ -75,8 +75,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Threads.</b> One server thread calls it, inside its gate. A thread that takes a region from the client clears
  * the region's holder and then waits for the thread to leave its gate, so no batch reaches a region that has gone to
- * another client ({@link RegionHolders}). The owner connects it before and closes it after. Any thread may call
- * {@link #cancelCalls}.
+ * another client ({@link RegionHolders}). The owner connects the ring before it is served; when no thread serves it any
+ * more, the owner calls {@link #cancelCalls} and closes it.
  *
  * <p><b>States.</b> Serving, then ended, for good: by a batch that is not valid, a failed completion or the owner. An
  * ended ring has failed its queue pair, so that the client's next operation on the connection fails too.
@@ -556,7 +556,8 @@ public final class MessageRing implements AutoCloseable {
 
     /**
      * Cancels the calls that are not answered yet: the client receives no answers any more, and handlers that continue
-     * such a call see that it is cancelled. Any thread may call it.
+     * such a call see that it is cancelled. Handlers may be running on any thread, but no server thread may serve this
+     * ring any more.
      */
     public void cancelCalls() {
         if (pending != null) {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 public final class ExactSearch implements Search {
 
     /**
-     * By rounding errors, interpolated figures may exceed those of the interval's ends; the errors are far below this
-     * margin, so that skipping does not depend on them.
+     * Rounding errors may put an interpolated figure slightly outside the interval of the figures that it lies between;
+     * they are far below this margin, so that skipping does not depend on them.
      */
     private static final double ROUNDING = 1e-9;
 

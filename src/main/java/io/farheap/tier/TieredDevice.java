@@ -76,9 +76,9 @@ public final class TieredDevice extends BaseDevice {
      * Copies to the last of some devices the parts of the log that it lacks, before the devices become tiers: after a
      * crash, since appends do not wait for tiers behind the commit point, or if the last device is new. Everything that
      * the other devices have is compared, which takes a sequential read of both, and the last device is synced. The
-     * call may be repeated if it was interrupted. If several devices have an address, the first one's bytes count. If
-     * it has zeros there, or cannot read them, which is logged, the last device keeps its bytes, since the first one
-     * has no append there.
+     * call may be repeated if it was interrupted. If several devices have an address, the bytes of the first one that
+     * can read them count. If these are zeros, it has no append there, and the last device keeps its bytes; so it does
+     * if no other device can read them. How much a device could not read is logged.
      *
      * @param devices from the fastest to the last, as for the constructor; no other thread uses them, and the caller
      *     closes them

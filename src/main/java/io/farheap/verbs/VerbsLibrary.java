@@ -225,8 +225,8 @@ public enum VerbsLibrary {
     }
 
     /**
-     * A URL of which JavaCPP makes the same file again; a URL of the Path itself would have the locale's bytes, which
-     * JavaCPP decodes as UTF-8.
+     * A URL from which JavaCPP gets the same file. The URL of {@link Path#toUri} has the name's bytes in the locale's
+     * encoding, which JavaCPP would decode as UTF-8.
      */
     private static URL asJavaCppReads(Path file) throws MalformedURLException {
         return file.toFile().toURI().toURL();

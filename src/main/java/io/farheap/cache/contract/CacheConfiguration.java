@@ -11,8 +11,8 @@ import io.farheap.thread.idle.Idle;
  *     that themselves, with no hand-over
  * @param serverThreads threads of each server that execute batches (s); 0 if every operation is one-sided
  * @param batch the most requests in a batch (b), 1 to {@value RingShape#MAX_BATCH}; 1 if every operation is one-sided.
- *     A batch takes records of up to 4 KB / b, larger ones are one-sided; above 128 bytes the session measures which of
- *     the two is faster
+ *     A batch takes records of up to 4,095 / (b - 1) bytes, larger ones are one-sided; above 128 bytes the session
+ *     measures which of the two is faster
  * @param queueDepth batches, and one-sided operations, in flight on one connection (q), at least 1 and less than the
  *     device's limit
  * @param inlineBytes writes of up to this many bytes carry their data in the work request, if the device allows it

@@ -5,8 +5,8 @@ import java.util.Arrays;
 
 /**
  * The slots of {@link HandoverPath} that are the records of one request for many, as a chain that begins with the
- * request's own slot. A slot belongs to the application's thread, and from hand-over until its status returns to the
- * client thread, which may split a request into its records.
+ * request's own slot. A slot belongs to the application's thread, except from hand-over until its status returns: then
+ * it belongs to the client thread, which may split a request into its records.
  */
 final class HandoverGroups {
 

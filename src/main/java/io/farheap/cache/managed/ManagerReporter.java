@@ -100,7 +100,8 @@ final class ManagerReporter {
                 manager.call(asked -> asked.describe(cacheId)).allocation().generation();
         Allocation told = tell(cache, generation, null);
         if (!told.candidate().equals(candidate)) {
-            // The manager received the report of a change, and its answer was lost, so that the change was not made.
+            // The manager has accepted the report of a change, but its answer was lost, so that the cache did not
+            // change: the cache has the manager plan its present configuration again, and reports that.
             cache.unmoved(() -> {
                 Allocation again =
                         manager.call(asked -> asked.reallocate(cacheId, cache.capacity(), List.of(candidate)));

@@ -168,7 +168,8 @@ public final class CacheMoves {
                     if (ahead.isEmpty()) {
                         throw e;
                     }
-                    // The regions that are ready may hold the room that this one needs.
+                    // The moves that were made ready hold regions on their destinations, and so perhaps the room that
+                    // this one needs.
                     ahead.forEach(MovePrefetcher::close);
                     ahead.clear();
                     one = move(regions.get(i), null, way);

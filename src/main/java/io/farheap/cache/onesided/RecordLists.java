@@ -10,7 +10,8 @@ import io.farheap.remote.queue.QueuePoster;
 /**
  * Puts the records of one request into lists of work requests, one for each server, each of which one doorbell posts.
  * {@link #canTake} and {@link #add} are called in one stay in the session's gate, so that no connection is changed, and
- * no drain begins, in between.
+ * no drain begins, in between. A region's entry in the table may be replaced in between: its records then go to the old
+ * place, and the drain that follows the change awaits them.
  */
 final class RecordLists {
 

@@ -110,7 +110,8 @@ public final class Mailbox {
      *
      * @param want as {@link MapCalls#TAKE} has it; with {@link MapCalls#LAST} the keeper waits for what the servers
      *     will have soon, however recently it last waited
-     * @return true if this question is asked, or an earlier one need not be waited for any more
+     * @return true if this question is asked, or an earlier one is answered or has waited too long; false if an earlier
+     *     one has no answer yet
      */
     public boolean ask(int wantedClass, int largest, long want) {
         if (ahead && !beside && blocks == ASKED && sizeClass == wantedClass) {

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>The server hands out no more blocks, and its beats tell all processes so. From then on they use none of its
- *       free blocks, and it learns when all requests in flight have begun after that: then no slot will name a block
- *       there again.
+ *       free blocks, and it learns when all requests in flight have begun after that: from then on no further slot
+ *       comes to name a block there.
  *   <li>The objects there are moved, the latest used first, until a quarter of the time is left, or the remaining
  *       objects are colder than those that the smaller map would keep ({@link TableSample}). {@link MoveSteps}
  *       describes a move.

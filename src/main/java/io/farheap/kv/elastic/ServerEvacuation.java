@@ -45,7 +45,7 @@ final class ServerEvacuation implements AutoCloseable {
      */
     private boolean interrupted;
 
-    /** Completes when nothing is stored on the server any more. */
+    /** Completes when no request stores an object on the server any more; those stored before are still there. */
     private final CompletableFuture<Void> refused = new CompletableFuture<>();
 
     /**
@@ -64,7 +64,7 @@ final class ServerEvacuation implements AutoCloseable {
      * Once.
      *
      * @param lost whether the server is lost, so that nothing can be moved
-     * @param refuse returns when nothing is stored on the server any more; the table is sampled meanwhile
+     * @param refuse returns when no request stores an object on the server any more; the table is sampled meanwhile
      * @param withinNanos the time, which begins after that
      * @param progress is called now and then, on this thread, with the totals so far
      * @return how many objects may still be there

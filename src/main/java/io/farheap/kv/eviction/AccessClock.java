@@ -13,7 +13,7 @@ public final class AccessClock {
 
     private static final int MOST_ACCESSES = 16;
     private static final long MOST_NANOS = 20_000;
-    /** The clock is read for one access more for each so many objects that the map is made for. */
+    /** One reading of the clock serves at most one access for each this many objects that the map is made for. */
     private static final long OBJECTS_AN_ACCESS = 256;
 
     private static final long SECOND_MILLIS = 1000;
@@ -26,7 +26,7 @@ public final class AccessClock {
     /** The map clock's count of beats when it was read last. */
     private long beats;
 
-    /** For how many accesses the clock was read last, and how many of these are left. */
+    /** The number of accesses that the last reading of the clock serves, and how many of them are still to come. */
     private int accesses = 1;
 
     private int left;

@@ -8,7 +8,7 @@ import io.farheap.kv.replacement.Replacements;
  *
  * @param name of the policy, as {@link Replacements#named} knows it
  * @param frequencyBytes memory of a session's frequency-counter cache
- * @param frequencyThreshold accesses that are added up before one fetch-and-add
+ * @param frequencyThreshold the most accesses to an object that are held back; the next one sends a fetch-and-add
  */
 public record EvictionSettings(String name, long frequencyBytes, int frequencyThreshold) {
 

@@ -232,8 +232,8 @@ public final class SampledEviction {
     /**
      * Waits for an answer of the services.
      *
-     * @return true if this question is asked, or there is nothing to wait for; false if another request's question has
-     *     no answer yet, so that this request has to ask again
+     * @return true if this question is asked, or an earlier one is answered or has waited too long; false if an earlier
+     *     one has no answer yet, so that this request waits for that answer and then has to ask again
      */
     private boolean ask(int place, long want) {
         state[place] = SEGMENT;

@@ -51,8 +51,9 @@ public final class BlockFormat {
     /** The state of a block that a plain set has stored. */
     static final int LIVE = 0;
     /**
-     * The state of a block that was stored by a request which looks first at what is there. A set that finds such a
-     * block where it lost a race repeats itself, and does not assume that its own value was there for a moment.
+     * The state of a block that was stored by a request which looks first at what is there, such as an add or a move. A
+     * set whose slot was changed to such a block meanwhile begins again; if it was changed to a plain set's block of
+     * the same key, the set ends, as if its value had been there right before.
      */
     static final int CONDITIONAL = 1;
 

@@ -36,13 +36,14 @@ public final class MapCalls {
     /**
      * [space, n of facts, n of questions, epoch, growths, (process, server)..., process...]: the process lives; all of
      * its requests in flight have begun after it knew the epoch; and it has so many of the map's growths. Each fact is
-     * a process that has ended according to another server. Each question is a process of which another server wants to
-     * know whether it has ended here. Reply: [status, ns of the map's clock, flags, round, phase to report in or 0, n
-     * of wanted, answers, epoch, growths, growths that all processes have, regions here, n of emptying, process...,
-     * place...]: answers has a bit for each question whose process does not have the space open here; growths are those
-     * of the map, if this is its first server; regions here is how many regions the server hands blocks out of; the
-     * processes are those that have ended here, and that other servers are to be asked about; and the places are those
-     * of segments that are being emptied, whose blocks must not be used any more.
+     * a process that has ended here, and another server on which it does not have the space open. Each question is a
+     * process of which another server wants to know whether it has ended here. Reply: [status, ns of the map's clock,
+     * flags, round, phase to report in or 0, n of wanted, answers, epoch, growths, growths that all processes have,
+     * regions here, n of emptying, process..., place...]: answers has a bit for each question, set if its process does
+     * not have the space open here; growths are those of the map if this is its first server, else 0; regions here is
+     * how many regions the server hands blocks out of; the wanted processes are those that have ended here, and that
+     * other servers are to be asked about; and the places are those of segments that are being emptied, whose blocks
+     * must not be used any more.
      */
     public static final int BEAT = FIRST_CALL + 1;
     /**
@@ -180,7 +181,7 @@ public final class MapCalls {
     public static final long GO_ON = 0;
     /** Ask for the next step a little later. */
     public static final long WAIT = 1;
-    /** Read the table, and report the blocks that slots name for the phase in the reply. */
+    /** Read the table, and report by {@link #NAMED} the server's blocks that slots name; the reply has its phase. */
     public static final long SCAN = 2;
     /** The collection has ended. */
     public static final long DONE = 3;

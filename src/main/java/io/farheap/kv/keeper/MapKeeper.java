@@ -106,8 +106,8 @@ public final class MapKeeper implements AutoCloseable {
 
     /**
      * Beats to each server before the map is used. So the map's clock is known before it is read, and the process knows
-     * which servers are about to leave before it has a session: the process that drains a server may have made sure
-     * already that all processes know.
+     * which servers are about to leave before it has a session: the process that drains a server waits until all
+     * registered processes know, and may have ended that wait before this one registered.
      */
     private void hearAll() {
         for (ServerHeartbeat each : beats) {

@@ -164,7 +164,7 @@ public final class MapServers implements AutoCloseable {
         }
     }
 
-    /** Closes the calls; the spaces belong to the memory. */
+    /** Awaits the leases that are being ended, and closes the calls; the spaces belong to the {@link RemoteMemory}. */
     @Override
     public void close() {
         leaving.forEach(ThreadJoiner::join);

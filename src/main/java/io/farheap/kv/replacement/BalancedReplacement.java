@@ -16,11 +16,12 @@ import java.util.stream.IntStream;
  * <ul>
  *   <li>An object that returns while its history entry lives has been seen again, and keeps its count.
  *   <li>The parts of the objects, and of the history entries, that were seen once are estimated from the samples.
- *   <li>The age at eviction is the scale of time. A session that has evicted nothing takes the greatest age in a
- *       bucket, which is a little less than the age at eviction if other sessions evict, and about the age of the map
- *       if none does. A repeat within 0.07 of that scale after the insertion belongs to the same use, and does not
- *       count as seen again; an access within 0.3 of it (of that of the object's kind) after the last one writes
- *       nothing, as it would not change the choice of victims.
+ *   <li>The age at eviction is the scale of time. A session that has evicted nothing takes instead the greatest age in
+ *       a bucket, averaged over buckets that it reads. This is a little less than the age at eviction if other sessions
+ *       evict; if none does, it grows with the age of the map. A repeat within 0.07 of that scale after the insertion
+ *       belongs to the same use, and does not count as seen again. An access within 0.3 of it (of that of the object's
+ *       kind) after the last one writes nothing, as it would not change the choice of victims, unless it makes the
+ *       object seen again.
  *   <li>Counts end at {@link #MOST_COUNTED}, so that the hottest objects cost no fetch-and-add.
  *   <li>A sample gives one victim for every {@link #OBJECTS_A_VICTIM} objects in it, rounded.
  * </ul>

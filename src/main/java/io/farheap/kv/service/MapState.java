@@ -14,7 +14,8 @@ import java.util.function.LongSupplier;
 
 /**
  * The state that a server keeps for one map: its free blocks, the processes that use it, a sweep that may be under way
- * and, on the map's first server, the weights that the sessions have learned. Thread-safe; each call is short.
+ * and, on the map's first server, the weights of the experts that the sessions have learned together. Thread-safe; each
+ * call is short.
  */
 final class MapState {
 

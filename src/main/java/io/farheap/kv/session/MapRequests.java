@@ -218,8 +218,9 @@ public final class MapRequests implements AutoCloseable {
     }
 
     /**
-     * Whether no hint of the session, nor an operation that may take effect late, keeps segments from changing their
-     * class; also true while requests are in flight or if no hint writes into blocks.
+     * Whether no hint that writes into a block is in flight, and no operation of a failed connection may still take
+     * effect; either keeps segments from changing their class. Also true while requests are in flight, and always in a
+     * map without such hints.
      */
     boolean settled() {
         return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;

@@ -3,7 +3,7 @@ package io.farheap.kv.space;
 /** A map's clock. Any thread. */
 public interface MapClock {
 
-    /** Ticks for access times: in any unit, never going back. */
+    /** Ticks for access times, in nanoseconds. A correction of the clock may set them back a little. */
     long ticks();
 
     /**

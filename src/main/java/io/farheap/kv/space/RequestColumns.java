@@ -117,13 +117,13 @@ public final class RequestColumns {
     /** The word whose block was not whole when it was last read. */
     private final long[] broken;
 
-    // For who looks at what the session holds, on another thread.
+    // Read by another thread, which looks at what the session holds.
     /** The block that the request writes. */
     private final long[] writing;
     /** The word that the request's compare-and-swap may take out of the table. */
     private final long[] taking;
     /**
-     * The era in which the request began, or after which it has read everything that it knows of the map; 0 for none.
+     * The era in which the request began, or since which it has read everything that it knows of the map; 0 for none.
      */
     private final long[] era;
 
@@ -355,8 +355,9 @@ public final class RequestColumns {
     }
 
     /**
-     * The offset of the head of the block that a set replaces. An increment has all of that block here, which reaches
-     * into the memory for keys behind it.
+     * The offset of the head of the block that the request's word names. A request that has a block of its own may read
+     * that block's key too, and an increment all of it: this reaches into the memory for keys, which such a request
+     * does not use.
      */
     public static long headAt(int place) {
         return (long) place * PLACE_BYTES + HEAD;

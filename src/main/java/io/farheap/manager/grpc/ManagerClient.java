@@ -361,7 +361,10 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         return orders;
     }
 
-    /** Sets the listener that receives the manager's key with each answer, on a thread that it must not block. */
+    /**
+     * Sets the listener that receives the manager's key with each answer to a report, on a thread that it must not
+     * block.
+     */
     public void onKey(Consumer<ManagerKey> listener) {
         keys = listener;
     }

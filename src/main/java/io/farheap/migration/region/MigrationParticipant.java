@@ -19,9 +19,9 @@ public interface MigrationParticipant {
 
     /**
      * Returns when every operation that the session posts from now on uses the region table, and the marks of split
-     * regions, as they were at the caller's last {@linkplain io.farheap.posix.AsymmetricFence#heavy heavy fence}.
-     * Operations that the session posted to the server before may not have completed: then it has begun to wait for
-     * them. If the connection has failed, so that the outcome of posted operations is unknown, the server's end has
+     * regions, as they were at the caller's last {@linkplain io.farheap.posix.AsymmetricFence#heavy heavy fence}, or
+     * later. Operations that the session posted to the server before may not have completed: then it has begun to wait
+     * for them. If the connection has failed, so that the outcome of posted operations is unknown, the server's end has
      * been fenced; so has that of a session that was closed before all had completed.
      *
      * @param region any of the server's regions that the cache holds

@@ -21,7 +21,8 @@ final class ServedProcedure {
      */
     private static final double OUTLIER = 3;
     /**
-     * Calls run in turns only if that is faster by this factor, since each call then also waits for those of its group.
+     * Calls run in turns if a unit of fuel then takes less than this share of its time otherwise; it is below 1, since
+     * each call in turns also waits for those of its group.
      */
     private static final double WORTH = 0.9;
     /** Out of so many calls, a few ({@link #TRIED}) are run the other way, to measure it. */

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A lost lease is lost for good, even if the server continues: the server has given its memory to other clients by
  * then, or will. No call is made under it any more, and calls under way end. The listener fails the sessions'
  * connections to the server, and nothing is copied from it. So operations that were posted and not completed need no
- * fence: their effect cannot be observed. A fence that fails for that reason still throws, so that no caller takes it
- * for one that succeeded.
+ * fence: whether they take effect or not, this client does not read that memory any more. A fence that fails because
+ * the lease is lost still throws, so that no caller takes it for a fence that succeeded.
  */
 public interface RemoteServer extends AutoCloseable {
 

@@ -22,7 +22,7 @@ public abstract sealed class ServerAttachment implements AutoCloseable permits S
     }
 
     /**
-     * Destroys the server's end: when it returns, nothing that was sent by it takes effect any more.
+     * Destroys the server's end: when this returns, nothing that the attachment has sent takes effect any more.
      *
      * @throws ControlException if the server does not answer, so that nothing is known
      */

@@ -35,8 +35,8 @@ public final class SlabKeeper implements AutoCloseable {
     private static final long ROUND_NANOS = 20_000_000;
     private static final long WINDOW_NANOS = 500_000_000;
     /**
-     * How long a server gets no slab after its slabs were given up or moved, or after it did not answer whether it has
-     * room.
+     * How long a server gets no slab after its errors made the keeper give up its slabs or begin to move them, or after
+     * it did not answer whether it has room.
      */
     private static final long AVOID_NANOS = 10_000_000_000L;
     /** How long a server gets no slab after it could not be connected to, or written. */

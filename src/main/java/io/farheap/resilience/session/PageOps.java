@@ -245,8 +245,8 @@ public final class PageOps implements CompletionHandler {
     }
 
     /**
-     * Ends, as {@link CodedStatus#CLOSED}, the operations that have nothing on its way, now and whenever this becomes
-     * so.
+     * Ends, as {@link CodedStatus#CLOSED}, the operations that have nothing on their way, now and whenever one comes to
+     * have nothing on its way.
      */
     public void abandonUnposted() {
         abandoning = true;

@@ -55,7 +55,11 @@ final class PageReads {
         return after(op, slot, request, gather.arrived(op, slot, split, done));
     }
 
-    /** Continues or ends it after its splits were looked at; as {@link #begin}. */
+    /**
+     * Continues or ends a read after the gatherer has looked at its splits; returns as {@link #begin}.
+     *
+     * @param found what the gatherer returned
+     */
     int after(PageOp op, PageBuffer slot, CodedRequests.CodedRequest request, int found) {
         return switch (found) {
             case SplitGatherer.READY -> ready(op, slot, request);

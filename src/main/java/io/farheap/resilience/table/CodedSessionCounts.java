@@ -10,7 +10,7 @@ public final class CodedSessionCounts {
 
     public long reads;
     public long writes;
-    /** Reads of pages, or of parts of them, that had to decode a split from the others. */
+    /** Reads and writes of pages, or of parts of them, that had to decode a split from the others. */
     public long decoded;
     /** Reads that asked the remaining slabs after the hedge delay. */
     public long hedged;

@@ -1,6 +1,6 @@
 /**
- * Ends the resources that reach memory while the device may be busy with them: closing in stages, and trying again
- * until they have ended. Begin with {@link io.farheap.server.fence.Fence}.
+ * Ends the resources through which memory can be reached, even if the device is busy with them: closes them in stages,
+ * and tries again until they have ended. Begin with {@link io.farheap.server.fence.Fence}.
  */
 @NullMarked
 package io.farheap.server.fence;

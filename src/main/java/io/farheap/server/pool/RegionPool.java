@@ -203,7 +203,8 @@ public final class RegionPool implements AutoCloseable {
 
     /**
      * Sets how many more regions are to be withdrawn: free ones at once, and others as they are given back. This
-     * replaces the number that was owed before; withdrawals since {@code since} count toward it. One thread at a time.
+     * replaces the number that was owed before. Withdrawals that had not ended at {@code since}, and those begun after
+     * it, count toward the new number. One thread at a time.
      *
      * @param since {@link #withdrawals} before the machine's memory was read
      * @return how many are still owed

@@ -18,8 +18,9 @@ import java.util.Map;
 
 /**
  * Writes the part of the log that a checkpoint has in files beside it back to the device. No checkpoint needs the bytes
- * that the device has there: earlier ones need only the log below, and later ones are damaged. The restore may be
- * repeated. The recovered store appends behind that part, and its next checkpoint syncs the device.
+ * that the device has there: earlier ones need only the log below, and recovery has found the later ones, if any, to be
+ * damaged. The restore may be repeated. The recovered store appends behind that part, and its next checkpoint syncs the
+ * device.
  */
 final class CheckpointRestore implements AutoCloseable {
 

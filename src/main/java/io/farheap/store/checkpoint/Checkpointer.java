@@ -230,7 +230,7 @@ public final class Checkpointer {
             lastFold = of;
             snapshot = new Snapshot(end, List.of(), 0);
         } else {
-            // After this, every record that was allocated below the tail has been written.
+            // After this, the sessions have filled in all records that they allocated below the end.
             parts.epochs().awaitAll();
             snapshot = snapshots.write(number + 1, of, Math.min(logThread.written(), end), end);
         }

@@ -301,7 +301,9 @@ public final class HashIndex implements AutoCloseable {
 
     /**
      * Begins to double. One thread calls this, {@linkplain #divide divides} all buckets, and then calls {@link #grown}.
-     * If there is no memory for the next table, this throws and the index stays as it is.
+     * If there is no memory for the next table, this throws and the index stays as it is. The exception is an
+     * IllegalArgumentException if the machine or a control group has too little room, and a PosixException if the
+     * kernel refuses the memory.
      */
     public void grow() {
         next = tables.apply(2 * table.buckets);

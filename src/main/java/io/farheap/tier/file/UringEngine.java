@@ -51,7 +51,7 @@ public record UringEngine(int requests) implements FileEngine {
 
     private static final class Handle extends FileHandle {
 
-        /** The most bytes that one read or write is asked for. */
+        /** The most bytes of one read or write; a longer request continues with the rest after it. */
         private static final long MOST_BYTES = 1 << 30;
 
         private final IoUring ring;

@@ -17,8 +17,9 @@ import java.util.List;
 /**
  * Copies to the last of some devices the parts of their log that it lacks. Appends that the last device did not sync
  * may be missing anywhere, so everything that the other devices have is compared. Each piece is taken from the first of
- * them that has it. If that device has a block as zeros, or cannot read it, the block was not appended there, and the
- * last device keeps its own. One thread; no other thread uses the devices.
+ * them that has its address and can read it. A block that is zeros there was not appended there; one that none of them
+ * can read was not appended, or is lost. In both cases the last device keeps its own block. One thread; no other thread
+ * uses the devices.
  */
 public final class LastTierCopy implements AutoCloseable {
 
@@ -34,7 +35,7 @@ public final class LastTierCopy implements AutoCloseable {
 
     private final DeviceMemory ofLast;
     private final BlockingDeviceHandle lastCall;
-    /** Blocks that a source could not read. */
+    /** Bytes of the blocks that a source could not read. */
     private long unread;
 
     private long firstUnread;

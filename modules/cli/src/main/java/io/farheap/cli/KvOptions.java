@@ -32,8 +32,8 @@ final class KvOptions {
     @Option(
             names = "--token",
             paramLabel = "TOKEN",
-            description = "What opens it: 8 to 64 characters. Default: the variable " + TOKEN + ", which other users "
-                    + "of this machine do not see.")
+            description = "What opens it: 8 to 64 bytes in UTF-8. Default: the variable " + TOKEN + ", which other "
+                    + "users of this machine do not see.")
     private @Nullable String token;
 
     @Spec(Spec.Target.MIXEE)

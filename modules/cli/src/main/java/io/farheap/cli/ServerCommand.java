@@ -218,7 +218,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
         DeviceNotice.print(spec.commandLine().getErr());
         Termination termination = Termination.watch(untilStdinCloses);
         try (MemoryServer server = MemoryServer.open(options)) {
-            // Set before any client can call.
+            // The server must require grants before any client can call.
             Consumer<ManagerKey> keys = managers.isEmpty() ? _ -> {} : server.requireGrants();
             serve(server, keys, options, termination);
         }

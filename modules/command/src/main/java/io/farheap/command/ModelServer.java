@@ -84,7 +84,7 @@ public final class ModelServer implements AutoCloseable {
                 : Long.highestOneBit(2 * ((MeasuredCache.CAPACITY - 1) / resilience.dataSplits()));
     }
 
-    /** Returns this process and, if it was started here, that of the server. */
+    /** Returns this process and those of the servers that were started here. */
     public List<ProcessHandle> processes() {
         return Stream.concat(
                         Stream.of(ProcessHandle.current()),

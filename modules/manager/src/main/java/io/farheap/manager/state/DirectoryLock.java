@@ -18,7 +18,7 @@ final class DirectoryLock implements AutoCloseable {
     /**
      * Takes the lock; creates the directory if it does not exist.
      *
-     * @throws StateException if another process has it, or it cannot be written
+     * @throws StateException if another owner has it, or the directory cannot be written
      */
     static DirectoryLock take(Path directory) {
         try {

@@ -48,9 +48,12 @@ public final class Clients {
     }
 
     private final Map<Long, ClientLine> lines = new HashMap<>();
-    /** When a client last claimed each cache, in the order of those times. */
+    /**
+     * When a client last claimed each cache, in the order of those times; all caches count as claimed when a manager
+     * starts, and after it stood still.
+     */
     private final LinkedHashMap<Long, Long> claimed = new LinkedHashMap<>();
-    /** Caches on disk that no client has claimed. */
+    /** Caches on disk that have no client, since their removal could not be written. */
     private final Set<Long> unclaimed = new HashSet<>();
 
     private final long silentNanos;
@@ -101,7 +104,7 @@ public final class Clients {
         return last == null || now - last > silentNanos;
     }
 
-    /** Returns since when a cache is {@linkplain #abandoned abandoned}; null if no client has ever claimed it. */
+    /** Returns since when a cache is {@linkplain #abandoned abandoned}; null if it has no client. */
     public @Nullable Long abandonedSince(long cacheId) {
         Long last = claimed.get(cacheId);
         return last == null ? null : last + silentNanos;

@@ -25,7 +25,8 @@ public final class ExpiredCacheReclaimer {
     private static final System.Logger LOG = System.getLogger(ExpiredCacheReclaimer.class.getName());
 
     /**
-     * How long the room of an ended cache is expected to come. Its client may be stopped in the middle of an operation.
+     * For how long after the end of a cache its room is still expected. Its client may be stopped in the middle of an
+     * operation.
      */
     private static final long COMING_NANOS = 10_000_000_000L;
     /** How long a cache that finds no room waits for caches that are ended. */
@@ -40,7 +41,7 @@ public final class ExpiredCacheReclaimer {
     private final Clients clients;
     private final ExpiryNotifier expiry;
     private final LongConsumer forget;
-    /** Since when each cache is ended; a new manager counts from its own start. */
+    /** Since when each cache is ended; a new manager counts from the first time that it looks for room. */
     private final Map<Long, Long> since = new HashMap<>();
     /** By cache: the line over which its client was notified of the end. */
     private final Map<Long, Clients.ClientLine> told = new HashMap<>();

@@ -28,8 +28,8 @@ final class ServersView implements AutoCloseable {
     private final Map<String, ControlClient> clients = new ConcurrentHashMap<>();
 
     /**
-     * Asks all of them at once: one that does not answer delays no other, and all of them take no longer than the
-     * deadline of one call.
+     * Asks all of them at once, so that one that does not answer hardly delays the others. An address that is new takes
+     * two calls, to connect and to ask, each with its own deadline.
      *
      * @throws ControlException INVALID_ARGUMENT if an address is invalid
      */

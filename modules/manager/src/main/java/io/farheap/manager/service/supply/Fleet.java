@@ -46,7 +46,7 @@ public final class Fleet implements ServerProvider.Listener {
         private @Nullable String failure;
         /** Its server, once that reports. */
         private Servers.@Nullable KnownServer server;
-        /** Since when no cache has anything on it; null while one has. */
+        /** Since when no cache has anything on its server or waits for it; null otherwise. */
         private @Nullable Long emptySince;
 
         private boolean stopped;
@@ -254,7 +254,7 @@ public final class Fleet implements ServerProvider.Listener {
         return meant;
     }
 
-    /** A new server has reported. */
+    /** A server has reported for the first time, or with a change in its record. */
     public void reported(Servers.KnownServer server) {
         for (StartedMachine hired : machines.values()) {
             if (server.record.address().equals(hired.address)) {
@@ -274,7 +274,7 @@ public final class Fleet implements ServerProvider.Listener {
     }
 
     /**
-     * Stops servers that are empty and for which no cache waits.
+     * Stops servers that have been empty for long and for which no cache waits, and machines whose servers are lost.
      *
      * @return servers that were stopped and have not reported yet that they leave
      */
