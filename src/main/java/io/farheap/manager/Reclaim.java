@@ -17,7 +17,7 @@ public record Reclaim(
 
     /** The reason why a cache leaves a server. */
     public enum Reason {
-        /** The server was told to leave. */
+        /** The manager has asked the server to leave. */
         LEAVES,
         /** Such servers do not live much longer: nothing is lost if the cache stays for now. */
         ENDS_SOON,

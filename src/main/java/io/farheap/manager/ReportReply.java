@@ -5,7 +5,7 @@ import java.util.Set;
 /**
  * The manager's answer to a server's report.
  *
- * @param leave whether it was told to leave and does not report that it is leaving
+ * @param leave whether the manager has asked it to leave and it does not report that it is leaving
  * @param ended caches that it is to end: it ends their leases, and their grants open no new ones
  */
 public record ReportReply(boolean leave, Set<Long> ended) {

@@ -177,7 +177,7 @@ abstract class SetSteps implements RequestSteps {
         posts.endList();
     }
 
-    /** The bytes of a block from which its key can be told. */
+    /** The bytes of a block that are enough to compare its key. */
     final int headBytes(int place) {
         return blockWrite.keyAt() + BlockFormat.padded(operations.keyBytes[place]);
     }

@@ -19,7 +19,7 @@ public final class ServerErrorCounts {
     public final LongAdder asked = new LongAdder();
     /** Splits that were found to be wrong. */
     public final LongAdder wrong = new LongAdder();
-    /** Splits that disagree with others, if it cannot be told which of them are wrong. */
+    /** Splits that disagree with others, if the splits do not show which of them are wrong. */
     public final LongAdder doubted = new LongAdder();
     /** Failures of connections, each of which fails all operations under way on it. */
     public final LongAdder failed = new LongAdder();
