@@ -421,7 +421,10 @@ class CodedCacheTest {
             assertEquals(slabs * Cluster.REGION_BYTES, retired.join().bytes());
             assertEquals(slabs, moves.size());
             assertFalse(cache.servers().contains(leaves));
-            assertEquals(2, cluster.freeRegions(cluster.addresses().indexOf(leaves)));
+            // A server that answers late, on a busy machine, has its memory back when the cache's lease there ends.
+            await("the server to have its memory", () -> cluster.freeRegions(
+                            cluster.addresses().indexOf(leaves))
+                    == 2);
             assertTrue(cache.health().whole());
             assertEquals(2, cache.health().mayLose());
             assertEquals(0, cache.health().evicted());
@@ -492,7 +495,7 @@ class CodedCacheTest {
                     assertEquals(2, Collections.frequency(cache.servers(), address));
                     cache.addServer(cluster.add(2));
                     assertEquals(2, cache.retire(address, moved -> {}).regions());
-                    assertEquals(2, anew.description().freeRegions());
+                    await("the server to have its memory", () -> anew.description().freeRegions() == 2);
                 }
                 byte[] read = new byte[CAPACITY];
                 session.readBlocking(0, MemorySegment.ofArray(read));

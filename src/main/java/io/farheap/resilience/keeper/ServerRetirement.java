@@ -35,9 +35,9 @@ public final class ServerRetirement {
                     "a range can spare none of its " + space.table.splits() + " slabs, not even for the time of a "
                             + "regeneration; take a larger r");
         }
-        keeper.empty(server);
+        int places = keeper.empty(server);
         try {
-            moveAll(server, moved);
+            moveAll(server, places, moved);
             await(server, "its memory is still used", () -> keeper.hasAllBack(server));
             space.left.add(server);
         } finally {
@@ -45,8 +45,8 @@ public final class ServerRetirement {
         }
     }
 
-    private void moveAll(RemoteServer server, Runnable moved) {
-        for (int left = space.table.placesAt(server); left > 0; left--) {
+    private void moveAll(RemoteServer server, int places, Runnable moved) {
+        for (int left = places; left > 0; left--) {
             int before = left;
             await(server, "none of its slabs has moved", () -> space.table.placesAt(server) < before);
             moved.run();

@@ -442,15 +442,20 @@ public final class SlabKeeper implements AutoCloseable {
     /**
      * From now on a server's slabs move elsewhere, and it gets no new ones; a slab that was just being placed there is
      * in the table when this returns. Until {@link #keep}. Any thread.
+     *
+     * @return how many places of the table named a slab of this server before the first of them moves
      */
-    void empty(RemoteServer server) {
+    int empty(RemoteServer server) {
         placing.lock();
         try {
+            // The count comes first: a slab leaves as soon as the keeper finds its server here, and could be missed.
+            int places = space.table.placesAt(server);
             emptied.put(server, "");
+            return places;
         } finally {
             placing.unlock();
+            wake();
         }
-        wake();
     }
 
     void keep(RemoteServer server) {
