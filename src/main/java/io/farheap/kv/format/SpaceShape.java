@@ -1,5 +1,7 @@
 package io.farheap.kv.format;
 
+import io.farheap.memory.ByteSize;
+
 /**
  * The layout of a map in its regions. Each region begins with a page of counters, then comes the region's part of the
  * table, then segments, from which blocks are cut. The table never grows; regions that are added later have segments
@@ -50,15 +52,15 @@ public record SpaceShape(
             throw new IllegalArgumentException("a map for " + objects + " objects; it needs at least 1");
         }
         if (regions > mostRegions(regionBytes)) {
-            throw new IllegalArgumentException("a map of " + regions + " regions of " + regionBytes / 1024
-                    + " KiB; slots can name blocks in " + mostRegions(regionBytes) + ": take less memory");
+            throw new IllegalArgumentException("a map of " + regions + " regions of " + ByteSize.text(regionBytes)
+                    + "; slots can name blocks in " + mostRegions(regionBytes) + ": take less memory");
         }
         long perRegion = Math.ceilDiv(Math.ceilDiv(objects, BUCKET_OBJECTS), regions);
         // A quotient, since the product may have more than 64 bits.
         long most = Math.min(Integer.MAX_VALUE, (regionBytes - PAGE_BYTES - SEGMENT_BYTES) / BUCKET_BYTES);
         if (perRegion > most) {
             throw new IllegalArgumentException("a table for " + objects + " objects leaves no room for their values in "
-                    + regions + " regions of " + regionBytes / 1024 + " KiB, which have tables for up to "
+                    + regions + " regions of " + ByteSize.text(regionBytes) + ", which have tables for up to "
                     + Math.max(0, most) * BUCKET_OBJECTS * regions + "; take more memory or fewer objects");
         }
         return new SpaceShape(regionBytes, regions, (int) perRegion, objects, SEGMENT_BYTES, Long.MAX_VALUE);

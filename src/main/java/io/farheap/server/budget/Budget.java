@@ -3,6 +3,7 @@ package io.farheap.server.budget;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.plane.Caller;
+import io.farheap.memory.ByteSize;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -129,7 +130,7 @@ public final class Budget {
     }
 
     private String counted(long amount) {
-        return bytes ? (amount >> 10) + " KiB" : Long.toString(amount);
+        return bytes ? ByteSize.text(amount) : Long.toString(amount);
     }
 
     private void add(@Nullable Caller caller, @Nullable Object key, long amount) {

@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
+import io.farheap.memory.ByteSize;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.memory.SharedMemory;
 import io.farheap.posix.PosixException;
@@ -106,7 +107,7 @@ public final class RegionPool implements AutoCloseable {
         if (count > freeCount) {
             throw new ControlException(
                     Code.OUT_OF_MEMORY,
-                    count + " region(s) of " + (regionBytes >> 10) + " KiB asked for, " + freeCount + " of "
+                    count + " region(s) of " + ByteSize.text(regionBytes) + " asked for, " + freeCount + " of "
                             + free.length + " free; ask for fewer, or add a memory server");
         }
         int[] taken = new int[count];

@@ -33,6 +33,6 @@ class SizesTest {
         assertEquals("64 KiB", Sizes.format(65536));
         assertEquals("1025 MiB", Sizes.format(1025L << 20));
         assertEquals("2 TiB", Sizes.format(2L << 40));
-        assertEquals("2048 TiB", Sizes.format(2L << 50));
+        assertEquals("2 PiB", Sizes.format(2L << 50));
     }
 }

@@ -1,5 +1,6 @@
 package io.farheap.command;
 
+import io.farheap.memory.ByteSize;
 import java.util.Locale;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -34,9 +35,6 @@ public final class Sizes implements ITypeConverter<Long> {
 
     /** Formats a size in the largest unit that divides it: {@code 64 MiB}, {@code 1 GiB}, {@code 1000 bytes}. */
     public static String format(long bytes) {
-        int unit = bytes == 0 ? 0 : Math.min(UNITS.length(), Long.numberOfTrailingZeros(bytes) / 10);
-        return unit == 0
-                ? bytes + " bytes"
-                : (bytes >> 10 * unit) + " " + Character.toUpperCase(UNITS.charAt(unit - 1)) + "iB";
+        return ByteSize.exact(bytes);
     }
 }
