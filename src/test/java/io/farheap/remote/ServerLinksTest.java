@@ -2,8 +2,10 @@ package io.farheap.remote;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import io.farheap.control.ControlException;
 import io.farheap.remote.contract.Outcome;
@@ -29,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What becomes of links whose server is stopped, or whose owner throws. */
+/** Links whose server is stopped, or whose owner throws. */
 @Timeout(120)
 class ServerLinksTest {
 
@@ -52,6 +54,7 @@ class ServerLinksTest {
         private boolean taken = true;
         private int left;
         private int ended;
+        private ServerRing used;
 
         @Override
         public ServerRing open(RemoteServer to) {
@@ -63,6 +66,7 @@ class ServerLinksTest {
             if (broken) {
                 throw new IllegalStateException("injected");
             }
+            used = made;
         }
 
         @Override
@@ -96,7 +100,7 @@ class ServerLinksTest {
         servers.close();
     }
 
-    /** It does not destroy its ends, and its device does not let go of rings. */
+    /** Stops a server: it destroys none of its ends, and the device keeps the rings in use until {@link #letGo}. */
     private void stop(RemoteServer stopped) {
         plane.stop(asked::incrementAndGet);
         LeasedServer.of(stopped).closeLate(letGo::await);
@@ -177,7 +181,7 @@ class ServerLinksTest {
         assertFalse(links.closed().isDone());
     }
 
-    /** One that does not answer is asked again. */
+    /** A server that does not answer is asked again by the next fence. */
     @Test
     void whatIsFencedIsLeftFirst() {
         links.connect(server);
@@ -193,7 +197,7 @@ class ServerLinksTest {
         assertEquals(3, owner.left);
     }
 
-    /** A close that gets no answer is no fence. */
+    /** A close without the server's answer fences nothing, so a later fence asks the server. */
     @Test
     void whatIsClosedCanBeFencedYet() {
         links.connect(server);
@@ -201,6 +205,21 @@ class ServerLinksTest {
         links.close();
         assertThrows(ControlException.class, () -> links.fence(server));
         assertThrows(ControlException.class, () -> links.fenceFailed(server));
+    }
+
+    /** The server does not destroy the old end, and would make another: an old WRITE could land over a newer one. */
+    @Test
+    void noEndTakesThePlaceOfOneThatIsNotFenced() {
+        links.connect(server);
+        ServerRing old = owner.used;
+        gate.claimed(() -> old.connection().fail());
+        stop(server);
+        for (int i = 1; i <= 2; i++) {
+            assertThrows(ControlException.class, () -> links.ensure(server, () -> fail("the old end is not fenced")));
+            assertEquals(i, asked.get());
+            assertSame(old, owner.used);
+        }
+        assertEquals(0, owner.left, "operations of the old end are lost, and may still take effect");
     }
 
     @Test
@@ -245,7 +264,7 @@ class ServerLinksTest {
         }
     }
 
-    /** Its owner works while the server is asked. */
+    /** Detaches a stopped server; the queue's owner is not kept out while the server is asked. */
     private void forget(RemoteMemory from, RemoteServer stopped, OwnedQueue queue) {
         AtomicInteger keptOut = new AtomicInteger();
         plane.stop(() -> {

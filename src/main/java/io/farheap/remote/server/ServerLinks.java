@@ -205,16 +205,18 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
     }
 
     /**
-     * Replaces an end that has failed, or connects if there is none.
+     * Replaces an end that has failed, once it is fenced, or connects if there is none.
      *
      * @param between runs after a failed end is left and before another is made; if the end is usable, it runs alone
-     * @throws ControlException if the server refuses or does not answer
+     * @throws ControlException if the server refuses or does not answer; a failed end that is not fenced stays, since
+     *     its operations in flight could take effect after those of another end
      */
     public void ensure(RemoteServer server, Runnable between) {
         Link<E> link = lock(server);
         try {
             boolean usable = gate.asked(() -> link.end != null && !link.end.failed());
             if (!usable) {
+                fenceBeforeAnother(link.end);
                 leave(link, server);
             }
             between.run();
@@ -223,6 +225,12 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
             }
         } finally {
             link.changing.unlock();
+        }
+    }
+
+    private void fenceBeforeAnother(@Nullable E end) {
+        if (end != null && !shut && !end.isOver()) {
+            end.fence();
         }
     }
 
