@@ -35,7 +35,7 @@ public final class LastTierCopy implements AutoCloseable {
 
     private final DeviceMemory ofLast;
     private final BlockingDeviceHandle lastCall;
-    /** Bytes of the blocks that a source could not read. */
+    /** Bytes of the blocks that no source could read. */
     private long unread;
 
     private long firstUnread;
@@ -165,6 +165,7 @@ public final class LastTierCopy implements AutoCloseable {
      * @return the address at which to continue
      */
     private long fromSources(long at, long from, long to) {
+        boolean failed = false;
         for (Source source : sources) {
             if (source.has(from)) {
                 long end = Math.min(to, source.device.end());
@@ -175,9 +176,12 @@ public final class LastTierCopy implements AutoCloseable {
                     return from + alignment;
                 }
                 memory.asSlice(from - at, alignment).fill((byte) 0);
-                firstUnread = unread == 0 ? from : firstUnread;
-                unread += alignment;
+                failed = true;
             }
+        }
+        if (failed) {
+            firstUnread = unread == 0 ? from : firstUnread;
+            unread += alignment;
         }
         return from + alignment;
     }

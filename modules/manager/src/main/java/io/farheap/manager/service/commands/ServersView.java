@@ -21,7 +21,7 @@ final class ServersView implements AutoCloseable {
      * One server.
      *
      * @param status null if it did not answer
-     * @param trouble why it did not answer; empty if it did
+     * @param trouble why it did not answer, and the remedy; empty if it did
      */
     record ObservedServer(String address, @Nullable ServerStatus status, String trouble) {}
 
@@ -58,10 +58,16 @@ final class ServersView implements AutoCloseable {
 
     private ObservedServer ask(String address) {
         try {
-            return new ObservedServer(
-                    address,
-                    clients.computeIfAbsent(address, ControlClient::connect).describe(),
-                    "");
+            ControlClient known = clients.get(address);
+            if (known == null) {
+                // Not in computeIfAbsent: a silent server would delay others whose addresses share its bin.
+                known = ControlClient.connect(address);
+                ControlClient other = clients.put(address, known);
+                if (other != null) {
+                    other.close();
+                }
+            }
+            return new ObservedServer(address, known.describe(), "");
         } catch (ControlException e) {
             if (e.code() == Code.INVALID_ARGUMENT) {
                 throw e;
@@ -71,8 +77,15 @@ final class ServersView implements AutoCloseable {
             if (client != null) {
                 client.close();
             }
-            return new ObservedServer(address, null, String.valueOf(e.getMessage()));
+            return new ObservedServer(address, null, e.getMessage() + remedy(e.code()));
         }
+    }
+
+    /** Returns the remedy that the message of a connection that cannot be made, or of a silent server, lacks. */
+    private static String remedy(Code code) {
+        return code == Code.UNAVAILABLE || code == Code.DEADLINE_EXCEEDED
+                ? "; look whether the server runs, and name the HOST:PORT that 'farheap server' prints"
+                : "";
     }
 
     @Override

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 public final class Fleet implements ServerProvider.Listener {
 
     private static final System.Logger LOG = System.getLogger(Fleet.class.getName());
-    /** A machine whose server has not registered after so long counts as lost. */
+    /** A machine whose server has not registered after this time counts as lost. */
     private static final long LOST_NANOS = 600_000_000_000L;
 
     /** A machine that the manager has started. */
@@ -63,7 +63,7 @@ public final class Fleet implements ServerProvider.Listener {
             return machine.lot();
         }
 
-        /** Whether it is still to become a server. */
+        /** Whether it may still become a server. */
         boolean isComing() {
             return failure == null && server == null && !stopped && reclaimedUntil == null;
         }
@@ -99,7 +99,7 @@ public final class Fleet implements ServerProvider.Listener {
 
     /**
      * @param changed a condition of {@code lock}, signalled if an allocation that found no room may find some now
-     * @param reports takes a report in place of a server; called without the lock
+     * @param reports takes a report as if its server had sent it again; called without the lock
      */
     public Fleet(
             Servers servers,
@@ -227,7 +227,7 @@ public final class Fleet implements ServerProvider.Listener {
         return failedAt != null && failedAt - then > 0;
     }
 
-    /** Returns machines that are to become spare servers and have not yet. */
+    /** Returns machines that will become spare servers and have not yet. */
     List<StartedMachine> comingSpares() {
         return machines.values().stream()
                 .filter(hired -> hired.isComing() && hired.cacheId == null)
@@ -258,10 +258,12 @@ public final class Fleet implements ServerProvider.Listener {
     public void reported(Servers.KnownServer server) {
         for (StartedMachine hired : machines.values()) {
             if (server.record.address().equals(hired.address)) {
+                if (hired.server == null || hired.server.record.id() != server.record.id()) {
+                    LOG.log(
+                            System.Logger.Level.INFO,
+                            "server " + hired.address + " of type " + hired.lot() + " has started");
+                }
                 hired.server = server;
-                LOG.log(
-                        System.Logger.Level.INFO,
-                        "server " + hired.address + " of type " + hired.lot() + " has started");
             }
         }
         news();
