@@ -105,7 +105,7 @@ static void adder_connects(struct child *c, const struct endpoint *e)
 	await(c);
 }
 
-/* It is connected to us; we are not yet connected to it. */
+/* Starts a peer that is connected to us; we are not yet connected to it. */
 static struct child adder_call(const struct endpoint *e, struct address *its)
 {
 	struct child c = child_start("adder");
@@ -115,7 +115,7 @@ static struct child adder_call(const struct endpoint *e, struct address *its)
 	return c;
 }
 
-/* So is this one, and our queue pair is ready to receive since before it could be reached. */
+/* The same, but our queue pair was ready to receive before the peer could be reached. */
 static struct child adder_call_early(const struct endpoint *e, struct address *its)
 {
 	struct child c = child_start("adder");
@@ -203,7 +203,7 @@ static void registered_in_a_shortage(void)
 	endpoint_close(&e);
 }
 
-/* The first region of a file: without it there is no descriptor of ours yet. */
+/* The first region of a file: before it, softverbs has no descriptor of the file. */
 static void first_in_a_shortage(void)
 {
 	struct endpoint e;
@@ -391,7 +391,7 @@ static void number_of_another(void)
 	endpoint_close(&e);
 }
 
-/* Pages of a file before pages of none. */
+/* Pages of a file are followed by pages of no file. */
 static void patchwork(enum memory kind, bool registered)
 {
 	struct endpoint e;
@@ -413,7 +413,7 @@ static void patchwork(enum memory kind, bool registered)
 		CHECK_EQ(ibv_dereg_mr(mr), 0);
 	} else {
 		not_registered(&e, at, 2 * PAGE);
-		/* twice the same page of it */
+		/* the same page of the file twice */
 		CHECK(mmap(at + PAGE, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == at + PAGE);
 		before = footprint_now();
 		not_registered(&e, at, 2 * PAGE);
@@ -514,7 +514,7 @@ static void mapped_in_a_shortage(void)
 	endpoint_close(&e);
 }
 
-/* Its retries are over before the shortage is. */
+/* The operation's retries end before the shortage does. */
 static void local_error(bool connected)
 {
 	struct endpoint e;
@@ -539,7 +539,7 @@ static void local_error(bool connected)
 	endpoint_close(&e);
 }
 
-/* It has no retries, so no end of its own. */
+/* An operation without retries never ends by itself. */
 static void unreliable_local_error(void)
 {
 	struct endpoint e;
@@ -633,7 +633,7 @@ int main(int argc, char **argv)
 	step("memory that peers may map beside other memory: not as one region");
 	patchwork(MEMORY_MEMFD, false);
 	patchwork(MEMORY_UNSEALED, true);
-	struct endpoint helped; /* the helper thread has what it needs: a process that cannot have it says so at RTR */
+	struct endpoint helped; /* the helper thread has its descriptors: a process without them fails at RTR */
 
 	endpoint_open(&helped, MEMORY_MALLOC, PAGE, NULL);
 	qp_connect(helped.qp, helped.qp->qp_num);

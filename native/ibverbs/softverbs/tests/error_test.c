@@ -313,7 +313,7 @@ static void overruns(void)
 	renew_cq();
 }
 
-/* Of `a`, with its QP. */
+/* Replaces the CQ of `a`, and its QP. */
 static void renew_cq(void)
 {
 	CHECK_EQ(ibv_destroy_qp(a.qp), 0);

@@ -191,7 +191,7 @@ static void without_descriptors(void)
 
 	step("a sender without descriptors: its message is told all the same");
 	receiver_open(&r);
-	/* what messages to private memory need it has opened */
+	/* with its first message the sender opens the descriptors that messages to private memory need */
 	tell(&r.senders[0], "s");
 	expect_messages(&r, 1);
 	CHECK_EQ(ibv_req_notify_cq(r.e.cq, 0), 0);

@@ -286,7 +286,7 @@ static void model_rests(void)
 	control("latency=1000000");
 }
 
-/* In a process of its own, since the model stays on. */
+/* Runs in a process of its own, because the model stays on. */
 static int weak(void)
 {
 	unsigned overtaken = 0, reused = 0;
@@ -296,7 +296,7 @@ static int weak(void)
 	open_pair(PATIENT);
 	uint64_t until = now_ns() + PATIENCE_NS, i = 0;
 
-	/* the helper may come between a post and what follows it, the oftener the busier the machine */
+	/* the helper may run between a post and the next step, more often on a busy machine */
 	while ((i < 500 || overtaken <= i / 25 || reused <= i / 25) && now_ns() < until) {
 		i++;
 		/* a write behind an unfenced read of the same word */

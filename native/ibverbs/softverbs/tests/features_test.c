@@ -329,7 +329,7 @@ static void memory_windows(void)
 	close_both();
 }
 
-/* Peers that have used a key look up what it means now, where it is bound to something else. */
+/* Peers that have used a key look up its present meaning if it was bound to another page. */
 static void window_bound_anew(void)
 {
 	step("a window is bound to another page under the key that it had");
@@ -404,7 +404,7 @@ static void window_of_another(void)
 	close_both();
 }
 
-/* Gone before the operation that names it executes. */
+/* An object is destroyed before the operation that names it executes. */
 static void named_and_gone(void)
 {
 	step("a region, a window, an address handle that go away while an operation that names them waits");
@@ -465,7 +465,7 @@ static void named_and_gone(void)
 	CHECK_EQ(softverbs_control("order=strict"), 0);
 }
 
-/* Both sides, of which ours builds its work requests by calls. */
+/* Opens both sides; ours builds its work requests by calls. */
 static struct ibv_qp_ex *open_builder(void)
 {
 	open_both(NULL, NULL);
@@ -536,7 +536,7 @@ static void builders(void)
 	close_both();
 }
 
-/* One that is built, by now: it succeeds. */
+/* Completes the request that was built, which succeeds. */
 static void built(struct ibv_qp_ex *ex)
 {
 	CHECK_EQ(ibv_wr_complete(ex), 0);
@@ -553,7 +553,7 @@ static void built_inline(void)
 	for (uint32_t i = 0; i < 256; i++)
 		a.buffer[i] = (uint8_t)(i + 1);
 	ex->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE;
-	/* at first while nothing was ever inline; the second is more than may be */
+	/* the first length comes before any inline data was used; the second is more than inline data may have */
 	for (uint32_t length = 8; length <= 256; length += 248) {
 		memset(b.buffer, 0, 256);
 		ibv_wr_start(ex);

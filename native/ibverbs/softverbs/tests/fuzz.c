@@ -49,7 +49,7 @@ static uint8_t *arenas[3]; /* private, sealed, unsealed */
 static int arena_fds[3];
 static int peer_socket;
 
-/* What we know of the other side, and send about ours. */
+/* The addresses that we know of the other side; we send it our own. */
 static struct address known[16];
 static unsigned known_count;
 
@@ -353,7 +353,7 @@ static void make_ah(void)
 	CHECK(ah = ibv_create_ah(pds[0], &attr));
 }
 
-/* Others of the kind, while operations that name the old ones may wait. */
+/* Replaces objects by others of their kind, while operations that name the old ones may wait. */
 static void replace(void)
 {
 	if (one_in(2)) {

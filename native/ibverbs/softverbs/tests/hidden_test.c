@@ -1,7 +1,7 @@
 /*
- * A peer that lives and that we may not look at, while it may look at us: one that is not dumpable, for example. It
- * must be taken neither for dead nor for idle. As root the test gives up the capability that would let it look all the
- * same. And a peer whose memory cannot be written, since /proc is mounted read-only.
+ * A peer that is alive and that we may not look at, while it may look at us: one that is not dumpable, for example. It
+ * must be taken neither for dead nor for idle. As root, the test gives up the capability that would let it look
+ * nevertheless. And a peer whose memory cannot be written, because /proc is mounted read-only.
  */
 #include "../src/object/layout.h"
 #include "test.h"
@@ -176,7 +176,7 @@ static bool delivers_now(const void *e)
 	return atomic_load(&entry_of(e)->rq.lock) != 0;
 }
 
-/* Once the peer was killed. */
+/* Deregisters the region once the peer was killed. */
 static void deregister_at_last(struct endpoint *e)
 {
 	uint64_t until = now_ns() + PATIENCE_NS;
@@ -206,7 +206,7 @@ static void refused(void)
 		CHECK_EQ(qp_state(e.qp), IBV_QPS_INIT);
 		CHECK_EQ(atomic_load(&entry_of(&e)->dest_qpn), 0);
 	}
-	CHECK_EQ(ibv_dereg_mr(e.mr), 0); /* none can use it */
+	CHECK_EQ(ibv_dereg_mr(e.mr), 0); /* no peer can use it */
 	e.mr = ibv_reg_mr(e.pd, e.buffer, e.size, ALL_ACCESS);
 	CHECK(e.mr);
 	tell(c.socket);

@@ -76,7 +76,7 @@ static void region_that_grows(void)
 	child_send(c.socket, "g", 1);
 	child_receive(c.socket, &go, 1);
 	e.qp = second;
-	post_and_expect(&e, &write, IBV_WC_SUCCESS); /* what it had is still there */
+	post_and_expect(&e, &write, IBV_WC_SUCCESS); /* the region's original part is still mapped */
 	write.wr.rdma.remote_addr = to[0].addr + (64ull << 20);
 	post_and_expect(&e, &write, IBV_WC_REM_ACCESS_ERR);
 	child_send(c.socket, "g", 1);
@@ -106,7 +106,7 @@ static void region_that_grows_in_a_shortage(void)
 	e.qp = second;
 	CHECK_EQ(softverbs_control("fault_at=mmap:1"), 0);
 	post_and_expect(&e, &far, IBV_WC_SUCCESS);
-	e.qp = first; /* what it had is still there */
+	e.qp = first; /* the mapping that it uses is still valid */
 	post_and_expect(&e, &near, IBV_WC_SUCCESS);
 	child_send(c.socket, "g", 1);
 	child_finish(&c);
@@ -120,7 +120,7 @@ static void region_that_grows_in_a_shortage(void)
 static _Atomic bool stop;
 static struct sv_recv_wqe *volatile wqe;
 
-/* Nearly always as it was posted. */
+/* Changes a receive for moments; nearly all the time it is as it was posted. */
 static void *change(void *unused)
 {
 	(void)unused;
@@ -208,7 +208,7 @@ int main(int argc, char **argv)
 
 	region_that_grows();
 	region_that_grows_in_a_shortage();
-#if !defined(__SANITIZE_THREAD__) /* a race is what it is about */
+#if !defined(__SANITIZE_THREAD__) /* the test has a race on purpose */
 	receive_that_changes();
 #endif
 	CHECK_EQ(footprint_now().fds, before.fds);

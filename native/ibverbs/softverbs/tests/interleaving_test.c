@@ -120,7 +120,7 @@ static void peer_of_before(void)
 		}
 		int error = ibv_modify_qp(e.qp, &attr, IBV_QP_STATE);
 
-		/* it is at work, and says so */
+		/* the poster has marked itself as busy */
 		if (error == EBUSY)
 			break;
 		CHECK_EQ(error, 0);
@@ -213,7 +213,7 @@ static pid_t follow(pid_t number, void *at)
 	return pid;
 }
 
-/* False: the post makes no so many system calls, or we may not choose a process's number. */
+/* Returns false if the post makes fewer system calls, or if we may not choose a process's number. */
 static bool raid(bool again, int calls)
 {
 	struct child poster_child = child_start(again ? "raider again" : "raider"), target = child_start("victim");

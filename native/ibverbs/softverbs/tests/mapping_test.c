@@ -86,7 +86,7 @@ static void go_on(void)
 
 #define FIRST 8u  /* queue pairs of the first domain; the last of them is connected late */
 #define QPS 9u    /* and one of the second */
-#define GOING 16u /* regions that go, beside those below */
+#define GOING 16u /* regions that go, in addition to those below */
 
 enum { KNOWN, SLOW, LATE, OTHER, REGIONS };
 

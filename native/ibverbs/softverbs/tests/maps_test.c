@@ -51,7 +51,7 @@ static struct sv_map *get(uint32_t region, bool may_map)
 	return sv_map_get(&maps, descriptors, key_of(region), &owner->mrs[region], may_map, queue_pair_of(region));
 }
 
-/* As the owner lists it: see sv_peers_unmap in peer.c. */
+/* Lists a region as gone, as the owner does: see sv_peers_unmap in peer.c. */
 static void go(uint32_t region)
 {
 	uint32_t count = atomic_load(&owner->gone.count);
@@ -61,7 +61,7 @@ static void go(uint32_t region)
 	atomic_store(&owner->gone.count, count + 1);
 }
 
-/* So many are unmapped, each for the first time, and none but those that are gone. */
+/* A sweep unmaps this number of regions, each for the first time, and only regions that are gone. */
 static uint64_t sweep(uint32_t expected)
 {
 	struct sv_map *unused = NULL;
@@ -112,7 +112,7 @@ static void gone_one_by_one(void)
 		CHECK_EQ(sweep(1), 0);
 		CHECK_EQ(sweep(0), 0);
 	}
-	/* it, and what has its bucket too, and it again when it is unmapped */
+	/* each region, others in its bucket, and the region again when it is unmapped */
 	CHECK(maps.looked <= 4 * ONE_BY_ONE);
 }
 

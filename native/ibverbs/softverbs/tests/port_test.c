@@ -57,7 +57,7 @@ static struct ibv_send_wr operation(int pair, enum ibv_wr_opcode opcode, struct 
 	return one_sided(opcode, sge, address_of(&to[pair]), 0);
 }
 
-/* Its completion is there when the post returns. */
+/* The operation's completion can be polled when the post returns. */
 static void runs_in_its_post(int pair, enum ibv_wr_opcode opcode)
 {
 	struct ibv_sge sge;
@@ -125,7 +125,7 @@ static void slow(void)
 	post_and_expect(&from[0], &wr, IBV_WC_SUCCESS);
 	CHECK(now_ns() - start >= 5000000);
 	runs_in_its_post(1, IBV_WR_RDMA_READ);
-	/* what it asks of others is not */
+	/* operations that the device itself starts are not slow */
 	struct ibv_sge own = sge_of(&to[0], 0, 8);
 	struct ibv_send_wr asks = one_sided(IBV_WR_RDMA_WRITE, &own, address_of(&from[0]), 0);
 	struct ibv_wc wc;
@@ -159,7 +159,7 @@ static void damaging(void)
 	CHECK(damaged > 100 && damaged < 300);
 	control("at=soft2 corrupt_read=0 at= corrupt_read=0");
 	both_are_well();
-	/* the initiator's own, of whatever it reads */
+	/* the initiator's own setting, which applies to all that it reads */
 	control("corrupt_read=1");
 	CHECK_EQ(differing(0, IBV_WR_RDMA_READ), 1);
 	CHECK_EQ(differing(1, IBV_WR_RDMA_READ), 1);
@@ -214,7 +214,7 @@ static void cut_off(void)
 	struct ibv_send_wr wr = operation(0, IBV_WR_RDMA_WRITE, &sge);
 	struct ibv_send_wr asks = one_sided(IBV_WR_RDMA_WRITE, &own, address_of(&from[0]), 4096);
 
-	/* not from where the other writes to, nor to where it writes from: they come to pass in any order */
+	/* the two writes use different memory, because they take effect in any order */
 	own = sge_of(&to[0], 4096, 8);
 	control("at=soft1 link=down");
 	expect_event(to[0].context, IBV_EVENT_PORT_ERR);

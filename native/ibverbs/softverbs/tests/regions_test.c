@@ -49,7 +49,7 @@ static void deregister(struct ibv_mr *mr)
 	int error;
 
 	while ((error = ibv_dereg_mr(mr)) == EBUSY) {
-		/* an accessor that has no core was in the middle of something */
+		/* an accessor that lost its core was in the middle of an access */
 	}
 	CHECK_EQ(error, 0);
 }
@@ -89,7 +89,7 @@ static int owner(void)
 		}
 		child_receive(3, &command, 1);
 	}
-	/* more than it says of each that they are gone, to a peer that does not listen meanwhile */
+	/* more regions go than the owner can list one by one, while the peer is stopped */
 	CHECK_EQ(kill(getppid(), SIGSTOP), 0);
 	for (uint32_t i = 0; i < REGIONS; i++)
 		deregister(regions[i]);
@@ -130,7 +130,7 @@ static void visit_all(struct worker *w, uint32_t first, uint32_t step)
 		visit(w, first + step * (i * 1009 % count), IBV_WC_SUCCESS);
 }
 
-/* Those that stay, while others go. */
+/* Visits the regions that stay, while others go. */
 static void *visit_always(void *of)
 {
 	struct worker *w = of;
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 	child_receive(c.socket, &go, 1);
 	uint64_t since = now_ns();
 
-	/* beside the regions the program itself has mapped some: stacks, what is allocated */
+	/* the program itself has mappings, too: stacks and allocated memory */
 	while (footprint_now().maps > mapped + 100) {
 		if (now_ns() - since > PATIENCE_NS)
 			overdue(__FILE__, __LINE__, "mappings of regions that are gone are freed");

@@ -102,7 +102,7 @@ static void heard(struct heard h, char *said, size_t bytes)
 	said[n < 0 ? 0 : n] = 0;
 }
 
-/* However long its retries last. */
+/* A write to a QP of this slot ends with an error, however long its retries last. */
 static void send_to(struct endpoint *e, uint32_t slot)
 {
 	struct ibv_qp *qp = qp_create(e, NULL);

@@ -147,7 +147,7 @@ static void bystander_close(struct bystander *b)
 	endpoint_close(&b->e);
 }
 
-/* Regions, queue pairs and operations of other domains: none waits for the peer that is stopped. */
+/* Calls and operations on regions and queue pairs of other domains do not wait for the stopped peer. */
 static void goes_on(struct bystander *b)
 {
 	uint64_t word = 7;
@@ -239,7 +239,7 @@ static void busy_without_descriptors(int (*retire)(void *), void *object)
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-/* Repeat the call until it succeeds, which it will. */
+/* Repeat the call until it succeeds. */
 static void retire_at_last(int (*retire)(void *), void *object)
 {
 	uint64_t until = now_ns() + PATIENCE_NS;
@@ -402,7 +402,7 @@ static void reset(enum ending ending)
 	retire_at_last(to_reset, e.qp);
 	CHECK_EQ(qp_state(e.qp), IBV_QPS_RESET);
 	nothing_is_written(&e);
-	qp_connect(e.qp, e.qp->qp_num); /* as good as new */
+	qp_connect(e.qp, e.qp->qp_num); /* usable like a new one */
 	struct ibv_sge sge = sge_of(&e, 0, 8);
 	struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_WRITE, &sge, to, 64);
 

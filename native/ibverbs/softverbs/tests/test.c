@@ -31,7 +31,7 @@ void step(const char *format, ...)
 	va_end(args);
 }
 
-/* This process and its children, which are what it waits for; in a process of its own, and without malloc. */
+/* Shows the stacks of this process and of its children, for which it waits; in a new process, and without malloc. */
 static void show_stacks(void)
 {
 	static const char script[] = "command -v gdb >/dev/null || { echo 'no gdb here'; exit; }\n"
@@ -74,7 +74,8 @@ void watchdog(unsigned seconds)
 }
 
 /*
- * In every test and every child of one. Less than the limit of ctest, whose message does not say where the test hangs.
+ * Runs in every test and in every child of one. The time is less than the limit of ctest, whose message does not show
+ * where the test hangs.
  */
 __attribute__((constructor)) static void watch_this_program(void)
 {

@@ -34,7 +34,7 @@
 			fail_eq(__FILE__, __LINE__, #actual, a_, e_); \
 	} while (0)
 
-/* How long an event that is sure to happen may take: machines are slow at times, and a hang is found all the same. */
+/* The longest that a certain event may take: machines are slow at times, and a hang is found nevertheless. */
 #define PATIENCE_S 300
 #define PATIENCE_NS (PATIENCE_S * 1000000000ull)
 
@@ -83,7 +83,7 @@ struct options {
 	struct ibv_srq *srq;
 };
 
-/* Which device is opened from now on; 0 at first. */
+/* The number of the device that is opened from now on; 0 at first. */
 extern int soft_device;
 struct ibv_context *open_soft(void);
 void *memory_alloc(enum memory kind, size_t size, int *fd);
@@ -93,7 +93,7 @@ void endpoint_close(struct endpoint *e);
 struct ibv_qp *qp_create(struct endpoint *e, const struct options *options);
 struct address address_of(const struct endpoint *e);
 void qp_to_init(struct ibv_qp *qp, unsigned access);
-int qp_try_rtr(struct ibv_qp *qp, uint32_t dest); /* what ibv_modify_qp says */
+int qp_try_rtr(struct ibv_qp *qp, uint32_t dest); /* the result of ibv_modify_qp */
 void qp_to_rtr(struct ibv_qp *qp, uint32_t dest);
 void qp_to_rts(struct ibv_qp *qp, uint8_t timeout, uint8_t retries, uint8_t rnr_retries);
 void qp_connect(struct ibv_qp *qp, uint32_t dest);
@@ -123,7 +123,7 @@ void child_send(int socket, const void *data, size_t bytes);
 void child_receive(int socket, void *data, size_t bytes);
 void child_finish(struct child *c); /* expects exit status 0 */
 void child_kill(struct child *c);
-/* Stop it (SIGSTOP) where `in_it` says so of `of`. */
+/* Stop it (SIGSTOP) while `in_it(of)` is true. */
 void child_stop_inside(const struct child *c, bool (*in_it)(const void *of), const void *of);
 
 /* The resources that a process may leak. */

@@ -112,8 +112,8 @@ static void who_rests_stays(void)
 
 static unsigned rounds;
 
-/* QPs, each of a word that the other thread uses too, begin to wait and cease to, again and again; at last they wait
- * where the rounds are odd. */
+/* QPs, each of a word that the other thread uses, too, begin to wait and cease to, again and again; at last they wait
+ * if the number of rounds is odd. */
 static void *toggle(void *first)
 {
 	for (unsigned round = 0; round < rounds; round++)

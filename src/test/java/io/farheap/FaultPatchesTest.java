@@ -21,8 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The faults of {@code src/test/faults} can still be planted, and what is to find them is there: {@code plant --check
- * all} shows that it does.
+ * The patches of {@code src/test/faults} still apply, and the tests that they name exist. {@code plant --check all}
+ * shows that these tests find the faults.
  */
 class FaultPatchesTest {
 
@@ -54,7 +54,7 @@ class FaultPatchesTest {
         assertEquals(Set.of(), kinds, "are not there");
     }
 
-    /** Where it is planted, as in a copy that {@code plant} has made, it can be taken out. */
+    /** The patch applies; in a copy in which {@code plant} has applied it, it can be reversed instead. */
     @ParameterizedTest
     @MethodSource("faults")
     void canBePlanted(String fault) throws Exception {
@@ -66,7 +66,7 @@ class FaultPatchesTest {
                         + " src/test/faults/plant --check " + fault + " finds it. " + refused);
     }
 
-    /** Why a patch does not apply; empty where it does. */
+    /** Returns why a patch does not apply, or an empty string if it does. */
     private static String refused(String fault, boolean reverse) throws IOException, InterruptedException {
         Path here = Path.of("").toAbsolutePath();
         Path file = here.resolve(FAULTS).resolve(fault + PATCH);
@@ -81,7 +81,7 @@ class FaultPatchesTest {
                                 "--force",
                                 reverse ? "--reverse" : "--forward",
                                 "--input=" + file));
-        // A repository around sources that have none is not theirs: git would look for the files there.
+        // If the sources are in no repository, git must not take a parent directory's and look for files there.
         builder.environment().put("GIT_CEILING_DIRECTORIES", String.valueOf(here.getParent()));
         Process process = builder.redirectErrorStream(true).start();
         process.getOutputStream().close();
@@ -119,7 +119,7 @@ class FaultPatchesTest {
         }
     }
 
-    /** A class, or Class#method, that the short form runs. */
+    /** Checks that the short form of the tests runs this class, or Class#method. */
     private static void assertShort(String test) {
         String[] parts = test.split("#");
         Class<?> type = assertDoesNotThrow(() -> Class.forName(parts[0]), test);

@@ -26,13 +26,13 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Who may use whom: packages use those below them, and types of one package stay clear of circles. docs/design/house.md
- * draws it.
+ * A package uses only packages below it, and the types of a package form no circles but the known ones.
+ * docs/design/house.md shows the layers.
  */
 class LayersTest {
 
     private static final String ROOT = "io.farheap.";
-    /** From the bottom up. A package uses those before it alone. */
+    /** The packages from the bottom up. A package uses only packages before it. */
     private static final List<String> LAYERS = List.of(
             "time",
             "lifetime",
@@ -59,14 +59,14 @@ class LayersTest {
             "tier",
             "store",
             "metrics");
-    /** They talk through {@code control}, from one process to another. */
+    /** These packages run in different processes and communicate through {@code control}: neither uses the other. */
     private static final Set<String> STRANGERS = Set.of("server", "remote");
-    /** What the library's jar is not to have. */
+    /** Packages that must not be in the library's jar. */
     private static final Set<String> BESIDE = Set.of("cli", "bench", "soak");
     /**
-     * The types of each package that are in a circle, as many as there are now: whoever opens one lowers its number,
-     * nobody raises it. Two are a pair, such as a thing and its builder; four the cache with its builder and its two
-     * kinds; eight the objects of verbs, each of which makes others and is closed after them.
+     * The number of types of each package that are in a circle now. A change that opens a circle lowers the number; no
+     * change raises it. Two types are a pair, such as a thing and its builder; the four are the cache with its builder
+     * and its two kinds; the eight are the objects of verbs, each of which makes others and is closed after them.
      */
     private static final Map<String, Integer> CIRCLES = Map.ofEntries(
             entry("cache", 4),
@@ -78,8 +78,8 @@ class LayersTest {
             entry("verbs", 8));
 
     /**
-     * The rooms of each system, from the bottom up; "face" is the package that has the system's name. A room uses those
-     * before it alone.
+     * The rooms of each system, from the bottom up; "face" is the package that has the system's name. A room uses
+     * only rooms before it.
      */
     private static final Map<String, List<String>> ROOMS = Map.ofEntries(
             entry("control", List.of("text", "face", "plane", "lease", "threads", "grpc")),
@@ -148,10 +148,10 @@ class LayersTest {
                             "maintain",
                             "checkpoint",
                             "face")));
-    /** Packages of a system that are no rooms of it, with all that they may use of it. */
+    /** Packages of a system that are not among its rooms, with the rooms that they may use. */
     private static final Map<String, Set<String>> ANNEXES =
             Map.of("kv.service", Set.of("format", "contract", "policy", "replacement"));
-    /** The client's half of each system: none of it is in a server's process. */
+    /** The client's half of each system: a server's process has none of these packages. */
     private static final Set<String> CLIENTS =
             Set.of("cache", "kv", "store", "tier", "resilience", "remote", "migration");
 
@@ -159,7 +159,7 @@ class LayersTest {
 
     @BeforeAll
     static void read() {
-        // The JDK and libraries are nobody's layer: their classes need not be read.
+        // The JDK and other libraries belong to no layer, so their classes need not be read.
         ArchConfiguration.get().setResolveMissingDependenciesFromClassPath(false);
         classes = new ClassFileImporter()
                         .withImportOption(place -> !place.contains("/wire/") && !place.contains("/binding/"))
@@ -173,7 +173,7 @@ class LayersTest {
         assertTrue(classes.size() > 200, "only " + classes.size() + " classes were found");
     }
 
-    /** The package below {@code io.farheap}; what is generated counts as its parent's. */
+    /** The first package below {@code io.farheap}, to which its subpackages belong; generated ones too. */
     private static String room(JavaClass type) {
         String name = type.getPackageName();
         return name.startsWith(ROOT) ? name.substring(ROOT.length()).split("\\.")[0] : "";
@@ -230,7 +230,7 @@ class LayersTest {
         assertEquals(Set.of(), roomsUsedFromBelow(graph()));
     }
 
-    /** Each rule, on an arrow that it forbids. */
+    /** Each rule finds a dependency that it forbids, and an allowed one passes. */
     @Test
     void anArrowThatPointsUpIsFound() {
         assertFalse(roomsUsedFromBelow(arrow("cache.order.Low", "cache.session.High"))
@@ -249,7 +249,7 @@ class LayersTest {
         return Map.of(ROOT + from, Set.of(ROOT + to));
     }
 
-    /** Arrows from a room to one above it, between a system and an annex of it, or from a client to a server. */
+    /** Dependencies of a room on one above it, between a system and its annex, or of a client on a server. */
     private static Set<String> roomsUsedFromBelow(Map<String, Set<String>> graph) {
         Set<String> wrong = new TreeSet<>();
         graph.forEach((type, targets) -> {
@@ -310,7 +310,7 @@ class LayersTest {
         assertEquals(CIRCLES, found, () -> "the circles are " + String.join("\n", circles));
     }
 
-    /** What each top-level type uses, generated ones left out. */
+    /** The types that each top-level type uses; generated types are left out. */
     private static Map<String, Set<String>> graph() {
         Map<String, Set<String>> graph = new TreeMap<>();
         for (JavaClass type : classes) {
@@ -327,7 +327,7 @@ class LayersTest {
         return graph;
     }
 
-    /** Strongly connected groups of top-level types, those of one type left out. */
+    /** The strongly connected groups of two or more top-level types. */
     private static List<List<String>> circles() {
         Map<String, Set<String>> graph = graph();
         List<List<String>> circles = new ArrayList<>();
@@ -347,7 +347,7 @@ class LayersTest {
 
     private static final Map<String, Set<String>> REACHED = new HashMap<>();
 
-    /** What a type uses, and what that uses, and so on. */
+    /** The types that a type uses, directly or through others. */
     private static Set<String> reach(String from, Map<String, Set<String>> graph) {
         return REACHED.computeIfAbsent(from, name -> {
             Set<String> seen = new HashSet<>();

@@ -28,15 +28,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What the library shows as a module. Exports bind a program on the module path alone: what stands beside the library
- * is on the class path, so a list holds what of the library that uses and the module does not export.
+ * The packages that the library's module exports. Exports bind only programs on the module path. The code beside the
+ * library is on the class path, so a list names the unexported types of the library that it uses.
  */
 class ModuleTest {
 
     private static final Path FACES = Path.of("src/test/resources/faces");
     private static final Path LIST = Path.of("src/test/resources/unexported-uses.txt");
     private static final int MOST_EXPORTED = 197;
-    /** Of libraries that tests alone have. */
+    /** Jars of libraries that only tests use. */
     private static final Pattern OF_TESTS =
             Pattern.compile(".*/(junit|opentest4j|open-test|apiguardian|archunit|slf4j)[^/]*\\.jar");
 
@@ -84,7 +84,7 @@ class ModuleTest {
         assertTrue(types.size() <= MOST_EXPORTED, () -> types.size() + " public types are exported: " + types);
     }
 
-    /** Compiled and run, with the lists of what it imports and what is exported compared before. */
+    /** A program in a module, which imports exactly the exported packages, compiles and runs. */
     @Test
     void aModuleUsesEveryFaceAndNothingElse() throws Exception {
         String program = Files.readString(FACES.resolve("faces/Main.java"));
@@ -141,7 +141,7 @@ class ModuleTest {
         assertEquals(0, child.exitValue(), text);
     }
 
-    /** Types that sources name, and, in the library's own packages, those of the same package. */
+    /** A source uses a type if it names it in full, or by its simple name from a package of the same name. */
     @Test
     void whatStandsBesideTheLibraryUsesTheseUnexportedTypes() throws Exception {
         Set<String> exported = exported();

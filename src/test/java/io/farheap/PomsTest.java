@@ -12,10 +12,10 @@ import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.w3c.dom.Node;
 
-/** The library's POM and the modules' have no parent in common: what both say, both say alike. */
+/** The library's POM and the modules' have no parent in common, so a property that both define must be the same. */
 class PomsTest {
 
-    /** ArchUnit wants an older one than ZooKeeper. */
+    /** ArchUnit needs an older version than ZooKeeper. */
     private static final Set<String> OF_ITS_OWN = Set.of("slf4j.version");
 
     @Test

@@ -14,7 +14,7 @@ final class ProductSources {
 
     private ProductSources() {}
 
-    /** Roots of what stands beside the library: the given ones, and those of the modules. */
+    /** Source roots of the code beside the library: the given roots, and the modules' roots. */
     static List<String> beside(String... roots) throws IOException {
         List<String> all = new ArrayList<>(List.of(roots));
         try (Stream<Path> modules = Files.list(Path.of("modules"))) {
@@ -25,7 +25,7 @@ final class ProductSources {
         return all;
     }
 
-    /** All below a root; none if there is no such directory. */
+    /** All Java files below a root; an empty list if there is no such directory. */
     static List<Path> below(String root) throws IOException {
         if (!Files.isDirectory(Path.of(root))) {
             return List.of();

@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** What is written while a slab is regenerated is in it: by the regeneration or by the write. */
+/** A write during a slab's regeneration is in the new slab: the regeneration or the write stores it there. */
 @JCStressTest
 @Outcome(
         id = {"0, 0", "1, 1"},

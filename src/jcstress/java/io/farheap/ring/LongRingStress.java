@@ -9,8 +9,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Values reach the other thread in order, each once, with what was written before them, also where the ring is full on
- * the way.
+ * Values reach the other thread in order, each once, with the writes before them, also if the ring is full in between.
  */
 @JCStressTest
 @Outcome(id = "3, 0", expect = Expect.ACCEPTABLE, desc = "all came, in order and whole")

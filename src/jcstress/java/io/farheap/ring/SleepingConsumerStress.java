@@ -9,7 +9,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * How a client thread goes to sleep: whoever hands something over sees that it sleeps, or it sees what was handed over.
+ * A client thread goes to sleep: a thread that hands over an element sees that the client thread sleeps, or the client
+ * thread sees the element.
  */
 @JCStressTest
 @Outcome(

@@ -7,7 +7,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
-/** What one side did inside, the other side sees inside: all of it or, before it, nothing. */
+/** Inside the gate, a side sees all changes of the other side if that was inside before, and none if it comes later. */
 @JCStressTest
 @Outcome(id = "0, 0, 1, 1", expect = Expect.ACCEPTABLE, desc = "the owner was first")
 @Outcome(id = "1, 1, 0, 0", expect = Expect.ACCEPTABLE, desc = "the claimer was first")

@@ -98,6 +98,9 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      * Opens a session, which belongs to the first thread that uses it. It makes new connections to all servers, so it
      * can replace a session whose connection failed; requests to a server that cannot be reached end with
      * {@link Status#LOST}.
+     *
+     * @throws CacheException if a server refuses a connection
+     * @throws IllegalStateException if the cache is closed, or a callback of one of its sessions calls this
      */
     public final CacheSession openSession() {
         checkOpen();
@@ -131,7 +134,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      * Registered memory for requests without a copy (a coded cache's requests copy once). Each call maps memory of its
      * own, so take one large buffer and cut it.
      *
-     * @param bytes rounded up to whole pages
+     * @param bytes at least 1, rounded up to whole pages
+     * @throws IllegalArgumentException if this machine, or a control group of this process, has not enough room
      */
     public final Buffer allocate(long bytes) {
         return add(() -> register(bytes));
@@ -348,6 +352,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      *
      * @param regions from 0 to {@link #regions}, exclusive
      * @param to HOST:PORT of a server that the cache uses or, with a manager, of any that the manager has
+     * @throws IndexOutOfBoundsException if there is no such region. Nothing has moved then
      * @throws CacheException if a server or the manager refuses or does not answer. The regions before the one that
      *     failed have moved, those after it have not. Of the region that failed, the chunks that had moved are in the
      *     new place, the others in the old one: it can be used, and moved again. If one of the two servers is lost, the

@@ -63,7 +63,10 @@ public final class CacheBuilder {
 
     CacheBuilder() {}
 
-    /** Bytes. Required. */
+    /**
+     * The size of the cache in bytes, at least 1. Required. The cache takes whole regions of its servers, and addresses
+     * beyond this size are refused nevertheless.
+     */
     public CacheBuilder capacity(long bytes) {
         this.capacity = bytes;
         return this;
@@ -92,7 +95,11 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** How long the cache is likely to be needed, for its manager; null, the default, for ever. */
+    /**
+     * How long the cache is likely to be needed, for its manager; null, the default, for ever.
+     *
+     * @throws IllegalArgumentException if it is less than 1 ms
+     */
     public CacheBuilder duration(@Nullable Duration likely) {
         // Checked here, so that the caller gets the exception from this call.
         long _ = CacheRequest.millis(likely);
@@ -157,22 +164,26 @@ public final class CacheBuilder {
     }
 
     /**
-     * RDMA operations in flight on one connection. Changes this part of the {@linkplain #configuration configuration}
-     * only.
+     * RDMA operations in flight on one connection, 1 to the device's limit; 64 by default. Changes this part of the
+     * {@linkplain #configuration configuration} only.
      */
     public CacheBuilder queueDepth(int operations) {
         return configuration(configuration.withQueueDepth(operations));
     }
 
-    /** How many requests of a session may be between issue and callback; a power of two. */
+    /**
+     * How many requests of a session may be between issue and callback: a power of two from 2 to 65,536;
+     * {@value #DEFAULT_REQUESTS} by default. Calls of procedures are not among them.
+     */
     public CacheBuilder requests(int requests) {
         this.requests = requests;
         return this;
     }
 
     /**
-     * Writes of up to this many bytes carry their data in the work request, so that the device need not fetch it.
-     * Changes this part of the {@linkplain #configuration configuration} only.
+     * Writes of up to this many bytes, 172 by default, carry their data in the work request, so that the device need
+     * not fetch it. A device that does not allow so many uses fewer. Changes this part of the
+     * {@linkplain #configuration configuration} only.
      */
     public CacheBuilder inlineBytes(int bytes) {
         return configuration(configuration.withInlineBytes(bytes));
@@ -264,6 +275,8 @@ public final class CacheBuilder {
     /**
      * A margin for wrong predictions: by its prediction a configuration has to be better than the objective by this
      * share, a tenth by default.
+     *
+     * @param share at least 0: latencies have to be shorter, and throughputs higher, by the factor {@code 1 + share}
      */
     public CacheBuilder margin(double share) {
         this.margin = share;
@@ -273,7 +286,7 @@ public final class CacheBuilder {
     /**
      * How the cache's performance is watched: each period's averages are compared with its objective.
      *
-     * @param period a second by default
+     * @param period at least 1 ms; a second by default
      * @param listener receives the results, or null
      */
     public CacheBuilder watch(Duration period, @Nullable SloListener listener) {
@@ -302,7 +315,8 @@ public final class CacheBuilder {
 
     /**
      * Receives a coded cache's {@linkplain Cache#health health} soon after slabs have become void, their regeneration
-     * has begun or ended, or a server has become suspect or ceased to be; on a thread of its own.
+     * has begun or ended, or a server has become suspect or ceased to be; on a thread of its own. A listener that is
+     * more than 64 changes behind misses the oldest of them.
      */
     public CacheBuilder onHealth(Consumer<Health> listener) {
         this.healthListener = listener;
@@ -327,7 +341,8 @@ public final class CacheBuilder {
      *
      * @throws io.farheap.slo.InfeasibleSloException if no configuration meets the objective; it contains the nearest
      *     objectives that can be met
-     * @throws CacheException if a server or the manager refuses, or there is not enough memory
+     * @throws CacheException if a server or the manager refuses, there is not enough memory, or the cache cannot be
+     *     filled from its file
      * @throws io.farheap.verbs.VerbsException if there is no device, or it refuses
      * @throws IllegalArgumentException if an option is missing or invalid, or options contradict each other
      */

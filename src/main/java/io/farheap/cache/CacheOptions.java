@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a cache is created; made by {@link CacheBuilder}.
  *
- * @param capacity bytes, rounded up to whole regions of the servers
+ * @param capacity bytes, for which the cache takes whole regions of the servers
  * @param servers HOST:PORT of memory servers; regions are spread over them evenly
  * @param device name of the RDMA device, empty for the first that serves
  * @param file whose first {@code capacity} bytes fill the cache, or null

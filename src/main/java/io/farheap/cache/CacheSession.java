@@ -74,8 +74,11 @@ public final class CacheSession implements AutoCloseable {
      * @param offset in the buffer
      * @param length bytes, at least 1
      * @param token passed to the callback
-     * @return false if the queue is full; nothing has happened then
+     * @return false if the queue is full, the request would have to wait for a migration for which half as many
+     *     requests as the session may have wait already, an earlier call of a procedure is in the way, or the cache is
+     *     being {@linkplain Cache#reconfigure reconfigured}; nothing has happened then
      * @throws IndexOutOfBoundsException if the range is not within the cache, or not within the buffer
+     * @throws IllegalArgumentException if the buffer belongs to another cache
      * @throws IllegalStateException if the session, the cache or the buffer is closed, or another thread owns the
      *     session
      */
@@ -113,7 +116,8 @@ public final class CacheSession implements AutoCloseable {
      * @param count how many records, from 1 to half of {@link CacheBuilder#requests}; up to the queue depth they are
      *     posted at once
      * @param length of each record, in bytes, at least 1
-     * @return false if the queue is full; nothing has happened then
+     * @return false as {@link #read(long, Buffer, long, long, Completion, long) read}, also if there is no room for all
+     *     records; nothing has happened then
      * @throws IllegalArgumentException if {@code count} is out of its range; other errors are those of {@link #read}
      */
     public boolean readAll(
@@ -185,9 +189,10 @@ public final class CacheSession implements AutoCloseable {
     }
 
     /**
-     * Polls until at least one callback has run, or until the thread is unparked; if that takes long, the thread
-     * sleeps. With nothing pending it sleeps until it is unparked. A thread that is interrupted keeps its interrupt
-     * status, and sleeps for a millisecond at most.
+     * Polls until at least one callback has run. If none has after 50 us, or after the first poll of a virtual thread,
+     * the thread sleeps until there may be progress or it is unparked, and this returns. So it may return before any
+     * callback has run: the caller polls, or calls it again. With nothing pending it sleeps until it is unparked. A
+     * thread that is interrupted keeps its interrupt status, and sleeps for a millisecond at most.
      */
     public void awaitProgress() {
         progress.awaitProgress();
@@ -244,7 +249,8 @@ public final class CacheSession implements AutoCloseable {
      * {@link Procedures#UNORDERED} waits for no request, and no request waits for it.
      *
      * <p>A call runs at most once. If its server or connection is lost meanwhile, it ends as {@code LOST}, once it can
-     * no longer take effect. A call of a procedure that only reads may be repeated.
+     * no longer take effect. A call of a procedure that only reads may be repeated. A session has up to 128 calls
+     * between issue and callback.
      *
      * @param address in the cache
      * @param from the footprint's first address; an access outside of it ends the call
@@ -391,7 +397,7 @@ public final class CacheSession implements AutoCloseable {
         return core.pending.count();
     }
 
-    /** How many requests and calls wait for a migration. */
+    /** How many requests wait for a migration, and calls for one or for room on the way to their server. */
     public int held() {
         return core.pending.held();
     }

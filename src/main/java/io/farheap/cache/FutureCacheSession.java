@@ -169,7 +169,7 @@ public final class FutureCacheSession implements AutoCloseable {
         } catch (Throwable e) {
             LOG.log(
                     System.Logger.Level.ERROR,
-                    "thread " + Thread.currentThread().getName() + " cannot go on: its requests fail",
+                    "thread " + Thread.currentThread().getName() + " cannot continue: its requests fail",
                     e);
         } finally {
             submitted.refuseNew();
@@ -200,7 +200,7 @@ public final class FutureCacheSession implements AutoCloseable {
         } catch (Throwable e) {
             LOG.log(
                     System.Logger.Level.ERROR,
-                    "a session of futures cannot be closed in order: what it had not finished fails",
+                    "a session of futures cannot be closed in order: its unfinished requests fail",
                     e);
         }
     }

@@ -7,6 +7,9 @@ import io.farheap.cache.contract.Status;
 public interface LostServerListener {
 
     /**
+     * Called once for each lost lease, after the sessions' connections to that server have been failed, on a thread of
+     * its own. A close of the cache waits a while for it.
+     *
      * @param server HOST:PORT
      * @param cause a description for people
      * @param regions how many regions of the cache the server had: requests to them end with {@link Status#LOST}. For a

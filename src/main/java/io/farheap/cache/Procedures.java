@@ -43,8 +43,10 @@ public final class Procedures {
      * @param procedure with a class file, as its class loader finds it
      * @param flags {@link #READS} or {@link #WRITES}, with {@link #UNORDERED} and {@link #STOP} as wanted
      * @throws RefusedProcedureException if it is not admitted, naming class, line and rule; no server has it then
-     * @throws IllegalArgumentException if it changes words of the cache, and {@code flags} has {@link #READS}
-     * @throws CacheException if a server does not answer, or refuses; no server has it then
+     * @throws IllegalArgumentException if it changes words of the cache, and {@code flags} has {@link #READS}; or if it
+     *     has no class file that its class loader finds
+     * @throws CacheException if a server does not answer, or refuses, or the cache has 64 procedures already; no server
+     *     has it then
      */
     public Procedure register(Class<?> procedure, int flags) {
         return register(classFile(procedure), flags);

@@ -331,7 +331,7 @@ final class RegionCache extends Cache {
      */
     private String describeLoss(RemoteServer server, String why, int regions) {
         return "cache " + options.name() + " has lost " + regions + " of its " + table.size()
-                + " regions with memory server " + server.address() + " (" + why
+                + (table.size() == 1 ? " region" : " regions") + " with memory server " + server.address() + " (" + why
                 + "), and other servers do not replace them: " + LostRegions.REMEDY;
     }
 

@@ -97,7 +97,7 @@ public final class Coder implements AutoCloseable {
         code.checkMask(targets);
         if ((present & targets) != 0) {
             throw new IllegalArgumentException(
-                    "splits 0x" + Integer.toHexString(present & targets) + " are to be made, and are said to be there");
+                    "splits 0x" + Integer.toHexString(present & targets) + " are present, and so cannot be targets");
         }
         int sources = code.sources(present);
         if (targets != 0) {
@@ -179,8 +179,8 @@ public final class Coder implements AutoCloseable {
     public int wrong(long[] splits, int bytes, int present, int most) {
         int count = Integer.bitCount(present);
         if (most < 0 || count < code.dataSplits() + 2 * most) {
-            throw new IllegalArgumentException(count + " splits do not tell which " + most
-                    + " of them are wrong; there must be " + (code.dataSplits() + 2 * most));
+            throw new IllegalArgumentException(count + " splits are too few to find " + most
+                    + " wrong ones; there must be at least " + (code.dataSplits() + 2 * most));
         }
         for (int size = 0; size <= most; size++) {
             for (int suspects = 0; suspects <= code.all(); suspects++) {

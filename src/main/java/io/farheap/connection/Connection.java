@@ -114,6 +114,7 @@ public final class Connection implements AutoCloseable {
         return queuePair.endpoint();
     }
 
+    /** @throws VerbsException if the device refuses the server's end */
     public void connect(Endpoint server) {
         queuePair.connect(server);
     }
@@ -123,6 +124,7 @@ public final class Connection implements AutoCloseable {
         return (int) (id >>> SLOT_BITS);
     }
 
+    /** Its number among the connections of the completion queue; see {@link #connectionOf}. */
     public int number() {
         return number;
     }

@@ -71,6 +71,7 @@ public final class WatermarkExchange implements AutoCloseable {
         return memory.address();
     }
 
+    /** The rkey of that word. */
     public int remoteKey() {
         return memory.remoteKey();
     }

@@ -199,7 +199,10 @@ public final class FarMap implements AutoCloseable {
      *
      * @param bytes of all servers together, rounded up to whole regions on each
      * @throws IllegalArgumentException if a map cannot grow by so many bytes
-     * @throws MapException if a server has too little memory, or does not answer
+     * @throws MapException if a server has too little memory, or does not answer: servers that were asked before it
+     *     keep their new regions for the map, unused, and the next growth takes these first. Also if a process that has
+     *     the map open has not learned of the new memory within 60 s: the map has grown then, and the memory is used as
+     *     soon as that process continues or its lease ends
      */
     public void grow(long bytes) {
         int regions = regions(bytes, servers.all().size());
@@ -230,7 +233,8 @@ public final class FarMap implements AutoCloseable {
      * @throws IllegalArgumentException if the map has that server already, its regions are of another size, or a map
      *     cannot grow by so many bytes
      * @throws ControlException if the server has too little memory, or does not answer
-     * @throws MapException if the map's servers do not answer
+     * @throws MapException if the map's servers do not answer; or, as of {@link #grow}, if a process has not learned of
+     *     the server within 60 s, which is part of the map then
      */
     public void addServer(String hostPort, long bytes) {
         int regions = regions(bytes, 1);
@@ -269,7 +273,14 @@ public final class FarMap implements AutoCloseable {
         return servers.all().stream().map(each -> each.address()).toList();
     }
 
-    /** How far each expert of the policy is trusted now, by what all sessions have learned; 0 to 1 each. */
+    /**
+     * The weights that all sessions have learned together, by the names of the policy's experts; 0 to 1 each. A weight
+     * is how far an expert is trusted to choose victims. The policy {@code adaptive} has shares of the objects instead:
+     * {@code once} is the share up to which objects that were seen once are kept, and {@code again} is the rest. There
+     * an expert whose victims are missed gets a larger share, and so fewer evictions.
+     *
+     * @throws MapException if the map's first server does not answer
+     */
     public Map<String, Double> weights() {
         double[] weights = keeper.weights();
         Map<String, Double> named = new LinkedHashMap<>();
@@ -284,6 +295,7 @@ public final class FarMap implements AutoCloseable {
      * Ends the map for all processes, discards its objects, and closes it here. Close sessions first.
      *
      * @throws ControlException if a server does not answer; on the other servers the map has ended nevertheless
+     * @throws IllegalStateException as {@link #close}
      */
     public void drop() {
         List.copyOf(futures).forEach(FutureMapSession::checkNotInAction);
@@ -301,6 +313,9 @@ public final class FarMap implements AutoCloseable {
     /**
      * Ends this process's use of the map; the map stays. Open sessions can make no more requests, and should be closed.
      * Free blocks of sessions that were closed before this call go back to the servers. Idempotent.
+     *
+     * @throws IllegalStateException if a dependent action calls it on a thread that completes futures of this map;
+     *     nothing is closed then
      */
     @Override
     public void close() {

@@ -59,8 +59,8 @@ public final class FarMapBuilder {
     }
 
     /**
-     * Memory servers, HOST:PORT each. To open a map, all servers that it was created on, in any order; servers that
-     * have joined it since need not be named, since the map has their addresses.
+     * Memory servers, HOST:PORT each, 1 to 1,024. To open a map, all servers that it was created on, in any order;
+     * servers that have joined it since need not be named, since the map has their addresses.
      */
     public FarMapBuilder servers(String... hostPorts) {
         servers = List.of(hostPorts);
@@ -133,6 +133,8 @@ public final class FarMapBuilder {
     /**
      * How long the map lives: it ends after this time, with all its objects. By default it stays until it is dropped.
      * Only for creating a map.
+     *
+     * @param value rounded up to ms, and at most ten years; zero for a map that stays
      */
     public FarMapBuilder life(Duration value) {
         life = value;

@@ -7,7 +7,9 @@ import java.lang.foreign.MemorySegment;
 /**
  * The keys of one {@link MapSession#getAll getAll} or {@link MapSession#setAll setAll}, and the result of each. A batch
  * is made once and used repeatedly; it grows with the keys and values that are put into it, and allocates nothing else.
- * It belongs to its session's thread.
+ * It belongs to its session's thread. From the call that begins it until its callback runs, its methods throw
+ * {@link IllegalStateException}, except {@link #size} and {@link #values}. A number outside the batch throws
+ * {@link IndexOutOfBoundsException}.
  */
 public final class MapBatch {
 
@@ -21,12 +23,20 @@ public final class MapBatch {
         keys.clear();
     }
 
-    /** Adds a key to get. A batch has keys alone, or keys with values. */
+    /**
+     * Adds a copy of a key to get. A batch has keys alone, or keys with values.
+     *
+     * @throws IllegalArgumentException if the key is empty or too long, or the keys before it have values
+     */
     public void add(MemorySegment key) {
         keys.add(key);
     }
 
-    /** Adds a key and its value to set. */
+    /**
+     * Adds copies of a key and of its value to set.
+     *
+     * @throws IllegalArgumentException if the key is empty or too long, or the keys before it have no values
+     */
     public void add(MemorySegment key, MemorySegment value) {
         keys.add(key, value);
     }

@@ -62,16 +62,23 @@ public final class MapSession implements AutoCloseable {
 
     /**
      * Begins to get all keys of a batch, as many at a time as the session has room for; the operations for one server
-     * are posted as one list. One callback comes when all keys have ended, with {@link KvStatus#LOST} if one of them
-     * was lost. The batch has the status of each key.
+     * are posted as one list. One callback comes when all keys have ended, without a value. Its status is
+     * {@link KvStatus#LOST} if one of them was lost, else the status of the last key that {@linkplain MapException#isOf
+     * failed}, else {@link KvStatus#DONE}, also if the map has none of the keys. The batch has the status of each key.
      *
      * @return false if another batch is under way
+     * @throws IllegalArgumentException if the batch is empty, or has keys with values
      */
     public boolean getAll(MapBatch keys, long tag) {
         return requests.getAll(keys.keys, tag);
     }
 
-    /** Begins to set all keys of a batch, each for a time to live; otherwise as {@link #getAll}. */
+    /**
+     * Begins to set all keys of a batch, each for a time to live; otherwise as {@link #getAll}.
+     *
+     * @param lifeMillis as of {@link #set(MemorySegment, MemorySegment, long, long)}
+     * @throws IllegalArgumentException if the batch is empty, or has keys without values, or a value is too long
+     */
     public boolean setAll(MapBatch keysAndValues, long lifeMillis, long tag) {
         return requests.setAll(keysAndValues.keys, lifeMillis, tag);
     }
@@ -87,7 +94,8 @@ public final class MapSession implements AutoCloseable {
      * @param lifeMillis the time to live; 0: until it is evicted
      * @return false if too many requests are in flight, or this value needs pieces and another such set is under way:
      *     poll first
-     * @throws IllegalArgumentException if the key or the value is too long, or the time is negative
+     * @throws IllegalArgumentException if the key is empty, the key or the value is too long, or the time is negative
+     *     or above 2^47 ms
      */
     public boolean set(MemorySegment key, MemorySegment value, long lifeMillis, long tag) {
         return requests.store(RequestColumns.SET, key, value, lifeMillis, 0, tag);

@@ -13,7 +13,7 @@ import jdk.jfr.StackTrace;
 /** Totals of a map's sessions in this process, every second of a recording. It contains no keys. */
 @Name("io.farheap.MapStatistics")
 @Label("Map Statistics")
-@Description("What the sessions of a map in this process have met since it was opened")
+@Description("Counts of the sessions of a map in this process since it was opened")
 @Category("Farheap")
 @Period("1 s")
 @Enabled
@@ -49,11 +49,11 @@ final class MapStatisticsEvent extends Event {
     long readAgain;
 
     @Label("Unlinked")
-    @Description("Slots that named what cannot be read")
+    @Description("Slots that were emptied because the block that they named could not be read")
     long unlinked;
 
     @Label("Moved")
-    @Description("Objects moved to other blocks, so that a segment could be of another size or a server leave")
+    @Description("Objects moved to other blocks, so that a segment could change its class or a server leave")
     long moved;
 
     @Label("Without Room")

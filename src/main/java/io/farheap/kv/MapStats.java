@@ -85,7 +85,7 @@ public record MapStats(
         return String.format(
                 Locale.ROOT,
                 "%,d objects in blocks of %s together, %,d history entries, %,d slots; %s of %s for blocks "
-                        + "are taken; %d regions of %s; %,d segments emptied for other sizes",
+                        + "are taken; %d %s of %s; %,d segments emptied for other sizes",
                 objects,
                 ByteSize.text(blockBytes),
                 history,
@@ -93,6 +93,7 @@ public record MapStats(
                 ByteSize.text(segmentBytesTaken),
                 ByteSize.text(segmentBytes),
                 regions,
+                regions == 1 ? "region" : "regions",
                 ByteSize.text(regionBytes),
                 segmentsEmptied);
     }

@@ -54,15 +54,16 @@ public final class TypedMap<K, V> implements AutoCloseable {
     }
 
     /**
-     * The value of a key; if the map does not have it, a loader's value, which is then stored. In this process one
-     * loader runs for a key at a time, and all threads that ask for the key meanwhile receive its value. If another
-     * client has stored a value since, that value is kept and returned instead. If the loader's value cannot be stored,
-     * it is returned nevertheless.
+     * The value of a key; if the map does not have it, a loader's value, which is then stored. Of this view one loader
+     * runs for a key at a time, on the thread that asked first, and all threads that ask this view for the key
+     * meanwhile receive its value. If another client has stored a value since, that value is kept and returned instead.
+     * If there is no room for the loader's value, or a server is lost, the value is returned nevertheless.
      *
      * @param loader must not ask for the same key. If it throws, all threads that wait for it receive the same
      *     exception, and nothing is stored
      * @param life the time to live, rounded up to ms; 0: until it is evicted
-     * @throws IllegalArgumentException if the loader returns null
+     * @throws IllegalArgumentException if the loader returns null, or a value or a life that a map cannot store
+     * @throws IllegalStateException if the loader asks for the same key
      */
     public V get(K key, Function<? super K, ? extends V> loader, Duration life) {
         byte[] bytes = encode(keys, key);

@@ -27,9 +27,14 @@ public final class LatencyTracker {
     private long intervalStartMillis = System.currentTimeMillis();
     private @Nullable HistogramLogWriter log;
 
+    /** A tracker without sessions, whose first interval begins now. */
     public LatencyTracker() {}
 
-    /** Makes a recorder for one more session, which times the requests that {@code tracking} selects. */
+    /**
+     * Makes a recorder for one more session, which times the requests that {@code tracking} selects.
+     *
+     * @param tracking not {@link LatencyTracking#NONE}: a session that times no requests needs no recorder
+     */
     public OperationLatency newSource(LatencyTracking tracking) {
         OperationLatency source =
                 new OperationLatency(tracking, ThreadLocalRandom.current().nextLong());
@@ -62,7 +67,10 @@ public final class LatencyTracker {
         log.outputLegend();
     }
 
-    /** Ends the interval that began with the last call, or with the tracker. */
+    /**
+     * Ends the interval that began with the last call, or with the tracker. The result belongs to the caller. The time
+     * stamps of its histograms are milliseconds since 1970.
+     */
     public synchronized LatencyInterval endInterval() {
         Histogram reads = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
         Histogram writes = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
@@ -82,7 +90,7 @@ public final class LatencyTracker {
         return new LatencyInterval(reads, writes);
     }
 
-    /** The sum of all intervals that have ended. */
+    /** A copy of the sum of all intervals that have ended; the present one is not in it. */
     public synchronized LatencyInterval total() {
         return new LatencyInterval(readTotal.copy(), writeTotal.copy());
     }

@@ -93,14 +93,17 @@ public final class OperationLatency {
         return standsFor;
     }
 
-    /** Records the latency of a read, for as many requests as {@link #due} returned. */
+    /**
+     * Records the latency of a read, for as many requests as {@link #due} returned. A latency above an hour counts as
+     * an hour.
+     */
     public void read(long nanos, int requests) {
         long value = record(reads, nanos, requests);
         READ_NANOS.setOpaque(this, readNanos + value * requests);
         READ_COUNT.setOpaque(this, readCount + requests);
     }
 
-    /** Records the latency of a write, for as many requests as {@link #due} returned. */
+    /** As {@link #read}, for a write. */
     public void write(long nanos, int requests) {
         long value = record(writes, nanos, requests);
         WRITE_NANOS.setOpaque(this, writeNanos + value * requests);

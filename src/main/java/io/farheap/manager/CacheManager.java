@@ -110,7 +110,7 @@ public interface CacheManager {
             @Nullable AllocationCandidate candidate,
             List<RegionShare> shares);
 
-    /** As {@link #moved(long, long, long, Candidate, List)}, with the cache's current configuration. */
+    /** As {@link #moved(long, long, long, AllocationCandidate, List)}, with the cache's current configuration. */
     default Allocation moved(long cacheId, long generation, long capacity, List<RegionShare> shares) {
         return moved(cacheId, generation, capacity, null, shares);
     }

@@ -81,7 +81,7 @@ public record CacheRequest(
         long millis = TimeUnit.MILLISECONDS.convert(likely);
         if (millis < 1) {
             throw new IllegalArgumentException(
-                    "a cache for " + likely + "; it must be at least 1 ms, or null where nobody knows");
+                    "a cache for " + likely + "; it must be at least 1 ms, or null if it is not known");
         }
         return millis == Long.MAX_VALUE ? 0 : millis;
     }

@@ -139,7 +139,10 @@ final class ApplicationThread implements AutoCloseable {
         return (long) COMPLETED.getOpaque(this);
     }
 
-    /** Stops the thread, and returns when none of its requests is in flight. */
+    /**
+     * Stops the thread, and returns when none of its requests is in flight. If the thread has ended with an error, its
+     * session and buffer stay open, since requests may still be in flight.
+     */
     @Override
     public void close() {
         stopped = true;

@@ -26,7 +26,7 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
 
     static final int WARM_UP_MILLIS = 60;
     static final int MOST_MILLIS = 2_000;
-    /** The time limit for the first request to complete. */
+    /** The time limit for the first window: in it a request of each kind in the mix has to complete. */
     private static final int PATIENCE_MILLIS = 30_000;
 
     private static final int COMPILERS_MILLIS = 1_000;

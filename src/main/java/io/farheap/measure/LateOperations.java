@@ -19,7 +19,8 @@ public final class LateOperations {
     /**
      * Allows it in this process.
      *
-     * @param context an open context
+     * @param context an open context; nothing happens if its library is not softverbs
+     * @throws IllegalStateException if softverbs refuses the setting
      */
     public static void allow(Context context) {
         if (context.library() != VerbsLibrary.SOFT) {
@@ -31,7 +32,10 @@ public final class LateOperations {
         }
     }
 
-    /** The environment variables for a memory server started for the measurement, which allow it there. */
+    /**
+     * The environment variables for a memory server started for the measurement, which allow it there; empty if this
+     * process has no settings for softverbs, or names a file of them.
+     */
     public static Map<String, String> environment() {
         String settings = System.getenv(SoftverbsModel.VARIABLE);
         if (settings == null || settings.isBlank()) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MeasuredCache implements Measurement, AutoCloseable {
 
-    /** The capacity of the cache. */
+    /** The capacity of the cache, in bytes. */
     public static final long CAPACITY = 64L << 20;
 
     private final ModelSubject subject;
@@ -45,6 +45,7 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
     /**
      * @param resilience the subject's, or null if it has none
      * @param servers returns HOST:PORT of servers in k + r failure domains when the first measurement begins
+     * @throws IllegalArgumentException if the subject has another resilience, or records larger than {@link #CAPACITY}
      */
     public MeasuredCache(
             ModelSubject subject, @Nullable Resilience resilience, Supplier<List<String>> servers, long seed) {
@@ -53,8 +54,8 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
                     + " measured on a cache with " + resilience + "; take the same");
         }
         if (subject.recordBytes() > CAPACITY) {
-            throw new IllegalArgumentException("records of " + subject.recordBytes() + " bytes in a cache of "
-                    + CAPACITY + " bytes, which is what is measured; take smaller ones");
+            throw new IllegalArgumentException("records of " + subject.recordBytes()
+                    + " bytes; the measured cache has " + CAPACITY + " bytes, so take smaller ones");
         }
         this.subject = subject;
         this.resilience = resilience;

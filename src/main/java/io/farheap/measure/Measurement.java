@@ -13,7 +13,8 @@ public interface Measurement {
     /**
      * @param configuration one that the subject's cores, record size and device allow
      * @return its performance under the subject's mix of reads and writes
-     * @throws InterruptedException if the caller is to stop; earlier measurements are kept
+     * @throws InterruptedException if the calling thread is interrupted; earlier measurements are kept
+     * @throws IllegalStateException if a request failed, or no request completed for a long time
      */
     Performance measure(Configuration configuration) throws InterruptedException;
 }

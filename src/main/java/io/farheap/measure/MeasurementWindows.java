@@ -5,9 +5,9 @@ import java.util.Arrays;
 
 /**
  * The figures of successive windows of one measurement. The medians are its result, since a window in which the machine
- * did other work moves them little. They are settled when each median is known to {@value #TOLERANCE} of itself: when
- * half the width of its 95% confidence interval is at most that. The interval comes from order statistics, which assume
- * nothing about the distribution of the figures. One thread at a time.
+ * did other work moves them little. They are settled when there are at least {@value #LEAST} windows and each median is
+ * known to {@value #TOLERANCE} of itself: half the width of its 95% confidence interval is at most that. The interval
+ * comes from order statistics, which assume nothing about the distribution of the figures. One thread at a time.
  */
 final class MeasurementWindows {
 

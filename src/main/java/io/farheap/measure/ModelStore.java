@@ -17,7 +17,11 @@ public final class ModelStore {
 
     private ModelStore() {}
 
-    /** The file of a subject; creates its directory. */
+    /**
+     * The file of a subject, in {@code ~/.cache/farheap/models}; creates that directory.
+     *
+     * @throws UncheckedIOException if it cannot be created
+     */
     public static Path file(ModelSubject subject) {
         Path directory = FileNames.home().resolve(".cache").resolve("farheap").resolve("models");
         try {

@@ -30,9 +30,11 @@ public final class SoftverbsModel {
     }
 
     /**
-     * A preset's name, or all settings that slow the device down, or {@link #NONE}.
+     * A preset's name if no other setting changes the meaning of a figure, else all settings that change it, separated
+     * by commas; {@link #NONE} if there are no such settings.
      *
-     * @param settings may be null
+     * @param settings the value of {@link #VARIABLE}, settings or {@code @} and the name of a file of them; may be null
+     * @throws UncheckedIOException if the file cannot be read
      */
     public static String of(@Nullable String settings) {
         if (settings == null) {

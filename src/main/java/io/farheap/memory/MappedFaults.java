@@ -22,7 +22,7 @@ public final class MappedFaults {
     public static void raise(MemorySegment memory) {
         // holdsLock is a native method: on the return from it the JVM throws a pending error.
         if (memory.isMapped() && Thread.holdsLock(LOCK)) {
-            throw new AssertionError("a lock that nobody takes is held");
+            throw new AssertionError("a lock that no thread takes is held");
         }
     }
 }

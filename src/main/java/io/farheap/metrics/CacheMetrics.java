@@ -11,8 +11,9 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.function.ToDoubleFunction;
 
 /**
- * A cache's figures beside its objective, tagged {@code cache} with its name. They are those of the last complete
- * period, and not a number before the first one, or if the cache has no objective. {@code farheap.operations} counts
+ * A cache's figures beside its objective, tagged {@code cache} with its name: latencies in seconds, throughputs in
+ * operations a second. They are those of the last complete period, and not a number before the first one, or if the
+ * cache has no objective. {@code farheap.operations} counts
  * all reads and writes of a cache that times any of them; if it times a sample, the count is an estimate.
  * {@code farheap.calls} counts calls of procedures by their outcome.
  */
@@ -35,10 +36,10 @@ public final class CacheMetrics implements MeterBinder {
         operations(registry, "write", live -> live.latency().sums().writes());
         latency(registry, "farheap.latency", "read", "average latency", SloReport::readLatencyNanos);
         latency(registry, "farheap.latency", "write", "average latency", SloReport::writeLatencyNanos);
-        latency(registry, "farheap.slo.latency", "read", "the most that average latency may be", report -> report.slo()
+        latency(registry, "farheap.slo.latency", "read", "the maximum of the average latency", report -> report.slo()
                 .reads()
                 .latencyNanos());
-        latency(registry, "farheap.slo.latency", "write", "the most that average latency may be", report -> report.slo()
+        latency(registry, "farheap.slo.latency", "write", "the maximum of the average latency", report -> report.slo()
                 .writes()
                 .latencyNanos());
         gauge(registry, "farheap.throughput", "read", "operations a second", SloReport::readsPerSecond);
@@ -47,13 +48,13 @@ public final class CacheMetrics implements MeterBinder {
                 registry,
                 "farheap.slo.throughput",
                 "read",
-                "the least that operations a second may be",
+                "the minimum of operations a second",
                 report -> report.slo().reads().perSecond());
         gauge(
                 registry,
                 "farheap.slo.throughput",
                 "write",
-                "the least that operations a second may be",
+                "the minimum of operations a second",
                 report -> report.slo().writes().perSecond());
     }
 
@@ -81,7 +82,7 @@ public final class CacheMetrics implements MeterBinder {
         FunctionCounter.builder("farheap.calls.met", cache, live -> count.applyAsDouble(live.callCounts()))
                 .tag("cache", cache.name())
                 .tag("what", what)
-                .description("how often calls went on at another server, waited for a region that moved, or ran here")
+                .description("how often calls continued on another server, waited for a moving region, or ran here")
                 .register(registry);
     }
 

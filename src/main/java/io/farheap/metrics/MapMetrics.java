@@ -10,8 +10,9 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Counts of the sessions of a map in this process, tagged {@code map} with its name. {@code farheap.map.weight} asks a
- * server, and is not a number if that does not answer; all else is counted in this process. No metric contains a key.
+ * Counts of the sessions of a map in this process, tagged {@code map} with its name. {@code farheap.map.weight}, the
+ * {@linkplain FarMap#weights weights} by expert, asks a server, and is not a number if that does not answer; all else
+ * is counted in this process. No metric contains a key.
  */
 public final class MapMetrics implements MeterBinder {
 
@@ -47,18 +48,18 @@ public final class MapMetrics implements MeterBinder {
                     registry,
                     "farheap.map.evictions",
                     expert,
-                    "objects evicted that the expert had named",
+                    "evicted objects that the expert had named as victims",
                     counts -> counts.evictedBy().get(expert));
             byExpert(
                     registry,
                     "farheap.map.regrets",
                     expert,
-                    "misses of what the expert had named not long before",
+                    "misses of keys that the expert had named as victims not long before",
                     counts -> counts.regrets().get(expert));
             Gauge.builder("farheap.map.weight", map, live -> weight(live, expert))
                     .tag("map", map.name())
                     .tag("expert", expert)
-                    .description("how far the expert is trusted, 0 to 1, by what all sessions of the map have learned")
+                    .description("the expert's weight, 0 to 1, which all sessions of the map have learned")
                     .register(registry);
         }
     }
@@ -81,7 +82,7 @@ public final class MapMetrics implements MeterBinder {
     }
 
     private void met(MeterRegistry registry, String what, ToDoubleFunction<MapCounts> count) {
-        counter(registry, "farheap.map.met", "what", what, "what made a request take longer, or was mended", count);
+        counter(registry, "farheap.map.met", "what", what, "events that slowed requests, and repairs", count);
     }
 
     private void byExpert(

@@ -30,12 +30,12 @@ public final class ResilienceMetrics implements MeterBinder {
         left(
                 registry,
                 "farheap.resilience.may.lose",
-                "how many more servers may be lost; negative where something is lost",
+                "how many more servers may be lost; negative if content is lost",
                 Health::mayLose);
         left(
                 registry,
                 "farheap.resilience.may.be.corrupt",
-                "how many corrupt splits of a page are shown or mended; 0 where neither is promised",
+                "how many corrupt splits of a page are detected or corrected; 0 if the mode does neither",
                 Health::mayBeCorrupt);
         met(registry, "read", health -> health.counts().reads());
         met(registry, "written", health -> health.counts().writes());
@@ -50,7 +50,7 @@ public final class ResilienceMetrics implements MeterBinder {
         counter(
                 registry,
                 "farheap.resilience.evicted",
-                "slabs given up since their servers wanted the memory back",
+                "slabs that moved because their servers wanted the memory back",
                 null,
                 Health::evicted);
         counter(
@@ -89,7 +89,7 @@ public final class ResilienceMetrics implements MeterBinder {
                         live -> of(live.health(), address, server -> server.suspect() ? 1 : 0))
                 .tags("cache", cache.name(), "server", address)
                 .description(
-                        "1 where a server was above the errorCorrectionLimit lately: reads that involve it ask more")
+                        "1 if the server was above the errorCorrectionLimit recently: reads of it ask for more splits")
                 .register(registry);
     }
 
@@ -117,7 +117,7 @@ public final class ResilienceMetrics implements MeterBinder {
     private void slabs(MeterRegistry registry, String state, ToDoubleFunction<Health> count) {
         Gauge.builder("farheap.resilience.slabs", cache, live -> count.applyAsDouble(live.health()))
                 .tags("cache", cache.name(), "state", state)
-                .description("slabs that are read, being regenerated, or neither")
+                .description("slabs that are read (good), being regenerated (rebuilding), or neither (void)")
                 .register(registry);
     }
 
@@ -125,7 +125,7 @@ public final class ResilienceMetrics implements MeterBinder {
         counter(
                 registry,
                 "farheap.resilience.pages",
-                "reads and writes of pages or parts of them, and what made some take longer",
+                "reads and writes of pages or parts of them, and events that made some take longer",
                 what,
                 count);
     }

@@ -12,7 +12,8 @@ import java.util.function.ToDoubleFunction;
 /**
  * Counts of a store's sessions, and its bytes by part, tagged {@code store} with its name. The reads of the device per
  * operation that needed any are {@code farheap.store.device.reads} divided by {@code farheap.store.device.operations}.
- * The age of the newest checkpoint is not a number if there is none. No metric contains a key.
+ * The age of the newest checkpoint is not a number until one is made after the store was opened, even if the store was
+ * recovered from one. No metric contains a key.
  */
 public final class StoreMetrics implements MeterBinder {
 
@@ -36,7 +37,7 @@ public final class StoreMetrics implements MeterBinder {
         counter(
                 registry,
                 "farheap.store.device.reads",
-                "reads of the device for these",
+                "reads of the device for reads and updates whose record was not in memory",
                 counts(StoreCounts::deviceReads));
         bytes(registry, "mutable", StoreBytes::mutable);
         bytes(registry, "read-only", StoreBytes::readOnly);
@@ -58,7 +59,7 @@ public final class StoreMetrics implements MeterBinder {
         Gauge.builder("farheap.store.checkpoint.age", store, StoreMetrics::age)
                 .baseUnit("seconds")
                 .tag("store", store.name())
-                .description("since the newest checkpoint was complete")
+                .description("time since the newest checkpoint was complete")
                 .register(registry);
     }
 
@@ -88,7 +89,7 @@ public final class StoreMetrics implements MeterBinder {
         Gauge.builder("farheap.store.bytes", store, live -> bytes.applyAsDouble(live.bytes()))
                 .baseUnit("bytes")
                 .tags("store", store.name(), "part", part)
-                .description("what a store has where")
+                .description("bytes of the parts of the log, of the device's space and of the index")
                 .register(registry);
     }
 }

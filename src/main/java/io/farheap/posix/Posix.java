@@ -25,7 +25,8 @@ import java.util.function.IntSupplier;
 public final class Posix {
 
     public static final String NATIVE_ACCESS_HELP = "Farheap calls native code: start the JVM with "
-            + "--enable-native-access=ALL-UNNAMED, or --enable-native-access=io.farheap,org.bytedeco.javacpp where it is on the module path";
+            + "--enable-native-access=ALL-UNNAMED, or, if Farheap is on the module path, with "
+            + "--enable-native-access=io.farheap,org.bytedeco.javacpp";
 
     /** The oldest version, as README.md states it. */
     public static final String OLDEST_GLIBC = "glibc 2.27";

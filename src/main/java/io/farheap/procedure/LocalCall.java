@@ -75,14 +75,23 @@ public final class LocalCall implements Call {
         return this;
     }
 
-    /** Stores 8 bytes of the arguments; they are as long as the furthest byte that was stored. */
+    /**
+     * Stores 8 bytes of the arguments, little-endian; they are as long as the furthest byte that was stored.
+     *
+     * @param at their offset, at any alignment
+     * @throws IndexOutOfBoundsException if they end beyond {@value Call#ARGUMENT_BYTES} bytes
+     */
     public LocalCall withArgument(int at, long value) {
         arguments.set(LONG, at, value);
         argumentBytes = Math.max(argumentBytes, at + 8);
         return this;
     }
 
-    /** Sets all arguments. */
+    /**
+     * Sets all arguments, to a copy.
+     *
+     * @throws IndexOutOfBoundsException if they have more than {@value Call#ARGUMENT_BYTES} bytes
+     */
     public LocalCall withArguments(MemorySegment bytes) {
         MemorySegment.copy(bytes, 0, arguments, 0, bytes.byteSize());
         argumentBytes = (int) bytes.byteSize();
@@ -107,7 +116,7 @@ public final class LocalCall implements Call {
         span = memory.byteSize();
     }
 
-    /** The result, as long as its furthest byte that was stored. */
+    /** The result, as long as its furthest byte that was stored. It is a view, which the next call changes. */
     public MemorySegment results() {
         return results.asSlice(0, resultBytes);
     }

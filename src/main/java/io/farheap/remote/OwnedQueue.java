@@ -63,6 +63,7 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
         }
     }
 
+    /** Ends one {@link #enter}; after the last one another thread can claim the gate. The owner calls it. */
     public final void exit() {
         if (--depth == 0) {
             gate.exit();
@@ -104,6 +105,7 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
         gate.claim();
     }
 
+    /** Lets the owner in again, and wakes it if it sleeps. The thread that has claimed the gate calls it. */
     public final void unclaim() {
         gate.unclaim();
         wake();

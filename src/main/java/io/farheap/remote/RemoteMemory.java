@@ -277,7 +277,8 @@ public final class RemoteMemory implements AutoCloseable {
     /**
      * Allocates and registers memory: mapped, populated, page-aligned and zero.
      *
-     * @param bytes rounded up to whole pages
+     * @param bytes at least 1, rounded up to whole pages
+     * @throws IllegalArgumentException if this machine, or a control group of this process, has not enough room
      */
     public RegisteredBuffer register(long bytes) {
         SharedMemory memory = SharedMemory.allocate("farheap-buffer", bytes);
@@ -292,7 +293,7 @@ public final class RemoteMemory implements AutoCloseable {
     /**
      * Registers memory of the caller's: off-heap, and mapped until the buffer is closed.
      *
-     * @throws IllegalArgumentException if it is on the heap or read-only
+     * @throws IllegalArgumentException if it is on the heap, read-only or empty
      */
     public RegisteredBuffer register(MemorySegment segment) {
         if (!segment.isNative() || segment.isReadOnly() || segment.byteSize() == 0) {
@@ -320,6 +321,7 @@ public final class RemoteMemory implements AutoCloseable {
      * {@link PostResult#LOST}.
      *
      * @throws IllegalArgumentException if the device does not allow the options
+     * @throws ControlException if a server refuses a connection
      */
     public RemoteQueue openQueue(QueueOptions options) {
         checkOptions(options);
@@ -338,7 +340,8 @@ public final class RemoteMemory implements AutoCloseable {
      * Opens a queue of calls and connects it to all servers. If one cannot be reached, calls to it are
      * {@link PostResult#LOST}.
      *
-     * @throws IllegalArgumentException if a server refuses the options
+     * @throws IllegalArgumentException if the device does not allow the options, or this machine has no memory for them
+     * @throws ControlException if a server refuses the options
      */
     public RpcQueue openRpcQueue(RpcOptions options) {
         return open(stack -> new RpcQueue(

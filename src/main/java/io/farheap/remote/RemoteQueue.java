@@ -152,7 +152,8 @@ public final class RemoteQueue extends OwnedQueue {
      * device, and to 8-byte READs and WRITEs.
      *
      * @param offset a multiple of 8
-     * @param at a multiple of 8, where the 8 bytes of the old value go
+     * @param at in the buffer, where the 8 bytes of the old value go: their address must be a multiple of 8, so in a
+     *     buffer that the library allocated {@code at} is one
      * @return one of {@link PostResult}; {@link PostResult#INVALID} also if the device does no atomics
      */
     public int compareAndSwap(
@@ -241,7 +242,7 @@ public final class RemoteQueue extends OwnedQueue {
 
     /**
      * Collects later operations until {@link #postList}, which posts them with one doorbell for each server. Collected
-     * operations count as in flight.
+     * operations count as in flight. The owner calls it.
      */
     public void beginList() {
         listing = true;
@@ -356,7 +357,10 @@ public final class RemoteQueue extends OwnedQueue {
         return connection == null || connection.failed() ? 0 : Math.min(connection.room(), ended.room());
     }
 
-    /** Operations that are posted, or wait in a list, and whose tags have not been returned. */
+    /**
+     * Operations to all servers that are posted, or wait in a list, and whose tags have not been returned. The owner
+     * calls it.
+     */
     public int inFlight() {
         return ended.inFlight();
     }

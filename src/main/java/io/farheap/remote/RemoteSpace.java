@@ -142,6 +142,7 @@ public final class RemoteSpace implements AutoCloseable {
      *
      * @return the new ones: the last of {@link #regions}, unless other processes have grown the space meanwhile
      * @throws ControlException OUT_OF_MEMORY; NOT_FOUND if the space has ended
+     * @throws IllegalStateException if it is closed here
      */
     public synchronized List<RemoteRegion> grow(int more) {
         requireOpen();
@@ -154,7 +155,7 @@ public final class RemoteSpace implements AutoCloseable {
         }
         int end = grown.first() + more;
         if (regions.size() < end) {
-            throw new ControlException(Code.BAD_REPLY, server + " says that it has added regions, and has them not");
+            throw new ControlException(Code.BAD_REPLY, server + " reports added regions, but does not return them");
         }
         return regions.subList(grown.first(), end);
     }
@@ -164,6 +165,7 @@ public final class RemoteSpace implements AutoCloseable {
      *
      * @return {@link #regions}
      * @throws ControlException NOT_FOUND if the space has ended
+     * @throws IllegalStateException if it is closed here
      */
     public synchronized List<RemoteRegion> refresh() {
         requireOpen();
@@ -172,7 +174,7 @@ public final class RemoteSpace implements AutoCloseable {
                 || grant.openingId() != openingId
                 || grant.regions().size() < regions.size()) {
             throw new ControlException(
-                    Code.NOT_FOUND, "space " + key + " has ended, and another has its name; close this and open that");
+                    Code.NOT_FOUND, "space " + key + " has ended, and another has its name; close this and open it");
         }
         add(grant.regions().subList(regions.size(), grant.regions().size()));
         return regions;
@@ -183,6 +185,7 @@ public final class RemoteSpace implements AutoCloseable {
      *
      * @param millis 1 to {@link SpacePlane#MAX_MILLIS}; or {@link SpacePlane#FOR_EVER}
      * @return how long it lives now, in ms, or {@link SpacePlane#FOR_EVER}
+     * @throws ControlException NOT_FOUND if the space has ended; INVALID_ARGUMENT
      */
     public long extend(long millis) {
         return call(server, lease -> server.spaces().extend(lease, key, millis));

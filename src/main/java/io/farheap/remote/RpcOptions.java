@@ -4,11 +4,12 @@ import io.farheap.rpc.RingShape;
 
 /**
  * Limits of an {@link RpcQueue} for each server. Its memory, on each side, is about {@code batches} times {@code batch}
- * times twice {@code recordBytes}.
+ * times three times {@code recordBytes}: a ring of arguments, and one of replies with as much again for late ones.
  *
  * @param batches batches in flight, 1 to {@value RingShape#MAX_QUEUE_DEPTH}
  * @param batch calls in a batch, 1 to {@value RingShape#MAX_BATCH}
- * @param recordBytes the most bytes of a call's arguments, and of its reply, 1 to {@value RingShape#MAX_RECORD_BYTES}
+ * @param recordBytes the most bytes of a call's arguments, and of its reply, 1 to {@value RingShape#MAX_RECORD_BYTES};
+ *     times {@code batch} at most 256 KiB
  * @param threads over how many of its threads a server spreads this process's queues
  * @param inlineBytes batches up to this size travel in the work request, if the device allows it
  */

@@ -176,7 +176,7 @@ public final class RpcQueue extends OwnedQueue {
      * Hands calls that have ended to a handler. Does not wait.
      *
      * @return how many were handed over
-     * @throws IllegalStateException in a handler
+     * @throws IllegalStateException in a handler, or if the queue is closed
      */
     public int poll(ReplyHandler handler) {
         beginPoll();
@@ -231,7 +231,7 @@ public final class RpcQueue extends OwnedQueue {
         return lane == null ? 0 : lane.connection.room();
     }
 
-    /** Calls whose tags have not been returned. */
+    /** Calls to all servers whose tags have not been returned. The owner calls it. */
     public int underWay() {
         enter();
         try {

@@ -122,6 +122,7 @@ public final class CodedSession implements AutoCloseable {
      * @return false if too many requests are pending: nothing has happened, poll and try again
      * @throws IndexOutOfBoundsException if a range is outside the space or the memory
      * @throws IllegalArgumentException if the memory is read-only
+     * @throws IllegalStateException if the session is closed
      */
     public boolean read(
             long address, MemorySegment memory, long at, long length, CodedCompletion completion, long token) {
@@ -178,6 +179,7 @@ public final class CodedSession implements AutoCloseable {
      * Makes progress, and runs callbacks.
      *
      * @return how many ran
+     * @throws IllegalStateException if a callback calls it
      */
     public int poll() {
         if (inCallback) {
@@ -211,6 +213,9 @@ public final class CodedSession implements AutoCloseable {
     /**
      * Reads, and returns when the bytes are there, with the request's status. Callbacks of earlier requests run
      * meanwhile.
+     *
+     * @return one of {@link CodedStatus}
+     * @throws IllegalStateException if a callback calls it; other errors are those of {@link #read}
      */
     public int readBlocking(long address, MemorySegment memory, long at, long length) {
         return block(false, address, memory, at, length);
@@ -412,7 +417,7 @@ public final class CodedSession implements AutoCloseable {
                 LockSupport.parkNanos(REST_NANOS);
             }
         } catch (RuntimeException | Error e) {
-            LOG.log(System.Logger.Level.ERROR, "writes of a closed session cannot go on", e);
+            LOG.log(System.Logger.Level.ERROR, "writes of a closed session cannot continue", e);
             ops.giveUp();
         } finally {
             free();

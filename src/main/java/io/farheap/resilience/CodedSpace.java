@@ -165,6 +165,7 @@ public final class CodedSpace implements AutoCloseable {
      * Opens a session, which one thread at a time uses, and which must be closed before the space.
      *
      * @param requests between issue and callback at most, a power of two
+     * @throws IllegalArgumentException if {@code requests} is not a power of two
      * @throws IllegalStateException if the space is closed
      */
     public CodedSession openSession(int requests) {

@@ -202,6 +202,7 @@ public final class MessageRing implements AutoCloseable {
         }
     }
 
+    /** The server's endpoint, which the client needs to connect its queue pair. */
     public Endpoint endpoint() {
         return posts.endpoint();
     }
@@ -211,6 +212,7 @@ public final class MessageRing implements AutoCloseable {
         return requestMemory.address();
     }
 
+    /** The rkey of that ring. */
     public int remoteKey() {
         return requestMemory.remoteKey();
     }

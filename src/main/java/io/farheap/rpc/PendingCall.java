@@ -91,8 +91,10 @@ public final class PendingCall {
     }
 
     /**
-     * Answers with a range of a segment. Allocates nothing if the call came from {@link Reply#goesOn} and its buffer is
-     * large enough.
+     * As {@link #answer(MemorySegment)}, with a range of a segment. Allocates nothing if the call came from
+     * {@link Reply#goesOn} and its buffer is large enough.
+     *
+     * @param at offset of the first byte in the segment
      */
     public boolean answer(MemorySegment from, long at, int bytes) {
         if (bytes > capacity) {

@@ -45,10 +45,20 @@ public final class RegionHolders {
         return regionBytes;
     }
 
+    /**
+     * Enters the lease that holds a region from now on. The thread that grants the region calls it, before the client
+     * learns of the grant.
+     *
+     * @param region 0 to the number of regions - 1, whose entry is clear
+     */
     public void hold(int region, long lease) {
         leases[region] = lease;
     }
 
+    /**
+     * Clears a region's entry. The thread that takes the region calls it, and then waits until every server thread has
+     * left its gate.
+     */
     public void clear(int region) {
         leases[region] = NOBODY;
         cleared.incrementAndGet();

@@ -76,6 +76,8 @@ public final class Reply {
     /**
      * Puts the call off: the handler then returns {@link RpcHandler#LATER}, and any thread answers with the returned
      * object. Until then the call's batch keeps its place in the client's window.
+     *
+     * @throws IllegalStateException if the handler has returned
      */
     public PendingCall later() {
         if (!open) {
@@ -92,6 +94,8 @@ public final class Reply {
      * As {@link #later}, for a server's own work between the rounds of its message rings. The caller answers once and
      * then drops the reference, since the object serves another call afterwards. Allocates nothing if an earlier call's
      * object can be reused.
+     *
+     * @throws IllegalStateException if the handler has returned, or has put the call off already
      */
     public PendingCall goesOn() {
         if (!open || pending != null) {

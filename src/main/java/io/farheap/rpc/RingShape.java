@@ -10,24 +10,30 @@ import io.farheap.rpc.message.BatchFormat;
  * @param queueDepth the most batches in flight (the field's q)
  * @param batch the most requests in a batch (the field's b)
  * @param recordBytes the largest record that goes into a batch: the bytes that a request reads or writes, a call's
- *     arguments or its reply
+ *     arguments or its reply; times {@code batch} at most 256 KiB
  * @param calls whether requests may be calls, whose answers may come later than their batch's
  */
 public record RingShape(int queueDepth, int batch, int recordBytes, boolean calls) {
 
+    /** The most batches in flight that a shape may have. */
     public static final int MAX_QUEUE_DEPTH = 4096;
     /** The total payload of a full batch: beyond it, batching gains nothing (Redy, section 5.1). */
     public static final int PAYLOAD_BYTES = 4096;
 
+    /** The most requests in a batch that a shape may have. */
     public static final int MAX_BATCH = 4096;
     /** Length of the control words at the start of each ring. */
     public static final int CONTROL_BYTES = 64;
 
     /** Offset in the client's ring of the server's sleep word: odd while the server thread sleeps and needs a bell. */
     public static final long ASLEEP = 0;
-    /** Offsets in the server's ring to which the client writes bells and probes. */
+    /** Offset in the server's ring to which the client writes bells, with an immediate that wakes the server thread. */
     public static final long BELL = 0;
 
+    /**
+     * Offset in the server's ring to which the client writes while it awaits an answer for long. No thread reads the
+     * word: the WRITE fails if the server's device is gone.
+     */
     public static final long PROBE = 8;
     /**
      * Offset in the server's ring of the client's wanted word, written when the client is about to sleep: in the upper
@@ -79,10 +85,15 @@ public record RingShape(int queueDepth, int batch, int recordBytes, boolean call
         return queueDepth + 2;
     }
 
+    /** Length of a slot of the server's ring, in whole cache lines: a full batch of the largest requests. */
     public int requestSlotBytes() {
         return lines(BatchFormat.HEADER_BYTES + batch * (BatchFormat.REQUEST_BYTES + BatchFormat.padded(recordBytes)));
     }
 
+    /**
+     * Length of a slot of the client's ring, in whole cache lines: the answer to a full batch and, if requests may be
+     * calls, behind it a late answer to each.
+     */
     public int responseSlotBytes() {
         int response = BatchFormat.HEADER_BYTES + batch * BatchFormat.padded(recordBytes) + BatchFormat.padded(batch);
         return lines(calls ? response + batch * (Long.BYTES + laterBytes()) : response);

@@ -56,6 +56,7 @@ public final class MemoryServer implements AutoCloseable {
      * {@linkplain #open Opens} a server and {@linkplain #serve serves} it.
      *
      * @param listen HOST:PORT; port 0 takes a free one
+     * @throws ControlException as {@link #serve}; other errors are those of {@link #open}. The server is closed then
      */
     public static MemoryServer start(ServerOptions options, String listen) {
         MemoryServer server = open(options);
@@ -74,6 +75,7 @@ public final class MemoryServer implements AutoCloseable {
      * @param listen HOST:PORT; port 0 takes a free one
      * @return HOST:PORT, with the port that was bound
      * @throws ControlException INVALID_ARGUMENT if that is not an address, UNAVAILABLE if it cannot be bound
+     * @throws IllegalStateException if the server is served already, or closed
      */
     public synchronized String serve(String listen) {
         if (closed || control != null) {
@@ -166,7 +168,10 @@ public final class MemoryServer implements AutoCloseable {
 
     /**
      * Ends caches of managers: their leases are fenced, their regions are zeroed and become free, and no grant opens
-     * another lease. Returns before all that is done; idempotent.
+     * another lease. Returns before all that is done; idempotent. Does nothing unless the server
+     * {@linkplain #requireGrants requires grants}.
+     *
+     * @param caches their ids
      */
     public void endCaches(Set<Long> caches) {
         plane.endCaches(caches);

@@ -19,7 +19,9 @@ public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, in
     /** Larger messages do not use the network better (Redy, section 5.1). */
     public static final int MAX_MESSAGE_BYTES = 4096;
 
+    /** The largest C that a space may have. */
     public static final int MAX_CORES = 128;
+    /** The largest Q that a space may have. */
     public static final int MAX_DEPTH = 4096;
 
     public ConfigurationSpace {
@@ -57,7 +59,8 @@ public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, in
     /**
      * The first child of a node.
      *
-     * @param server the server threads above it; ignored if {@code level} is above them
+     * @param level the parameter that the node's children are values of
+     * @param server the number of server threads above it; ignored if {@code level} is the server threads
      */
     public int first(Parameter level, int server) {
         return switch (level) {

@@ -3,8 +3,9 @@ package io.farheap.slo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the lower bound of q: the largest queue depth, from 1 upwards in powers of two, that still improved both
- * latency and throughput of one client thread's one-sided operations (Redy, section 4.3). One thread at a time.
+ * Finds the lower bound of q. It goes up the {@link GridLevels} from 1 to the device's largest queue depth, with one
+ * client thread and one-sided operations; the bound is the last depth before the first that does not improve both
+ * latency and throughput (Redy, section 4.3). One thread at a time.
  */
 final class DepthProbe {
 
@@ -17,7 +18,7 @@ final class DepthProbe {
         depths = new GridLevels(1, deviceDepth);
     }
 
-    /** The next configuration to measure, until the bound is {@link #found}. */
+    /** The next configuration to measure; may be called only while {@link #found} returns 0. */
     Configuration next() {
         return new Configuration(1, 0, 1, depths.get(next));
     }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * model interpolates, and not on monotonic measurements. At a given queue depth each figure is linear in the batch size
  * between two measured batch sizes, so the batch sizes there that meet one bound are a run which starts at one end and
  * is found by bisection; the smallest batch size that meets all bounds is the start of the intersection of these runs.
- * Numbers of threads for which no measured point meets some bound are skipped altogether.
+ * Numbers of threads at which no measured batch size and queue depth meets some bound are skipped altogether.
  */
 public final class ExactSearch implements Search {
 
@@ -97,7 +97,7 @@ public final class ExactSearch implements Search {
                 int column = depths.below(depth);
                 double fraction = depths.fraction(depth, column);
                 for (int row = 0; row < plane.rows(); row++) {
-                    // Required even for unbounded figures: an omitted point is not a number.
+                    // Required even if this figure has no bound: it is not a number if the point has no figures.
                     rows[0][row] = plane.atRow(0, row, column, fraction);
                     for (int metric : bounded) {
                         rows[metric][row] = plane.atRow(metric, row, column, fraction);

@@ -21,6 +21,10 @@ public final class InfeasibleSloException extends RuntimeException {
         return margin == 0 ? "" : String.format(Locale.ROOT, " with a margin of %.3g%%", 100 * margin);
     }
 
+    /**
+     * The objectives that come nearest and can be met: one for each {@link Relaxation} that helps, in their order. Not
+     * serialized.
+     */
     public List<NearestFeasible> nearest() {
         return nearest;
     }

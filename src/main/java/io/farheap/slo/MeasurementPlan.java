@@ -128,8 +128,8 @@ public final class MeasurementPlan {
     }
 
     /**
-     * Whether one of the lines that lead to this point has ended; then it has also ended for the points further along.
-     * The estimate is the worst of those lines' estimates.
+     * Whether one of the lines that lead to this point has ended; then it has also ended for the points further along,
+     * and the point gets an estimate, which is the worst of those lines' estimates.
      */
     private boolean leavesOut(Points all) {
         int index = all.order.index(position);
@@ -171,7 +171,7 @@ public final class MeasurementPlan {
         return leftOut;
     }
 
-    /** How many measurements remain at most; until the lower bound of q is known, how many there are if it is 1. */
+    /** How many measurements remain at most; until the lower bound of q is known, how many remain if it is 1. */
     public int atMost() {
         if (points != null) {
             int count = points.order.count();

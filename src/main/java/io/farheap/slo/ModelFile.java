@@ -96,7 +96,7 @@ public final class ModelFile implements AutoCloseable {
         if (!reader.sealed()) {
             throw new ModelFileException(
                     file + " is not complete: it has " + reader.plan().measured() + " measurements and lacks up to "
-                            + reader.plan().atMost() + "; go on measuring into it");
+                            + reader.plan().atMost() + "; continue to measure into it");
         }
         return reader.plan().model();
     }
@@ -139,7 +139,12 @@ public final class ModelFile implements AutoCloseable {
         return plan;
     }
 
-    /** Records the performance of the plan's next configuration, and returns when it is on disk. */
+    /**
+     * Records the performance of the plan's next configuration, and returns when it is on disk.
+     *
+     * @throws IllegalStateException if the plan is complete
+     * @throws IllegalArgumentException as {@link MeasurementPlan#record}
+     */
     public void record(Performance performance) throws IOException {
         Configuration configuration = plan.next();
         plan.record(performance);

@@ -99,7 +99,7 @@ final class ModelFormat {
         return performance;
     }
 
-    /** The lines of a file, in order. */
+    /** The running checksum of a file; it takes the file's lines in order. One thread at a time. */
     static final class ModelChecksum {
 
         private final CRC32C crc = new CRC32C();
@@ -112,7 +112,7 @@ final class ModelFormat {
             return line + tail;
         }
 
-        /** The first line's. */
+        /** The first line with its end; it has no checksum of its own, but all checksums include it. */
         String open(String line) {
             add(line + "\n");
             return line + "\n";

@@ -12,7 +12,7 @@ import java.util.List;
  */
 final class ModelReader {
 
-    /** The largest file that the writer produces. */
+    /** The size above which a file is refused; the largest model is far smaller. */
     static final int MAX_BYTES = 4 << 20;
 
     private final String file;
@@ -52,8 +52,8 @@ final class ModelReader {
         String[] lines = new String(bytes, StandardCharsets.UTF_8).split("\n", -1);
         checkMagic(file, lines[0]);
         if (lines.length < 2 + ModelFormat.FIELDS.size()) {
-            throw new ModelFileException(file
-                    + " is not complete: it ends within what says what it was measured on; measure the model again");
+            throw new ModelFileException(
+                    file + " is not complete: it ends within its header; measure the model again");
         }
         List<String> values = new ArrayList<>();
         for (int i = 0; i < ModelFormat.FIELDS.size(); i++) {
@@ -61,14 +61,14 @@ final class ModelReader {
             int begin = ModelFormat.FIELDS.get(i).length() + 1;
             int end = line.lastIndexOf(ModelFormat.CHECKSUM);
             if (end < begin) {
-                throw damaged(file, i + 2, "it does not say " + ModelFormat.FIELDS.get(i));
+                throw damaged(file, i + 2, "it does not have the field " + ModelFormat.FIELDS.get(i));
             }
             values.add(line.substring(begin, end));
         }
         try {
             return ModelFormat.subject(values);
         } catch (IllegalArgumentException e) {
-            throw new ModelFileException(file + " is damaged in what says what it was measured on: "
+            throw new ModelFileException(file + " is damaged in its header: "
                     + shortened(String.valueOf(e.getMessage())) + "; delete it and measure the model again");
         }
     }
@@ -101,8 +101,8 @@ final class ModelReader {
                     .toString();
         } catch (CharacterCodingException e) {
             throw new ModelFileException(
-                    file
-                            + " is not a performance model, or is damaged: it is not text; delete it and measure the model again");
+                    file + " is not a performance model, or is damaged: it is not text; delete it and measure the "
+                            + "model again");
         }
     }
 
@@ -136,7 +136,7 @@ final class ModelReader {
             if (i >= whole.length || bytes[i] != whole[i]) {
                 throw new ModelFileException(file
                         + " is not a performance model for this device, or is damaged: it ends after " + bytes.length
-                        + " bytes, within what says what it was measured on; delete it and measure the model again");
+                        + " bytes, within its header; delete it and measure the model again");
             }
         }
     }
@@ -166,7 +166,7 @@ final class ModelReader {
     private void checkField(String line, int field) throws ModelFileException {
         String name = ModelFormat.FIELDS.get(field);
         if (!line.startsWith(name + " ")) {
-            throw damaged(file, field + 2, "it does not say " + name);
+            throw damaged(file, field + 2, "it does not have the field " + name);
         }
         String measured = line.substring(name.length() + 1);
         String wanted = ModelFormat.values(expected).get(field);
@@ -182,10 +182,7 @@ final class ModelReader {
         }
         if (line.startsWith(ModelFormat.COMPLETE)) {
             if (!plan.complete() || !line.equals(ModelFormat.COMPLETE + plan.measured())) {
-                throw damaged(
-                        file,
-                        number,
-                        "it ends the model after " + plan.measured() + " measurements, where it does not end");
+                throw damaged(file, number, "it is not the end of a model after " + plan.measured() + " measurements");
             }
             sealed = true;
             return;

@@ -16,7 +16,7 @@ public record Objective(double latencyNanos, double perSecond) {
     public Objective {
         if (!(latencyNanos > 0)) {
             throw new IllegalArgumentException("a latency objective of " + latencyNanos
-                    + " ns; it is above 0, or infinite where it does not matter");
+                    + " ns; it is above 0, or infinite if it does not matter");
         }
         if (!(perSecond >= 0 && perSecond < Double.POSITIVE_INFINITY)) {
             throw new IllegalArgumentException(
@@ -24,6 +24,7 @@ public record Objective(double latencyNanos, double perSecond) {
         }
     }
 
+    /** Whether the latency or the throughput matters; false for {@link #NONE} alone. */
     public boolean bounds() {
         return latencyNanos < Double.POSITIVE_INFINITY || perSecond > 0;
     }

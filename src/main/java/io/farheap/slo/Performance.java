@@ -25,7 +25,7 @@ public record Performance(
         boolean none = nanos == 0 && perSecond == 0;
         if (!none && !(nanos > 0 && perSecond > 0 && nanos <= Double.MAX_VALUE && perSecond <= Double.MAX_VALUE)) {
             throw new IllegalArgumentException("a " + operation + " latency of " + nanos + " ns at " + perSecond
-                    + " per second; both are positive and finite, or both 0 where there are no " + operation + "s");
+                    + " per second; both are positive and finite, or both 0 if there are no " + operation + "s");
         }
     }
 

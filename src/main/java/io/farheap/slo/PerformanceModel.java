@@ -67,19 +67,25 @@ public final class PerformanceModel {
         return planes[firstPlane[server] + client - Math.max(1, server)];
     }
 
-    /** The lowest and the highest among the measured points; Redy draws objectives between them (section 7.3). */
+    /**
+     * The lowest and the highest among the measured points; Redy draws objectives between them (section 7.3). Both are
+     * 0 if the model's mix has no reads.
+     */
     public Range readLatencyNanos() {
         return range(Metric.READ_LATENCY);
     }
 
+    /** As {@link #readLatencyNanos}, of the reads per second of all client threads together. */
     public Range readsPerSecond() {
         return range(Metric.READS);
     }
 
+    /** As {@link #readLatencyNanos}, of writes. */
     public Range writeLatencyNanos() {
         return range(Metric.WRITE_LATENCY);
     }
 
+    /** As {@link #readsPerSecond}, of writes. */
     public Range writesPerSecond() {
         return range(Metric.WRITES);
     }

@@ -74,8 +74,9 @@ final class PointOrder {
     }
 
     /**
-     * The factor by which more is in flight at the {@code i}th point than at its predecessor: that by which c, b or q
-     * is larger; s does not change it.
+     * The factor by which the {@code i}th point has more requests in flight than its predecessor in this parameter: the
+     * ratio of their c, b or q; 1 for s, which does not change the number of requests in flight. The point must have
+     * that predecessor.
      */
     double increase(int i, Parameter parameter) {
         int[] point = points[i];

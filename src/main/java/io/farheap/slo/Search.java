@@ -9,6 +9,11 @@ public interface Search {
     /** @throws IllegalArgumentException if the objective bounds an operation that the model's mix does not contain */
     SearchResult find(PerformanceModel model, Slo slo);
 
+    /**
+     * Checks that the model's mix contains the operations that the objective bounds.
+     *
+     * @throws IllegalArgumentException if it does not
+     */
     static void check(PerformanceModel model, Slo slo) {
         ModelSubject subject = model.subject();
         if (slo.reads().bounds() && !subject.hasReads() || slo.writes().bounds() && !subject.hasWrites()) {

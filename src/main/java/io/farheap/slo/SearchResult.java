@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param found null if the search found none
  * @param predicted null if it found none
- * @param examined how many configurations (leaves of the tree) the search computed figures for
+ * @param examined how many configurations (leaves of the tree) the search computed figures for; {@link ExactSearch}
+ *     counts a configuration once for each bound that it compares, and again if it compares it again
  */
 public record SearchResult(
         @Nullable Configuration found, @Nullable Performance predicted, long examined) {

@@ -23,6 +23,7 @@ public record Slo(Objective reads, Objective writes) {
                 && writes >= this.writes.perSecond();
     }
 
+    /** Whether a performance meets all bounds, without a margin: a figure that equals its bound does. */
     public boolean metBy(Performance performance) {
         return metBy(
                 performance.readLatencyNanos(),

@@ -62,7 +62,10 @@ final class ThreadSlice {
         return rows;
     }
 
-    /** The smallest latency or the largest throughput of all points; no configuration between them is better. */
+    /**
+     * The smallest latency or the largest throughput of all points; no configuration between them is better. Not a
+     * number if no point has figures.
+     */
     double best(int metric) {
         return best[metric];
     }
@@ -74,7 +77,7 @@ final class ThreadSlice {
         return fraction == 0 ? figures[index] : between(figures[index], figures[index + 1], fraction);
     }
 
-    /** A figure at any batch size and queue depth; not a number if a point that it needs was omitted. */
+    /** A figure at any batch size and queue depth; not a number if a point that it needs has no figures. */
     double at(int metric, int batch, int depth) {
         int column = depths.below(depth);
         double columnFraction = depths.fraction(depth, column);

@@ -38,7 +38,7 @@ final class ThreadWeights {
         }
     }
 
-    /** A point without weight is skipped, since it may not have been measured. */
+    /** A point without weight is skipped, since it may have no figures, or not exist. */
     private void add(int server, int client, double weight) {
         if (weight > 0) {
             servers[count] = server;

@@ -144,7 +144,11 @@ public final class FarStore implements AutoCloseable {
         return new FarStoreBuilder();
     }
 
-    /** Opens a session, which the caller closes. */
+    /**
+     * Opens a session without a name, which the caller closes.
+     *
+     * @throws IllegalStateException if the store is closed
+     */
     public StoreSession openSession() {
         return openSession("");
     }
@@ -154,7 +158,9 @@ public final class FarStore implements AutoCloseable {
      * {@link StoreSession#serial} continues where the last session of that name ended, or, in a recovered store, at the
      * number of operations that were recovered.
      *
-     * @param name no other open session may have it
+     * @param name at most 4,096 characters; no other open session may have it. If it is empty, checkpoints do not
+     *     remember the session
+     * @throws IllegalStateException if another open session has the name, or the store is closed
      */
     public StoreSession openSession(String name) {
         if (name.length() > 1 << 12) {
@@ -226,6 +232,7 @@ public final class FarStore implements AutoCloseable {
      *
      * @param visitor is called on this thread; it may use sessions and maps of the store, but not compact it
      * @throws StoreException if a device fails, or has lost a part of the log
+     * @throws IllegalStateException if the store is closed
      */
     public void scan(RecordVisitor visitor) {
         compacting.readLock().lock();
@@ -242,7 +249,10 @@ public final class FarStore implements AutoCloseable {
      * own, and none after it. Sessions continue meanwhile. One checkpoint is made at a time.
      *
      * @return its number
-     * @throws StoreException if a session has updates pending and is not polled, or if a device fails
+     * @throws StoreException if a session has updates pending and is not polled for the
+     *     {@linkplain FarStoreBuilder#patience patience}, if a device fails, or if the store is being closed. No
+     *     checkpoint was made then
+     * @throws IllegalStateException if the store has no {@linkplain FarStoreBuilder#directory directory}, or is closed
      */
     public long checkpoint() {
         if (checkpointer == null) {
@@ -274,6 +284,7 @@ public final class FarStore implements AutoCloseable {
      * @param bytes how much of the log's beginning to compact; only whole pages that are not in memory are given back
      * @return how many bytes of the log were given back, from its beginning
      * @throws StoreException if a device fails
+     * @throws IllegalStateException if a visitor of a scan calls this, or the store is closed
      */
     public long compact(long bytes) {
         if (bytes < 0) {

@@ -65,22 +65,27 @@ public final class FarStoreBuilder {
         return this;
     }
 
-    /** Local memory of the log, in bytes; the index comes on top. */
+    /** Local memory of the log, in bytes, at least 6 pages; the index comes on top. 64 MiB by default. */
     public FarStoreBuilder memory(long bytes) {
         memoryBytes = bytes;
         return this;
     }
 
     /**
-     * Local memory for copies of records that were read from the device, in bytes, beside {@link #memory}; none by
-     * default. It pays if some records are read more often than others and are not updated meanwhile.
+     * Local memory for copies of records that were read from the device, in bytes, beside {@link #memory}: at least 6
+     * pages, or 0, the default, for none. It pays if some records are read more often than others and are not updated
+     * meanwhile.
      */
     public FarStoreBuilder readCache(long bytes) {
         cacheBytes = bytes;
         return this;
     }
 
-    /** The log's unit of memory and of writing, in bytes: a power of two. A record has to fit into a page. */
+    /**
+     * The log's unit of memory and of writing, in bytes: a power of two from 4,096 to 64 MiB, and at most a segment of
+     * the device; 1 MiB by default. A record has to fit into a page. A store is recovered with the pages that it was
+     * made with.
+     */
     public FarStoreBuilder pageBytes(int bytes) {
         if (Integer.bitCount(bytes) != 1 || bytes < 4096 || bytes > 1 << 26) {
             throw new IllegalArgumentException(
@@ -90,7 +95,7 @@ public final class FarStoreBuilder {
         return this;
     }
 
-    /** The share of the memory in which records are updated in place, from 0 to 1. */
+    /** The share of the memory in which records are updated in place, from 0 to 1; 0.9 by default. */
     public FarStoreBuilder mutableShare(double share) {
         if (!(share >= 0 && share <= 1)) {
             throw new IllegalArgumentException("a mutable share of " + share + "; it is from 0 to 1");
@@ -105,7 +110,7 @@ public final class FarStoreBuilder {
         return this;
     }
 
-    /** The number of keys for which the index is sized at first. */
+    /** The number of keys for which the index is sized at first, 1 to 2^40; 2^20 by default. */
     public FarStoreBuilder expectedKeys(long keys) {
         if (keys < 1 || keys > 1L << 40) {
             throw new IllegalArgumentException(keys + " expected keys; there may be 1 to 2^40");
@@ -114,7 +119,7 @@ public final class FarStoreBuilder {
         return this;
     }
 
-    /** Keys for each bucket of 64 bytes: fewer make it faster, and the index larger. */
+    /** Keys for each bucket of 64 bytes, 0.5 to 64; 4 by default. Fewer make the index faster, and larger. */
     public FarStoreBuilder keysPerBucket(double keys) {
         if (!(keys >= 0.5 && keys <= 64)) {
             throw new IllegalArgumentException(keys + " keys a bucket; there may be 0.5 to 64");
@@ -127,7 +132,8 @@ public final class FarStoreBuilder {
      * Allows keys and values of other lengths than 8 bytes, for 8 bytes more in each record.
      *
      * @param longestKey in bytes, 1 to 65,535
-     * @param expectedValue in bytes; it determines how much of a record is read at once
+     * @param expectedValue in bytes, 0 to 16,777,215, the longest value; it determines how much of a record is read at
+     *     once
      */
     public FarStoreBuilder records(int longestKey, int expectedValue) {
         if (longestKey < 1 || longestKey > RecordLayout.MAX_KEY_BYTES) {
@@ -144,7 +150,7 @@ public final class FarStoreBuilder {
         return this;
     }
 
-    /** How many operations of one session may wait for the device. */
+    /** How many operations of one session may wait for the device, 1 to 65,536; 256 by default. */
     public FarStoreBuilder pending(int operations) {
         if (operations < 1 || operations > 1 << 16) {
             throw new IllegalArgumentException(operations + " pending operations; there may be 1 to 65,536");
@@ -247,9 +253,13 @@ public final class FarStoreBuilder {
     /**
      * Opens the store, and recovers it if its directory has a checkpoint.
      *
-     * @throws StoreException if there are checkpoints but all are damaged, or if the newest cannot be read now or is
-     *     another release's; nothing has changed then
-     * @throws IllegalArgumentException if options contradict each other
+     * @throws StoreException if there are checkpoints but all are damaged, or if the newest cannot be read now, is
+     *     another release's, or is of a store with other pages or records; nothing has changed then. Also if the
+     *     directory cannot be made
+     * @throws IllegalArgumentException if a size is out of its limits, or two do not fit together
+     * @throws IllegalStateException if there is no device, or the device cannot do what the options ask: it has smaller
+     *     segments than the pages, or does not keep all of the log durably for checkpoints; or if
+     *     {@link #checkpointEvery} was called without {@link #directory}
      */
     public FarStore open() {
         if (device == null) {

@@ -375,7 +375,7 @@ public final class FutureStoreSession implements AutoCloseable {
                 }
             }
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.ERROR, "a store's thread of futures cannot go on: its operations fail", e);
+            LOG.log(System.Logger.Level.ERROR, "a store's thread of futures cannot continue: its operations fail", e);
         } finally {
             submitted.refuseNew();
             try {

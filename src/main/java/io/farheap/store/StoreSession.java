@@ -101,6 +101,7 @@ public final class StoreSession implements AutoCloseable {
      * @param room bytes that the value may have
      * @param into where to put the value; it belongs to the operation while that is pending
      * @return DONE, and {@link #valueBytes} returns the value's length; NOT_FOUND; TOO_LONG; PENDING; or FULL
+     * @throws IllegalArgumentException if the store cannot have keys of that length
      */
     public int read(
             MemorySegment key,
@@ -196,6 +197,8 @@ public final class StoreSession implements AutoCloseable {
      * Stores a value, whether the key is there or not.
      *
      * @return DONE, FULL, or FAILED if the log cannot be written or will have no room ({@link StoreStatus#FAILED})
+     * @throws IllegalArgumentException if the store cannot have keys or values of that length, or the record does not
+     *     fit into a page
      */
     public int upsert(MemorySegment key, long keyOffset, int keyBytes, MemorySegment from, long offset, int bytes) {
         useKey(key, keyOffset, keyBytes);
@@ -257,6 +260,7 @@ public final class StoreSession implements AutoCloseable {
     /**
      * Reads, changes and writes a value, atomically.
      *
+     * @param argument passed to each method of the update
      * @return DONE; NOT_FOUND if the key is absent and the update makes no value; PENDING; FULL or FAILED
      */
     public int update(
@@ -374,8 +378,10 @@ public final class StoreSession implements AutoCloseable {
     }
 
     /**
-     * Waits until a poll may make progress, or until there may be room for an operation that returned
-     * {@link StoreStatus#FULL}; some milliseconds at most.
+     * Waits until a poll may make progress, for as long as
+     * {@link io.farheap.tier.device.DeviceHandle#awaitProgress} of the device waits: on far memory until a request has
+     * ended, or the thread is unparked. With nothing pending it sleeps for 20 us, in which there may have become room
+     * for an operation that returned {@link StoreStatus#FULL}.
      */
     public void awaitProgress() {
         if (pending() > 0) {
@@ -388,6 +394,8 @@ public final class StoreSession implements AutoCloseable {
     /**
      * Brings the bucket of a key into the processor's cache. Call it for each key of a group before their operations,
      * so that their cache misses overlap.
+     *
+     * @return a word of the bucket, without a meaning: a caller that uses it keeps the compiler from removing the load
      */
     public long touch(long key) {
         enter();
@@ -415,6 +423,8 @@ public final class StoreSession implements AutoCloseable {
     /**
      * Brings the newest record of a key into the processor's cache, if it is in memory. Call it for each key of a
      * group, after {@link #touch}.
+     *
+     * @return as {@link #touch}: a word of the record, or 0 if it is not in memory
      */
     public long touchRecord(long key) {
         enter();

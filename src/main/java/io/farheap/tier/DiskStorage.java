@@ -43,6 +43,7 @@ public final class DiskStorage implements Storage {
     /**
      * @param directory is made if it does not exist
      * @throws IllegalArgumentException if its name cannot be written in this locale
+     * @throws StorageException if the directory is in use, by this process or another, or the system refuses
      */
     public static DiskStorage open(Path directory) {
         FileNames.require(directory);

@@ -22,6 +22,7 @@ import java.lang.foreign.MemorySegment;
  */
 public final class FarDevice extends BaseDevice {
 
+    /** How many requests a handle may have at a time, if no number is given. */
     public static final int DEFAULT_REQUESTS = 128;
     /** Far memory reads and writes aligned 8 bytes as a whole. */
     private static final int ALIGNMENT = 8;

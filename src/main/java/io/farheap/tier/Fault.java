@@ -23,7 +23,12 @@ public enum Fault {
     @FunctionalInterface
     public interface Choice {
 
-        /** Called on the handle's thread as the request takes effect; it must not use the handle. */
+        /**
+         * Called on the handle's thread as the request takes effect; it must not use the handle.
+         *
+         * @param address of the request's first byte; 0 for a sync
+         * @param length bytes; 0 for a sync
+         */
         Fault of(Kind kind, long address, long length);
     }
 

@@ -46,7 +46,8 @@ public final class FileDevice extends BaseDevice {
     /**
      * @param directory is made if it does not exist
      * @param segmentBytes a power of two, at least 4,096; for an existing log, the size that it has
-     * @throws StorageException if the directory is in use or has files that are no log, or if the system refuses
+     * @throws StorageException if the directory is in use or has files that are no log, or if the system refuses, such
+     *     as {@link Engine#IO_URING}
      */
     public static FileDevice open(Path directory, long segmentBytes, FileOptions options) {
         return open(DiskStorage.open(directory), segmentBytes, options);

@@ -11,6 +11,7 @@ import io.farheap.tier.handle.BaseHandle;
  */
 public final class MemoryDevice extends BaseDevice {
 
+    /** How many requests a handle may have at a time, if no number is given. */
     public static final int DEFAULT_REQUESTS = 128;
 
     private final int requests;

@@ -67,7 +67,7 @@ public final class TieredDevice extends BaseDevice {
         if (devices.getLast().end() < end) {
             throw new IllegalArgumentException("the last tier has the log up to "
                     + devices.getLast().end() + ", and another up to " + end + "; the last must have all of it:"
-                    + " TieredDevice.complete copies what it lacks");
+                    + " TieredDevice.complete copies the missing parts");
         }
         this.log = new TieredLog(devices, commit, end);
     }
@@ -189,23 +189,31 @@ public final class TieredDevice extends BaseDevice {
 
     /**
      * Adds a tier, which has nothing of the log before its first append; {@link #fill} copies older parts. Its
-     * alignment may be no coarser than that of the others.
+     * alignment may be no coarser than that of the others. The commit point stays the device that it was.
      *
      * @param index the tier before which to insert it: from 0 to their number, exclusive, since the last one stays the
      *     last
+     * @throws IllegalArgumentException if it has segments of another size, or a coarser alignment
+     * @throws IllegalStateException if there are too many tiers, removed ones that are still in use among them
      */
     public void add(int index, Device device) {
         checkTier(device);
         log.add(index, device);
     }
 
-    /** Removes a tier other than the last; it is closed when no handle uses it any more. */
+    /**
+     * Removes a tier other than the last; it is closed when no handle uses it any more. If it was the commit point, the
+     * next tier is the commit point from now on.
+     *
+     * @throws IndexOutOfBoundsException if it is the last, or there is no such tier
+     */
     public void remove(int index) {
         log.remove(index);
     }
 
     /**
-     * {@link #add Adds} a tier in place of another one, which is lost or of another size, and {@link #remove}s that.
+     * {@link #add Adds} a tier in place of another one, which is lost or of another size, and {@link #remove}s that. If
+     * that was the commit point, the new tier is.
      */
     public void replace(int index, Device device) {
         checkTier(device);
@@ -224,7 +232,7 @@ public final class TieredDevice extends BaseDevice {
      * Copies to a tier the parts of the log that the next tiers have and that it has room for, the newest first, while
      * the log is used. Returns when that is done, when the thread is interrupted, or when the tier is removed.
      *
-     * @param bytesPerSecond the highest rate
+     * @param bytesPerSecond the highest rate, at least 1
      * @return how many bytes were copied
      */
     public long fill(int index, long bytesPerSecond) {

@@ -19,6 +19,11 @@ public final class Devices {
         return VerbsLibrary.load(Devices::whyNotSystem);
     }
 
+    /**
+     * The devices now, whether they serve or not. Loads the library on first use.
+     *
+     * @throws VerbsException if the library cannot be loaded, or the kernel has no RDMA
+     */
     public static List<DeviceInfo> list() {
         VerbsLibrary _ = library();
         return loadedList();
@@ -45,8 +50,10 @@ public final class Devices {
      */
     public static Context open() {
         VerbsLibrary library = library();
+        // Outside of the block: a list that cannot be read has the same remedy in its message.
+        List<String> names = names();
         try {
-            return first(names(), name -> openServing(library, name));
+            return first(names, name -> openServing(library, name));
         } catch (VerbsException e) {
             throw new VerbsException(
                     e.getMessage() + "; or use the software device with -D" + VerbsLibrary.PROPERTY + "=soft");

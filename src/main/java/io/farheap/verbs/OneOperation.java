@@ -16,9 +16,13 @@ import org.bytedeco.javacpp.Pointer;
  */
 public final class OneOperation implements AutoCloseable {
 
+    /** Result of {@link #run}: the operation has completed, and no completion of it arrives. */
     public static final int COMPLETED = 0;
+    /** Result of {@link #run}: the operation is posted, and its completion will arrive in the completion queue. */
     public static final int IN_FLIGHT = 1;
+    /** Result of {@link #run}: the device refused the operation, or it ended with an error. */
     public static final int FAILED = 2;
+    /** Result of {@link #run}: as {@link #IN_FLIGHT}, and the completion of another request was taken. */
     public static final int OTHER_COMPLETION = 3;
 
     private static final FunctionDescriptor RUN =

@@ -47,7 +47,7 @@ final class PrivateDirectory {
     static Path require(Path directory, boolean chosen) throws IOException {
         make(directory);
         if (Files.isSymbolicLink(directory)) {
-            throw new IOException(directory + " is a symbolic link, which is not what this user made");
+            throw new IOException(directory + " is a symbolic link, and not the directory that this user made");
         }
         Path real = directory.toRealPath();
         int user = Posix.effectiveUser();
@@ -87,7 +87,7 @@ final class PrivateDirectory {
         int owner = (int) Objects.requireNonNull(found.get("uid"));
         int mode = (int) Objects.requireNonNull(found.get("mode"));
         if (owner != user && owner != ROOT) {
-            return directory + " belongs to user " + owner + ", who could change what is in it, and not to user "
+            return directory + " belongs to user " + owner + ", who could change its content, and not to user "
                     + user;
         }
         boolean shared = (mode & OTHERS_WRITE) != 0 || (mode & GROUP_WRITES) != 0 && !isOwnGroup(directory);

@@ -68,6 +68,8 @@ public final class ProtectionDomain implements AutoCloseable {
      * @param depth how many work requests may be posted and not completed
      * @param inlineBytes the payload that should fit into a work request; {@link QueuePair#inlineBytes} returns what
      *     the device granted
+     * @throws IllegalArgumentException if the device has no queue pairs of that depth
+     * @throws VerbsException if the device had no active port when it was opened, or refuses
      */
     public QueuePair createQueuePair(CompletionQueue completions, int depth, int inlineBytes) {
         if (depth < 1 || depth > context.limits().maxQueuePairRequests()) {

@@ -15,6 +15,7 @@ import java.nio.file.Path;
  */
 public record SoftverbsPlace(int user, long host) {
 
+    /** A place that is not known: a connection to or from it is not checked. */
     public static final SoftverbsPlace UNKNOWN = new SoftverbsPlace(0, 0);
 
     private static final class CurrentProcess {

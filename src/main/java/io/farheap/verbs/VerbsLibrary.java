@@ -32,6 +32,7 @@ public enum VerbsLibrary {
      */
     AUTO;
 
+    /** The system property that names the library: {@code system}, {@code soft} or {@code auto}, in any case. */
     public static final String PROPERTY = "farheap.verbs";
 
     /**
@@ -127,7 +128,7 @@ public enum VerbsLibrary {
         } catch (IOException e) {
             throw new VerbsException(
                     "cannot extract " + library + " (" + e.getMessage() + "); set -D" + EmbeddedLibrary.PROPERTY
-                            + "= to a directory that belongs to this user and that nobody else may write to");
+                            + "= to a directory that belongs to this user and that no other user may write to");
         }
     }
 
@@ -216,7 +217,7 @@ public enum VerbsLibrary {
                 if (copy == MOST_LOADERS) {
                     throw new VerbsException("lib" + library + ".so is in use by " + (copy + 1)
                             + " class loaders of this process, each with a copy, and there may be no more: keep "
-                            + "Farheap's and JavaCPP's jars in one that all share, or end what was undeployed");
+                            + "Farheap's and JavaCPP's jars in one that all share, or end the undeployed applications");
                 }
             } catch (MalformedURLException e) {
                 throw new IllegalStateException(e);

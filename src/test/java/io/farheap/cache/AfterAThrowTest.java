@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a cache is after something was thrown in the middle of a change, a wrong request or a wait. */
+/** A cache works after a change, a wrong request or a wait has thrown. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class AfterAThrowTest {
 
@@ -60,7 +60,7 @@ class AfterAThrowTest {
                 .count();
     }
 
-    /** One of the sessions cannot be changed: none is. */
+    /** If one of the sessions cannot be changed, none of them is. */
     @Test
     void aConfigurationStaysForAllSessionsOrChangesForAll() {
         try (Cluster cluster = new Cluster(1);
@@ -91,7 +91,7 @@ class AfterAThrowTest {
         }
     }
 
-    /** The fence of a claim throws where another data path is about to be used, once. */
+    /** Makes the fence of a claim throw once, when the session is about to use another data path. */
     private static AtomicBoolean failsToBeReplaced(CacheSession session) {
         AtomicBoolean failing = new AtomicBoolean(true);
         Runnable fence = () -> {
@@ -112,7 +112,7 @@ class AfterAThrowTest {
         return failing;
     }
 
-    /** A growth ends with a throw, when the cache has grown. */
+    /** A growth throws at its end, after the cache has grown. */
     @Test
     void whatIsNewIsZeroWhateverTheLastChangeThrew() throws Exception {
         try (Cluster cluster = new Cluster(4);
@@ -199,7 +199,7 @@ class AfterAThrowTest {
         }
     }
 
-    /** A migration has held them, and nothing resumes them once more after it. */
+    /** A migration has held the requests and resumes them only once, so the session has to continue by itself. */
     @Test
     void heldRequestsGoOnBehindOneThatCannotBePosted() throws Exception {
         try (Cluster cluster = new Cluster(1, 1);
@@ -230,7 +230,7 @@ class AfterAThrowTest {
         }
     }
 
-    /** In the way of a request to the cache's beginning, in a way that nothing foresees. */
+    /** A barrier that throws an unexpected exception once, for a request to the cache's beginning. */
     private static final class ThrowsOnce implements PartPoster.Barrier {
 
         private boolean thrown;
@@ -250,7 +250,7 @@ class AfterAThrowTest {
         }
     }
 
-    /** What waits is interrupted before it begins, or each time that it is about to sleep. */
+    /** The thread is interrupted before it waits: it sleeps until it is woken, and is still interrupted afterwards. */
     @Test
     void anInterruptedThreadSleepsWhileItWaits() throws Exception {
         try (Cluster cluster = new Cluster(1);
@@ -274,7 +274,7 @@ class AfterAThrowTest {
                 session.release();
             });
             while (!interrupted.isDone()) {
-                // Once for each sleep: another permit would end the next one at once.
+                // The thread is woken once for each sleep: another permit would end its next sleep at once.
                 if (!woken.get()
                         && LockSupport.getBlocker(waits) == sleeps
                         && waits.getState() == Thread.State.TIMED_WAITING) {
@@ -299,7 +299,7 @@ class AfterAThrowTest {
         }
     }
 
-    /** Its polls find nothing until its thread has slept three times; how it sleeps is looked at. */
+    /** Makes a session's polls find nothing until its thread has slept three times, and counts the sleeps. */
     private static void holdUp(CacheSession session, AtomicBoolean woken, int[] sleeps) throws IllegalAccessException {
         RequestPath path = Fields.get(session.core().admission, "path", RequestPath.class);
         Object slow = Proxy.newProxyInstance(
@@ -318,7 +318,7 @@ class AfterAThrowTest {
                             return null;
                         }
                         default -> {
-                            // As it is.
+                            // The session's own path does the rest.
                         }
                     }
                     try {

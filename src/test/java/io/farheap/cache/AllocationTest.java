@@ -23,17 +23,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Needs(Need.HOST)
 class AllocationTest {
 
-    /** Of a round. */
+    /** The operations of a round. */
     private static final int OPERATIONS = 10_000;
-    /** Where requests wait for other threads: on a busy machine that takes a turn of its scheduler each time. */
+    /** The operations of a round if each waits for other threads, which takes a time slice on a busy machine. */
     private static final int HANDED_OVER_OPERATIONS = 1_000;
 
     private static final int FENCES = 20_000;
-    /** Rounds, one after the other, in which nothing may be allocated. */
+    /** The number of successive rounds in which nothing may be allocated. */
     private static final int SILENT_ROUNDS = Effort.either(10, 20);
     /**
-     * Until there are these: at first code is not compiled yet, however long the compilers take; the JVM counts
-     * allocation buffers, and one may be retired at a bad moment; a compilation may deoptimise.
+     * The most rounds until then. At first code is not compiled yet, and the compilers may take long; the JVM counts
+     * allocation buffers, one of which may be retired during any round; and compiled code may be deoptimised.
      */
     private static final int MOST_ROUNDS = 500;
 
@@ -47,7 +47,7 @@ class AllocationTest {
 
     private record Case(Configurations.Way way, LatencyTracking tracking) {}
 
-    /** In short each way with one of the trackings, and the first with all. */
+    /** @return all cases; in a short run each way with one of the trackings, and the first way with all of them */
     static List<Case> cases() {
         List<Configurations.Way> ways = Configurations.allAndOneCoded().toList();
         List<LatencyTracking> trackings = List.of(LatencyTracking.values());
@@ -77,7 +77,7 @@ class AllocationTest {
                 Buffer buffer = cache.allocate(64 * 1024)) {
             int operations = configuration.equals(Configurations.DIRECT) ? OPERATIONS : HANDED_OVER_OPERATIONS;
             run(session, buffer, operations);
-            // Who goes to sleep calls it, so seldom that it would stay interpreted, which allocates.
+            // A thread that goes to sleep calls this fence, so seldom that it would stay interpreted and allocate.
             for (int i = fenced ? FENCES : 0; i < FENCES; i++) {
                 AsymmetricFence.heavy();
             }
@@ -111,7 +111,7 @@ class AllocationTest {
         assertEquals(true, threads.getCurrentThreadAllocatedBytes() - before >= 1024 && kept != null);
     }
 
-    /** By this thread and by client threads. */
+    /** @return the bytes that this thread and the client threads have allocated */
     private long allocated() {
         long bytes = threads.getCurrentThreadAllocatedBytes();
         for (long thread : clientThreads) {
@@ -120,7 +120,7 @@ class AllocationTest {
         return bytes;
     }
 
-    /** All kinds: reads, writes, within a region and across, one at a time and many in flight. */
+    /** Makes reads and writes, within a region and across regions, one at a time and with many in flight. */
     private void run(CacheSession session, Buffer buffer, int operations) {
         long span = 3 * Cluster.REGION_BYTES;
         for (int i = 0; i < operations; i++) {
@@ -145,7 +145,7 @@ class AllocationTest {
             for (int record = 0; record < addresses.length; record++) {
                 addresses[record] = (address + record * 7919L) % span;
             }
-            // Now and then the first is not done, so that the second's records become requests of their own.
+            // Now and then the first request has not ended, so the records of the second become requests of their own.
             while (!session.readAll(addresses, addresses.length, buffer, 0, 64, count, i)) {
                 session.poll();
             }

@@ -30,12 +30,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What fails while it begins, ends alone: the session, and the client thread that others share with it, go on. */
+/**
+ * A request or a call that fails while it begins ends alone: its session continues, and so does the client thread that
+ * other sessions share with it.
+ */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BeginningTest {
 
     private static final long REGION = Cluster.REGION_BYTES;
-    /** More than a batch takes. */
+    /** More bytes than a batch takes. */
     private static final int LARGE = 32 * 1024;
 
     private static Cache cache(Cluster cluster, CacheConfiguration how) {
@@ -85,7 +88,7 @@ class BeginningTest {
         }
     }
 
-    /** No server runs it, and what its accesses go through cannot be registered. */
+    /** No server runs the call, and no memory can be registered through which the call's accesses would go. */
     @Test
     @Needs(Need.SOFTVERBS)
     void aCallForWhichThereIsNoMemoryIsRefused() {
@@ -118,7 +121,7 @@ class BeginningTest {
         }
     }
 
-    /** The first request from memory that is not registered, where none can be registered to copy it through. */
+    /** The first request that uses unregistered memory fails if no memory can be registered to copy it through. */
     @ParameterizedTest
     @MethodSource("io.farheap.cache.Configurations#all")
     @Needs(Need.SOFTVERBS)
@@ -148,7 +151,7 @@ class BeginningTest {
         }
     }
 
-    /** The JVM says that as an {@link InternalError}. */
+    /** The JVM reports an access to the file as an {@link InternalError}. */
     @ParameterizedTest
     @MethodSource("io.farheap.cache.Configurations#all")
     void aMappedFileThatWasCutIsGone(CacheConfiguration how, @TempDir Path directory) throws Exception {
@@ -182,7 +185,7 @@ class BeginningTest {
                 Status.SEGMENT_GONE, assertInstanceOf(CacheException.class, e).status());
     }
 
-    /** Arguments and results of calls as futures are copied on a thread that serves others too. */
+    /** The arguments and results of such calls are copied on a thread that serves other futures, too. */
     @Test
     void futuresOfCallsFailAlone(@TempDir Path directory) throws Exception {
         try (Cluster cluster = new Cluster().serving(ServedCode.JAVA)) {

@@ -96,8 +96,8 @@ class CacheSessionTest {
         byte[] shadow = new byte[(int) CAPACITY];
         int[] called = new int[1];
         for (int i = 0; i < Effort.count(300); i++) {
-            // Up to 32, more than the queue depth, and some across regions; few enough bytes that none overlap by
-            // chance alone.
+            // Up to 32 records, more than the queue depth, some of which cross regions. Their addresses are distinct
+            // multiples of their length, so that none overlap.
             int count = 1 + random.nextInt(32);
             int length = 1 + random.nextInt(random.nextBoolean() ? 16 : 2_000);
             long[] addresses = random.longs(count, 0, CAPACITY - length + 1)
@@ -353,7 +353,7 @@ class CacheSessionTest {
         };
         Thread.ofPlatform().start(close).join();
         assertTrue(thrown.get() instanceof IllegalStateException, String.valueOf(thrown.get()));
-        // Nothing has changed: what was pending is, and more can be asked for.
+        // Nothing has changed: the request is still pending, and others can be made.
         assertEquals(1, session.pending());
         session.drain();
         session.readBlocking(0, buffer, 16, 8);
@@ -405,7 +405,7 @@ class CacheSessionTest {
         }
         session.close();
         assertEquals(64, statuses.size());
-        // Client threads may have taken all of them, and finish what they take.
+        // Client threads may have taken all requests, and finish the requests that they take.
         assertTrue(way.configuration().clientThreads() > 0 || statuses.contains(Status.CLOSED));
         assertTrue(statuses.stream().allMatch(status -> status == Status.OK || status == Status.CLOSED));
         session.close();
@@ -464,7 +464,7 @@ class CacheSessionTest {
         }
     }
 
-    /** Of requests that each begin the next, the one that comes after the close fails. */
+    /** If each request begins the next one, the request that comes after the close fails. */
     @Test
     void whoAsksAgainAndAgainDoesNotKeepFuturesFromClosing() throws Exception {
         FutureCacheSession futures = cache.openFutureSession();
@@ -498,7 +498,7 @@ class CacheSessionTest {
         session.read(onSecond, buffer, 8, 8, record, 0);
         session.drain();
         if (way.coded()) {
-            // Two of three are there.
+            // Two of the three servers are there, which is enough.
             assertEquals(List.of(Status.OK, Status.OK), statuses);
             session.readBlocking(0, buffer, 0, CAPACITY);
             return;

@@ -26,26 +26,26 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Calls allocate nothing, on the session's thread and on the servers': measured in bytes, by the JVM's own count. The
- * servers are in this process; two run procedures, the third does not.
+ * Calls allocate nothing on the session's thread and on the servers' threads, as the JVM counts in bytes. The servers
+ * are in this process; two run procedures, the third does not.
  */
 @Tag("optimised")
 @Needs(Need.HOST)
 class CallAllocationTest {
 
-    /** What a round calls. */
+    /** The calls of a round. */
     private enum Kind {
         SHORT(CallAllocationTest::callShort),
         MANY_AT_ONCE(CallAllocationTest::callAll),
-        /** Longer than a slice. */
+        /** Calls that are longer than a slice. */
         SUSPENDED(CallAllocationTest::callLong),
-        /** By a thread that is woken to help the one that has the ring. */
+        /** Calls that run on a thread which is woken to help the thread that has the ring. */
         STOLEN(CallAllocationTest::callMany),
-        /** From one server to another and back. */
+        /** Calls that move from one server to another and back. */
         MOVING_ON(CallAllocationTest::callOverServers),
-        /** While their region moves; they wait in the session. */
+        /** Calls that wait in the session while their region moves. */
         HELD(CallAllocationTest::callHeld),
-        /** Where no server runs them. */
+        /** Calls that run in the client, because no server runs them. */
         HERE(CallAllocationTest::callHere);
 
         private final Consumer<CallAllocationTest> round;
@@ -57,7 +57,7 @@ class CallAllocationTest {
 
     private static final long REGION = Cluster.REGION_BYTES;
     private static final int SILENT_ROUNDS = Effort.either(5, 10);
-    /** As in {@link AllocationTest}. */
+    /** The most rounds, for the same reasons as in {@link AllocationTest}. */
     private static final int MOST_ROUNDS = 500;
 
     private static final int CALLS = 200;
@@ -111,7 +111,7 @@ class CallAllocationTest {
         }
     }
 
-    /** On a busy machine the other thread may be slow to wake. */
+    /** Makes calls until the server's other thread has helped: on a busy machine it may be slow to wake. */
     private void awaitHelp(Cluster cluster) {
         for (int round = 0; cluster.status(0).counters().getOrDefault("procedures.stolen", 0L) == 0; round++) {
             assertTrue(round < TestDevice.patience(1_000), "the other thread does not help");
@@ -119,7 +119,7 @@ class CallAllocationTest {
         }
     }
 
-    /** @param others threads that are not of its servers */
+    /** @param others threads that do not belong to this test's servers */
     private void measure(Kind kind, Set<Thread> others) {
         kind.round.accept(this);
         compileWhatSleepersCall();
@@ -140,7 +140,7 @@ class CallAllocationTest {
         assertEquals(made, done);
     }
 
-    /** It is called so seldom that it would stay interpreted, which allocates. */
+    /** Threads that go to sleep call these methods so seldom that they would stay interpreted and allocate. */
     private static void compileWhatSleepersCall() {
         if (sleepersAreCompiled) {
             return;
@@ -159,8 +159,8 @@ class CallAllocationTest {
     }
 
     /**
-     * Counts what this thread and the servers' allocate in it; what is compared here is not. To ask for another thread
-     * allocates, so that is done outside of what is asked of this one.
+     * Counts the bytes that this thread and the servers' threads allocate during the calls, without those of the test
+     * itself. Asking for another thread's bytes allocates, so it is done outside the interval of this thread.
      */
     private void counted(Runnable calls) {
         long servers = allocatedByServers();
@@ -247,7 +247,7 @@ class CallAllocationTest {
     }
 
     private void callOverServers() {
-        // Words of both regions in turns.
+        // The calls begin in both regions in turn, and read a word of each.
         caller.arguments(8, 2, REGION);
         counted(() -> {
             for (int i = 0; i < CALLS; i++) {

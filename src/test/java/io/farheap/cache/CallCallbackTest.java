@@ -12,12 +12,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** When calls are called back. */
+/** The moments at which calls are called back. */
 class CallCallbackTest {
 
     private static final long REGION = Cluster.REGION_BYTES;
 
-    /** One that repeats what was lost would call itself until there is no stack left. */
+    /** Otherwise a callback that repeats a lost call would call itself until the stack overflows. */
     @ParameterizedTest
     @EnumSource(
             value = ServedCode.class,
@@ -51,7 +51,7 @@ class CallCallbackTest {
         }
     }
 
-    /** Calls again as often as it is called back. */
+    /** Makes the call again each time it is called back. */
     private static final class Repeating implements CallCompletion {
         private final Caller caller;
         private final Procedure store;

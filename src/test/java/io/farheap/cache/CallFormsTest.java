@@ -32,7 +32,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The ways to call: many at once, as futures, and waiting. On two servers that run procedures and one that does not.
+ * The ways to call: many calls at once, futures, and blocking calls, on two servers that run procedures and one that
+ * does not.
  */
 class CallFormsTest {
 
@@ -91,7 +92,7 @@ class CallFormsTest {
         for (int i = 0; i < count; i++) {
             memory.set(JAVA_LONG, 8L * i + 2048, addresses[i]);
         }
-        // Its footprint is the whole cache, so it comes after all of them.
+        // The footprint of these calls is the whole cache, so they come after all stores.
         while (!session.callAll(load, addresses, count, caller.buffer, 2048, 8, RESULTS, 8, done, 7)) {
             session.awaitProgress();
         }
@@ -142,7 +143,7 @@ class CallFormsTest {
             for (int i = 0; i < 200; i++) {
                 long at = word(i % 9);
                 all.add(futures.write(at, MemorySegment.ofArray(new long[] {i})));
-                // After the write, and before the store.
+                // This call comes after the write, and before the store.
                 long[] loaded = new long[1];
                 int written = i;
                 all.add(futures.call(load, at, longs(at), MemorySegment.ofArray(loaded))
@@ -243,7 +244,7 @@ class CallFormsTest {
         assertEquals(1, cache.callCounts().ended(CallStatus.DONE));
         assertTrue(cache.callCounts().latencyNanos() > 0, "the first is timed");
         caller.call(load, 0, SERVERS * REGION);
-        // From the first server to the second and to what runs here, and back.
+        // This call begins on the first server, and moves on to the second.
         caller.call(sum, 0, 8, 4, REGION / 2);
         try (Caller other = new Caller(cache)) {
             other.call(load, 2 * REGION, 2 * REGION);

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the sessions of a {@link CallHistoryTest} share: in each region words with a history, a counter that is added
- * to, one that is compared and set, and a log. Thread-safe.
+ * The content that the sessions of a {@link CallHistoryTest} share: in each region words with a history, a counter that
+ * calls add to, a counter that calls compare and set, and a log. Thread-safe.
  */
 final class CallHistory {
 
@@ -20,7 +20,7 @@ final class CallHistory {
     private static final long SET = 264;
     private static final long LOG = 1024;
     private static final int LOG_BYTES = 24 * 1024;
-    /** Of words whose one writer is a session. */
+    /** The offset of the words that each have one session as their only writer. */
     private static final long OWN = 512;
 
     final Procedure load;
@@ -29,13 +29,13 @@ final class CallHistory {
     final Procedure set;
     final Procedure append;
     final Procedure sum;
-    /** Words are written with values that are all different, by requests and calls. */
+    /** The words that requests and calls write, with values that are all different. */
     private final Histories words;
-    /** By region, what additions found. */
+    /** The values that additions have found, by region. */
     private final BitSet[] found = new BitSet[REGIONS];
 
     private final long[] sets = new long[REGIONS];
-    /** By region: where records were put, and what they are. */
+    /** The records of each region's log, by their places in the log. */
     private final List<Map<Long, Long>> appended = new ArrayList<>();
 
     private final List<String> problems = new ArrayList<>();
@@ -99,7 +99,7 @@ final class CallHistory {
         }
     }
 
-    /** When all sessions are closed. */
+    /** @return all violations; called when all sessions are closed */
     synchronized List<String> violations(Cache cache) {
         List<String> all = new ArrayList<>(problems);
         all.addAll(words.violations());

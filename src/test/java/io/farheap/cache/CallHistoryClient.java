@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 final class CallHistoryClient implements Runnable {
 
     private static final int SLOTS = 12;
-    /** In the buffer, of each slot: arguments, or what is written; and behind them the result, or what is read. */
+    /** Bytes of a slot of the buffer: arguments or the value to write, then the result or the value that was read. */
     private static final int SLOT_BYTES = 64;
 
     private static final int RESULT = 40;
@@ -28,19 +28,19 @@ final class CallHistoryClient implements Runnable {
     private final BooleanSupplier enough;
     private final List<String> problems = new ArrayList<>();
     private final Deque<Integer> free = new ArrayDeque<>();
-    /** By region, of the word that is this session's: what was written to it last. */
+    /** The value that was last written to this session's own word of each region. */
     private final long[] own = new long[CallHistory.REGIONS];
 
     private long values;
     private CacheSession session;
     private Buffer buffer;
 
-    /** What is done when an operation has ended, with what it read. */
+    /** Called when an operation has ended, with the value that it read. */
     private interface Ended {
         void with(long value, long responded);
     }
 
-    /** @param enough whether it may end when it has done so many operations */
+    /** @param enough whether the client may end when it has done this number of operations */
     CallHistoryClient(
             int number,
             Cache cache,
@@ -70,7 +70,7 @@ final class CallHistoryClient implements Runnable {
             session = opened;
             buffer = memory;
             for (int i = 0; i < operations || !enough.getAsBoolean(); i++) {
-                // Logs are of a size: they take no more than the operations that there are to be.
+                // The logs have a fixed size, so they take no records after the planned number of operations.
                 step(random.nextInt(i < operations ? 10 : 8));
                 if (random.nextInt(6) == 0) {
                     session.poll();
@@ -100,7 +100,7 @@ final class CallHistoryClient implements Runnable {
                 read(kind == 2, at, (value, responded) -> history.words()
                         .read(region, word, value, invoked, responded));
             case 4, 5 -> {
-                // What only this session writes, it knows.
+                // Only this session writes its own word, so it knows the word's value.
                 own[region]++;
                 write(kind == 4, CallHistory.own(region, number), own[region], (ignored, responded) -> {});
             }
@@ -144,7 +144,7 @@ final class CallHistoryClient implements Runnable {
                 int slot = slot();
                 long record = ++values << 8 | number;
                 arguments(slot, CallHistory.log(region), record);
-                // From anywhere: it moves on to the log, if that is elsewhere.
+                // The call begins at any address, and moves on to the log if that is on another server.
                 call(
                         slot,
                         history.append,
@@ -180,7 +180,7 @@ final class CallHistoryClient implements Runnable {
         }
     }
 
-    /** By a request, or by a call. */
+    /** Writes a word by a request, or by a call. */
     private void write(boolean request, long address, long value, Ended ended) {
         int slot = slot();
         if (!request) {
@@ -210,7 +210,7 @@ final class CallHistoryClient implements Runnable {
 
     private void call(int slot, Procedure procedure, long address, long from, long span, int arguments, Ended ended) {
         long at = (long) slot * SLOT_BYTES;
-        // Some with the whole cache as their footprint.
+        // Some calls have the whole cache as their footprint.
         boolean whole = random.nextInt(8) == 0;
         while (!session.call(
                 procedure,

@@ -23,11 +23,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Sessions call procedures and read and write beside that, many at a time, while regions move at random moments, in all
- * ways that there are, between servers that run procedures and one that does not, and while the cache is reconfigured.
- * Words are linearizable, each session's own order holds, each addition found another value, and logs have each record
- * once: nothing is lost, and nothing is done twice. Seeds are those of {@code MigrationHistoryTest}; {@code ./farheap
- * test --calls N [--weak]} runs many.
+ * Sessions call procedures, and read and write meanwhile, many requests at a time. At random moments regions move, with
+ * all migration options, between servers that run procedures and one that does not, and the cache is reconfigured.
+ * Words are linearizable, each session's own order holds, each addition finds another value, and logs have each record
+ * once: nothing is lost, and nothing is done twice. Seeds are used as in {@code MigrationHistoryTest};
+ * {@code ./farheap test --calls N [--weak]} runs many.
  */
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.farheap.cache.Configurations#begunWith")
@@ -37,7 +37,7 @@ class CallHistoryTest {
     private CacheConfiguration configuration;
 
     private static final int SESSIONS = 3;
-    /** Of each seed: a test, and each configuration. */
+    /** The histories of each seed: both tests with each configuration. */
     private static final int HISTORIES_OF_A_SEED =
             2 * (int) Configurations.begunWith().count();
 
@@ -95,7 +95,7 @@ class CallHistoryTest {
         }
     }
 
-    /** @param beforeEach what happens before each migration */
+    /** @param beforeEach called before each migration */
     private void history(long seed, Consumer<SplittableRandom> beforeEach) throws InterruptedException {
         SplittableRandom random = new SplittableRandom(seed);
         List<CacheConfiguration> ways = Configurations.all().toList();

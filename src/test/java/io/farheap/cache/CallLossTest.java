@@ -24,12 +24,12 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is said of calls that a server has when their connection fails, or that a server takes no more of. */
+/** The outcomes of calls whose connection fails while a server has them, and of calls to a server that is full. */
 @Timeout(300)
 class CallLossTest {
 
     private static final long REGION = Cluster.REGION_BYTES;
-    /** As many as a session has on their way to a server. */
+    /** The most calls that a session has on their way to a server. */
     private static final int CALLS = 64;
 
     private static Cache cache(Cluster cluster, int regions) {
@@ -52,7 +52,7 @@ class CallLossTest {
         return cluster.status(server).counters().get("procedures." + name);
     }
 
-    /** The arguments of a call of {@code SpinThenAdd} are behind those of the one before. */
+    /** Calls {@code SpinThenAdd}; the arguments of each call are behind those of the call before in the buffer. */
     private static void spinThenAdd(
             Caller caller, Procedure procedure, long address, int index, long turns, CallCompletion done) {
         int at = 1024 + index * 32;
@@ -64,7 +64,7 @@ class CallLossTest {
         }
     }
 
-    /** Until the test's time limit. */
+    /** Waits for a condition, at most until the test's time limit. */
     private static void await(BooleanSupplier condition) {
         while (!condition.getAsBoolean()) {
             assertFalse(Thread.interrupted(), "what is waited for does not happen");
@@ -76,7 +76,7 @@ class CallLossTest {
         return Fields.get(links, "links", CallLink[].class);
     }
 
-    /** The client's ends of its call rings fail. */
+    /** Makes the client's ends of a session's call rings fail. */
     private static void fail(CacheSession session) {
         boolean entered = session.core().admission.enter();
         try {
@@ -88,7 +88,7 @@ class CallLossTest {
         }
     }
 
-    /** What a lost call would have stored does not come after what its caller stores next. */
+    /** The store of a lost call does not take effect after a store that comes after the loss. */
     @Test
     void aCallIsLostWhenItCanRunNoMore() {
         long turns = 500_000;
@@ -115,20 +115,20 @@ class CallLossTest {
             for (int i = 0; i < CALLS; i++) {
                 other.write(8L * i, 100);
             }
-            // As long as those, and begun later.
+            // This call takes as long as the lost ones, and begins later, so they would end before it.
             assertEquals(
                     CallStatus.DONE,
                     other.call(add, 8 * CALLS, 8 * CALLS, turns, 1).status());
             for (int i = 0; i < CALLS; i++) {
                 assertEquals(100, other.read(8L * i), "word " + i);
             }
-            // The session goes on by new rings.
+            // The session continues on new rings.
             assertEquals(CallStatus.DONE, caller.call(add, 0, 0, 1, 1).status());
             assertEquals(100, caller.result());
         }
     }
 
-    /** Its answer has begun to come, and never got whole. */
+    /** The call's answer has begun to arrive, and is never complete. */
     @Test
     void aReadingCallThatWasUnderWayIsRepeated() {
         try (Cluster cluster = cluster(2, 2);
@@ -156,7 +156,7 @@ class CallLossTest {
         }
     }
 
-    /** Where a call is on its way that has begun elsewhere: its answer comes in part, and then the connection fails. */
+    /** If a call is on its way that has begun elsewhere, writes a part of its answer and makes the connection fail. */
     private static boolean tear(CacheSession session) {
         SessionCalls calls = session.core().admission.calls().all();
         boolean moved = false;
@@ -182,7 +182,7 @@ class CallLossTest {
         return true;
     }
 
-    /** Its session has not looked for the answer when the cache leaves the server. */
+    /** The session has not looked for the call's answer when the cache leaves the server. */
     @Test
     void aReadingCallToAServerThatIsRetiredIsRepeated() {
         try (Cluster cluster = cluster(1, 1);
@@ -211,7 +211,7 @@ class CallLossTest {
         }
     }
 
-    /** A server that has as many calls of a lease as it may takes one later that has begun elsewhere. */
+    /** A server that has the most calls of a lease refuses no call that has begun elsewhere, but takes it later. */
     @Test
     void aCallThatHasBegunIsNotRefused() {
         int sessions = 20;

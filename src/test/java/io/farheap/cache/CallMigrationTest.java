@@ -18,9 +18,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
- * Calls that write, while what they write moves: sessions add to words of all regions, by atomics and by loads and
- * stores in words of their own, and regions go from server to server meanwhile. Nothing is lost, and nothing is done
- * twice.
+ * Calls that write to regions that move. Sessions add to words of all regions, by atomics to shared words, and by loads
+ * and stores to words of their own, while regions go from server to server. Nothing is lost, and nothing is done twice.
  */
 class CallMigrationTest {
 
@@ -28,13 +27,13 @@ class CallMigrationTest {
     private static final int REGIONS = 4;
     private static final int SESSIONS = 3;
     private static final int MOVES = Effort.either(15, 40);
-    /** Where words of sessions begin in a region; the first is everybody's. */
+    /** The offset in a region at which the sessions' own words begin; the first word is shared. */
     private static final long OWN = 64;
 
     private final Cluster cluster = new Cluster().serving(ServedCode.JAVA);
     private final long seed = System.nanoTime();
 
-    /** One that adds to words of all regions: what it did, by region. */
+    /** A session that adds to words of all regions, and counts its additions. */
     private final class Adder implements Runnable {
 
         private final Cache cache;
@@ -65,7 +64,7 @@ class CallMigrationTest {
                     int region = random.nextInt(REGIONS);
                     call(session, buffer, add, region * REGION, region * REGION, 1);
                     everybodys[region]++;
-                    // A word of its own in each region, one after the other, from wherever.
+                    // This call begins in any region, and increments the session's own word of each region in turn.
                     call(session, buffer, increment, random.nextInt(REGIONS) * REGION, own(), REGIONS, REGION);
                     rounds++;
                     session.readBlocking(own() + region * REGION, buffer, 1024, 8);
@@ -166,7 +165,7 @@ class CallMigrationTest {
                 String to = cluster.address(random.nextInt(3));
                 cache.migrate(List.of(random.nextInt(REGIONS)), to, MigrationOptions.DEFAULT);
             }
-            // Each has called since.
+            // Waits until each session has called again.
             long[] before = adders.stream().mapToLong(adder -> adder.calls).toArray();
             for (int j = 0; j < before.length; j++) {
                 while (adders.get(j).calls == before[j] && !stop.get()) {

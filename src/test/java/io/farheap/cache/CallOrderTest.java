@@ -20,11 +20,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a call waits for: earlier requests that its footprint overlaps, where one of the two writes, and no others. */
+/** A call waits for earlier requests that its footprint overlaps, if one of the two writes, and for no others. */
 class CallOrderTest {
 
     private static final long REGION = Cluster.REGION_BYTES;
-    /** In the buffer: what requests read and write; behind it, 32 bytes of arguments and result for each call. */
+    /** The data of requests in the buffer; behind it, each call has 32 bytes for its arguments and its result. */
     private static final int DATA = 0;
 
     private static final int CALLS = 64;
@@ -122,7 +122,7 @@ class CallOrderTest {
         migration.get(TestDevice.patience(60), TimeUnit.SECONDS);
     }
 
-    /** The same of requests that nothing holds: until they are called back, which takes a poll. */
+    /** The same is true of requests that nothing holds, until they are called back, which takes a poll. */
     @ParameterizedTest
     @MethodSource("io.farheap.cache.Configurations#some")
     void onlyWhatOverlapsIsWaitedFor(CacheConfiguration configuration) {
@@ -147,7 +147,7 @@ class CallOrderTest {
         session.drain();
     }
 
-    /** One that finds nothing pending has a shorter way in, which calls may not be passed on either. */
+    /** A blocking request that finds nothing pending takes a shorter way, on which it must not pass a call either. */
     @ParameterizedTest
     @MethodSource("io.farheap.cache.Configurations#some")
     void aBlockingRequestComesBehindACallThatItOverlaps(CacheConfiguration configuration) {

@@ -66,7 +66,7 @@ class CallTest {
                 assertEquals(all, caller.result());
                 caller.call(sum, 8, 8, 39);
                 assertEquals(3 * 39 + 1, caller.result());
-                // From where no node is.
+                // This call begins at an address without a node.
                 caller.call(sum, 3 * REGION, 8, 0);
                 assertEquals(all, caller.result());
             }
@@ -179,7 +179,7 @@ class CallTest {
         }
     }
 
-    /** Words of the one that runs procedures are changed there, the other's by the device's atomics. */
+    /** The server that runs procedures changes its words itself; the device's atomics change the other server's. */
     @ParameterizedTest
     @MethodSource("io.farheap.cache.Configurations#some")
     void atomicsAddUpWhereNoServerRunsThem(CacheConfiguration how) throws InterruptedException {
@@ -202,7 +202,7 @@ class CallTest {
                                     long word = j % 2 * REGION + 8;
                                     refused[i] +=
                                             caller.call(add, word, word, 3).done() ? 0 : 1;
-                                    // Tried until nobody else was faster.
+                                    // The call tries again until no other session was faster.
                                     refused[i] += caller.call(set, word + 8, word + 8, 5)
                                                     .done()
                                             ? 0
@@ -255,7 +255,7 @@ class CallTest {
         }
     }
 
-    /** How long its calls let its thread sleep, in ns. */
+    /** @return how long the session's calls let its thread sleep, in ns */
     private static long patience(CacheSession session) {
         SessionAdmission admission = session.core().admission;
         boolean entered = admission.enter();
@@ -341,7 +341,7 @@ class CallTest {
                                 0));
             }
             caller.session.flush();
-            // Ten million units of fuel each, in slices: others run between them.
+            // Each call uses ten million units of fuel in slices, between which other calls run.
             for (int i = 0; i < 20; i++) {
                 assertEquals(CallStatus.DONE, other.call(load, 0, 8).status());
             }
@@ -403,7 +403,7 @@ class CallTest {
     @Test
     void aLostServerTakesItsCallsAlong() {
         try (Cluster cluster = cluster(1)) {
-            // It is lost with its lease: until then a call may be under way there.
+            // The server is lost when the lease has expired: until then a call may be under way there.
             cluster.add(1, TestDevice.shortLease(4_000_000_000L));
             try (Cache cache = cache(cluster, 2);
                     Caller caller = new Caller(cache)) {

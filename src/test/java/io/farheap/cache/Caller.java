@@ -15,7 +15,7 @@ final class Caller implements AutoCloseable {
         buffer = cache.allocate(8192);
     }
 
-    /** Puts longs to the buffer's beginning. */
+    /** Writes longs at the beginning of the buffer. */
     void arguments(long... arguments) {
         for (int i = 0; i < arguments.length; i++) {
             buffer.segment().set(JAVA_LONG, i * 8L, arguments[i]);
@@ -41,7 +41,11 @@ final class Caller implements AutoCloseable {
         return buffer.segment().get(JAVA_LONG, 136);
     }
 
-    /** A list over all regions of nodes of 24 bytes; the first is at 8. */
+    /**
+     * Writes a list whose nodes of 24 bytes are in all regions; the first node is at 8.
+     *
+     * @return the sum of the nodes' values
+     */
     long list(int nodes, int regions) {
         long sum = 0;
         for (int i = 0; i < nodes; i++) {

@@ -51,12 +51,12 @@ class ClientThreadTest {
                 assertEquals(1, looksAt(thread), "the session's");
             }
         } finally {
-            // The other one is not to wait.
+            // The other thread must not wait for this one any more.
             arrived.addAndGet(1 << 30);
         }
     }
 
-    /** Both threads have come to here. */
+    /** Waits until both threads have come to this point. */
     private void meet(int arrivals) {
         arrived.incrementAndGet();
         while (arrived.get() < arrivals) {

@@ -18,7 +18,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Where something of a cache does not close, the rest of it does: the device has nothing of it left, and closes. */
+/** If one part of a session or a cache cannot be closed, the other parts are closed, and then the device. */
 class ClosingTest {
 
     @Test

@@ -36,19 +36,19 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** The servers that are added from now on run these. */
+    /** The servers that are added from now on run these procedures. */
     Cluster serving(ServedCode whose) {
         procedures = whose;
         return this;
     }
 
-    /** The servers that are added from now on have so many threads. */
+    /** The servers that are added from now on have this number of threads. */
     Cluster threads(int each) {
         threads = each;
         return this;
     }
 
-    /** The servers that are added from now on stand behind something of a test's. */
+    /** The servers that are added from now on are called through a control plane of the test. */
     Cluster behind(UnaryOperator<ControlPlane> what) {
         before = what;
         return this;
@@ -59,7 +59,7 @@ public final class Cluster implements AutoCloseable {
         return add(regions, TestDevice.server());
     }
 
-    /** @return the address of a new server, the end of whose leases is waited for */
+    /** @return the address of a new server, whose leases are short if a test waits for their end */
     String add(int regions, long leaseNanos) {
         return add(regions, TestDevice.server(), leaseNanos);
     }
@@ -91,12 +91,12 @@ public final class Cluster implements AutoCloseable {
         return nodes.stream().map(node -> node.control().address()).toList();
     }
 
-    /** Where migrations to its servers can be stopped. */
+    /** @return the gate at which a test can stop migrations to the cluster's servers */
     PullGate pulls() {
         return pulls;
     }
 
-    /** What the server says of itself. */
+    /** @return the status that the server reports */
     ServerStatus status(int server) {
         return nodes.get(server).memory().describe();
     }
@@ -105,7 +105,7 @@ public final class Cluster implements AutoCloseable {
         return nodes.get(server).memory().description().freeRegions();
     }
 
-    /** The server ends without a word to its clients. */
+    /** Ends a server, which does not notify its clients. */
     public void stop(int server) {
         nodes.get(server).control().close();
         nodes.get(server).memory().close();

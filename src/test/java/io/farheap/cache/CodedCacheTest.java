@@ -49,7 +49,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** What a cache with resilience does beyond what all do, which {@link CacheSessionTest} has. */
+/** The behaviour of caches with resilience only; {@link CacheSessionTest} tests the behaviour of all caches. */
 class CodedCacheTest {
 
     private static final int CAPACITY = (int) (4 * Cluster.REGION_BYTES);
@@ -121,7 +121,7 @@ class CodedCacheTest {
         }
     }
 
-    /** A busy machine may let a short lease end before the cache is made: then another is made. */
+    /** Creates a cache, again if a short lease expires before the cache is created, as it may on a busy machine. */
     private static Cache createdInTime(CacheBuilder builder) {
         long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
         while (true) {
@@ -133,7 +133,7 @@ class CodedCacheTest {
         }
     }
 
-    /** Nothing is written: its lease alone tells that it is lost. */
+    /** No request is made meanwhile, so only the lease shows that the server is lost. */
     @Test
     @Execution(ExecutionMode.CONCURRENT)
     void aServerThatIsAddedGetsTheSlabsOfOneThatIsLost() {
@@ -199,7 +199,7 @@ class CodedCacheTest {
             }
             String asked = cache.serverOf(0);
             assertTrue(count(registry, "farheap.resilience.asked", "server", asked) > 0, asked);
-            // On a busy machine it may be, for a while.
+            // On a busy machine the server may be suspected for a while.
             assertTrue(gauge(registry, "farheap.resilience.suspect", "server", asked) <= 1, asked);
             assertTrue(
                     count(registry, "farheap.resilience.errors", "server", gone) > 0,
@@ -225,7 +225,7 @@ class CodedCacheTest {
         return registry.get(name).tags("cache", "recorded", tag, value).gauge().value();
     }
 
-    /** Of all that has the tags. */
+    /** @return the sum of all counters with these tags */
     private static double count(SimpleMeterRegistry registry, String name, String tag, String value) {
         return registry.get(name).tags("cache", "recorded", tag, value).functionCounters().stream()
                 .mapToDouble(FunctionCounter::count)
@@ -247,7 +247,7 @@ class CodedCacheTest {
         }
     }
 
-    /** The owner sleeps until it is woken by the end: it neither sleeps on nor touches what is freed. */
+    /** The end of the cache wakes a session's thread, which must not continue to sleep, nor touch freed memory. */
     @Test
     void itIsDeletedWhileSessionsOfOtherThreadsSleep() throws Exception {
         for (int round = 0; round < Effort.either(2, 20); round++) {
@@ -347,7 +347,7 @@ class CodedCacheTest {
         }
     }
 
-    /** Sessions that are open have the new part at once, of servers that have come since, too. */
+    /** Open sessions can use the new part at once, also if it is on servers that were added later. */
     @Test
     void aCacheGrowsWhileItIsUsed() {
         byte[] bytes = new byte[CAPACITY];
@@ -380,7 +380,7 @@ class CodedCacheTest {
             read = new byte[CAPACITY];
             session.readBlocking(CAPACITY - 1, MemorySegment.ofArray(read));
             assertArrayEquals(bytes, read);
-            // But its last byte, which the other write began with.
+            // The first part is unchanged, except for its last byte, with which the other write began.
             session.readBlocking(0, MemorySegment.ofArray(read));
             bytes[CAPACITY - 1] = bytes[0];
             assertArrayEquals(bytes, read);
@@ -388,7 +388,7 @@ class CodedCacheTest {
         }
     }
 
-    /** Under a load that is compared with a shadow copy. */
+    /** Meanwhile the cache is read and written, and compared with a shadow copy. */
     @Test
     void aServerThatIsRetiredIsLeftWithNothing() {
         SplittableRandom random = new SplittableRandom(17);
@@ -421,7 +421,7 @@ class CodedCacheTest {
             assertEquals(slabs * Cluster.REGION_BYTES, retired.join().bytes());
             assertEquals(slabs, moves.size());
             assertFalse(cache.servers().contains(leaves));
-            // A server that answers late, on a busy machine, has its memory back when the cache's lease there ends.
+            // If the server answers late, on a busy machine, it has its memory back when the cache's lease expires.
             await("the server to have its memory", () -> cluster.freeRegions(
                             cluster.addresses().indexOf(leaves))
                     == 2);
@@ -431,7 +431,7 @@ class CodedCacheTest {
             byte[] all = new byte[CAPACITY];
             session.readBlocking(0, MemorySegment.ofArray(all));
             assertArrayEquals(shadow, all);
-            // It may come again.
+            // The server may be added again.
             cache.addServer(leaves);
             assertEquals(MigrationResult.NONE, cache.retire(leaves, moves::add));
         }
@@ -467,7 +467,7 @@ class CodedCacheTest {
         });
     }
 
-    /** One that is lost stays among the cache's while its slabs have no other place yet. */
+    /** A lost server stays among the cache's servers until its slabs have another place. */
     @Test
     @Execution(ExecutionMode.CONCURRENT)
     void theServerThatIsThereIsRetiredAndNotTheOneBeforeIt() {
@@ -488,7 +488,7 @@ class CodedCacheTest {
                                 TestDevice.server(),
                                 "anew"));
                         ControlServer _ = ControlServer.start(address, allocatingOnlyAfter(added, Planes.of(anew)))) {
-                    // A slab that has its new place before that would let the addition forget the lost one.
+                    // If a slab had its new place before the addition, the addition would forget the lost server.
                     cache.addServer(address);
                     added.countDown();
                     await("all slabs are good", () -> cache.health().whole());
@@ -505,7 +505,10 @@ class CodedCacheTest {
         }
     }
 
-    /** Splits that are still owed keep others from writing: a thread that returns from a call may rest. */
+    /**
+     * Splits that are not written yet keep other sessions from writing, and a thread may stop polling after such a call
+     * has returned.
+     */
     @Test
     void nothingIsOwedWhenABlockingWriteOrADrainReturns() {
         try (Cluster cluster = new Cluster(2, 2, 2, 2);
@@ -516,7 +519,7 @@ class CodedCacheTest {
             AtomicBoolean done = new AtomicBoolean();
             for (int i = 0; i < Effort.count(500); i++) {
                 first.writeBlocking(0, memory);
-                // Nobody polls the first.
+                // No thread polls the first session meanwhile.
                 second.writeBlocking(0, memory);
                 done.set(false);
                 while (!first.write(0, memory, (token, status) -> done.set(status == Status.OK), 0)) {

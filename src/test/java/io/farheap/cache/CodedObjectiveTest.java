@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Coded caches that are asked for by an objective. Their models are made up, so that they promise what a test needs.
+ * Coded caches that are created with an objective. Their models are made up, so that they predict what a test needs.
  */
 @Needs(Need.SOFTVERBS)
 class CodedObjectiveTest {
@@ -43,7 +43,7 @@ class CodedObjectiveTest {
         cluster.close();
     }
 
-    /** More throughput with each client thread and request under way, and with it more latency. */
+    /** @return a model with more throughput, and more latency, for each client thread and each request under way */
     private static PerformanceModel model(String device, String resilience) {
         MeasurementPlan plan =
                 new MeasurementPlan(new ModelSubject(device, "made up", 0, 64, 50, 2, 4).coded(resilience));
@@ -173,7 +173,7 @@ class CodedObjectiveTest {
         assertNothingIsTaken();
     }
 
-    /** What does not change what requests cost while nothing fails is not of the model. */
+    /** Settings that do not change the cost of requests while nothing fails do not belong to the model. */
     @Test
     void limitsAndTimeoutsFitAnyModelOfTheCode() {
         Resilience patient = CODE.timeout(Duration.ofSeconds(1)).strict(true).limits(0.5, 0.5);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What of a cache with resilience waits for what, as {@link WaitingTest} has it of others. */
+/** The waits of a cache with resilience, as {@link WaitingTest} tests them for other caches. */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CodedWaitingTest {
 
@@ -39,7 +39,7 @@ class CodedWaitingTest {
         cluster.close();
     }
 
-    /** The way to a server which can become silent. */
+    /** @return a new way to a server, which can become silent */
     private ControlCable cable(int server) throws IOException {
         ControlCable cable = new ControlCable(cluster.address(server));
         cables.add(cable);
@@ -55,12 +55,12 @@ class CodedWaitingTest {
                 .create();
     }
 
-    /** Two of its servers can become silent. */
+    /** @return a cache of three servers, two of which can become silent */
     private Cache cache() throws IOException {
         return cache(cluster.address(0), cable(1).address(), cable(2).address());
     }
 
-    /** Begins something, and returns when it waits for a server's answer. */
+    /** Begins steps on a thread, and returns when the thread waits for a server's answer. */
     private static <T> CompletableFuture<T> begin(Callable<T> steps) {
         CompletableFuture<T> ended = new CompletableFuture<>();
         Thread thread = Thread.ofPlatform().start(() -> {
@@ -105,7 +105,10 @@ class CodedWaitingTest {
         assertThrows(IllegalStateException.class, cache::openSession);
     }
 
-    /** A call that a silent server does not answer ends after some seconds: if that was before the close, once more. */
+    /**
+     * A call that a silent server does not answer ends after some seconds. If it has ended before the close, the test
+     * tries again.
+     */
     @Test
     void aCloseWaitsForNoServerThatIsToBeAdded() throws Exception {
         cluster.add(2);
@@ -142,7 +145,6 @@ class CodedWaitingTest {
         assertEndedByClose(grown);
     }
 
-    /** As of any cache. */
     @Test
     void aListenerOfAMoveIsRefusedWhatChangesTheCache() {
         String fourth = cluster.add(2);
@@ -161,7 +163,7 @@ class CodedWaitingTest {
                     refused.add(assertThrows(IllegalStateException.class, change::run)
                             .getMessage());
                 }
-                // To look, and to use it, is no change.
+                // A query of the cache, and its use, are no changes.
                 assertTrue(cache.servers().contains(fourth));
                 cache.openSession().close();
             });

@@ -8,7 +8,7 @@ import io.farheap.testing.TestDevice;
 import java.util.Arrays;
 import java.util.stream.Stream;
 
-/** The ways in which requests travel: tests of what they have in common run with each. */
+/** The ways in which requests travel; tests of their common behaviour run with each of them. */
 public final class Configurations {
 
     public static final CacheConfiguration DIRECT = CacheConfiguration.DIRECT.withQueueDepth(8);
@@ -19,7 +19,7 @@ public final class Configurations {
 
     private Configurations() {}
 
-    /** Those in which a session's thread processes its requests, so that a test can tell when each step happens. */
+    /** The ways in which a session's thread processes its requests, so that a test determines each step's time. */
     static Stream<CacheConfiguration> ownThread() {
         return Effort.variants(1, DIRECT, BATCHED);
     }
@@ -28,19 +28,20 @@ public final class Configurations {
         return Stream.of(DIRECT, BATCHED, HANDED_OVER, HANDED_OVER_BATCHED);
     }
 
-    /** In short the simplest, and that which has all of the others in it. */
+    /** All ways; in a short run the simplest, and the one that includes all others. */
     static Stream<CacheConfiguration> some() {
         return Effort.variants(2, DIRECT, HANDED_OVER_BATCHED, BATCHED, HANDED_OVER);
     }
 
-    /** In short that which has all of the others in it. */
+    /** All ways; in a short run the one that includes all others. */
     static Stream<CacheConfiguration> one() {
         return Effort.variants(1, HANDED_OVER_BATCHED, DIRECT, BATCHED, HANDED_OVER);
     }
 
     /**
-     * For histories, which change between all ways by themselves: where many are asked for, they begin with any; in
-     * short, on a device of weak order, with the way whose operations such a device reorders.
+     * The ways with which histories begin, which change between all ways later. If many histories are asked for, they
+     * begin with each way; in a short run on a device of weak order, with the way whose operations such a device
+     * reorders.
      */
     public static Stream<CacheConfiguration> begunWith() {
         if (Long.getLong("farheap.histories") != null) {
@@ -51,8 +52,8 @@ public final class Configurations {
     }
 
     /**
-     * Reconfigures a cache whose sessions are polled by other threads. How long those are away depends on the machine,
-     * as for every other time limit of tests.
+     * Reconfigures a cache whose sessions are polled by other threads. How long these threads do not poll depends on
+     * the machine, as every time limit of the tests does.
      */
     public static void change(Cache cache, CacheConfiguration to) {
         for (long left = TestDevice.patience(1); ; left--) {
@@ -70,7 +71,7 @@ public final class Configurations {
         }
     }
 
-    /** The innermost frames of each thread that is in this project's code: a test that hangs elsewhere says why. */
+    /** @return the innermost frames of each thread that runs this project's code, to show why a test hangs */
     private static String whereThreadsAre() {
         StringBuilder text = new StringBuilder();
         Thread.getAllStackTraces().forEach((thread, stack) -> {
@@ -86,7 +87,7 @@ public final class Configurations {
         return text.toString();
     }
 
-    /** What a cache is made with. */
+    /** The configuration and the resilience with which a cache is created. */
     record Way(CacheConfiguration configuration, Resilience resilience) {
 
         boolean coded() {
@@ -104,17 +105,17 @@ public final class Configurations {
         }
     }
 
-    /** On three servers. */
+    /** All ways without codes and one with a code, for caches on three servers. */
     static Stream<Way> allAndOneCoded() {
         return Stream.concat(uncoded(all()), coded().limit(1));
     }
 
-    /** On three servers. Where not all is done, one code stands for the others. */
+    /** Ways without and with codes, for caches on three servers. In a short run one code stands for the others. */
     static Stream<Way> someAndCoded() {
         return Stream.concat(uncoded(some()), coded().limit(Effort.either(1, 5)));
     }
 
-    /** On three servers. In short without codes: what is asked of a session there, tests of coded caches ask too. */
+    /** The same, but in a short run without codes: tests of coded caches check the same of their sessions. */
     static Stream<Way> someAndCodedInFull() {
         return Effort.isFull() ? someAndCoded() : uncoded(some());
     }

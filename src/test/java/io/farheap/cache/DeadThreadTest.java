@@ -32,7 +32,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** An {@code Error} in a thread of the cache's own takes what that served along: its requests end, and nobody hangs. */
+/** If an {@code Error} ends one of the cache's threads, the requests that it served end, and no caller hangs. */
 class DeadThreadTest {
 
     private static final long PATIENCE_SECONDS = TestDevice.patience(60);
@@ -114,7 +114,7 @@ class DeadThreadTest {
                     assertThrows(CacheException.class, cache::openSession).getMessage();
             assertTrue(refused.contains("reconfigure"), refused);
         } else {
-            // The other thread serves all that come.
+            // The other client thread serves all new sessions.
             for (int i = 0; i < 4; i++) {
                 try (CacheSession other = cache.openSession()) {
                     other.writeBlocking(0, word);
@@ -137,7 +137,7 @@ class DeadThreadTest {
         clientThreadDies(Configurations.HANDED_OVER_BATCHED);
     }
 
-    /** What it was writing is void, and another thread's sessions write the same pages. */
+    /** The dead thread's writes are void, and sessions of another client thread can write the same pages. */
     @Test
     void aCodedCachesPagesAreFreeAgain() throws Exception {
         cluster.close();
@@ -194,8 +194,8 @@ class DeadThreadTest {
     }
 
     /**
-     * A busy machine may keep this thread from seeing the sleeper for longer than the read is late: then it reads
-     * again.
+     * Returns while a thread sleeps in a late read. On a busy machine this thread may not see the sleeper before the
+     * read ends: then it begins another read.
      */
     private static CompletableFuture<Void> asleepInALateRead(CacheSession session, MemorySegment word)
             throws Exception {
@@ -220,7 +220,7 @@ class DeadThreadTest {
         }
     }
 
-    /** A sleeper looks by itself now and then. */
+    /** A sleeping thread looks for completions by itself from time to time. */
     @Test
     @Needs(Need.LATE_OPERATIONS)
     void whoSleepsForACompletionGetsItWithoutEvents() throws Exception {

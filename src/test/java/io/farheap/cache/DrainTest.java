@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a migration awaits of a session that has message rings beside its connections. */
+/** The operations that a migration awaits of a session that has message rings besides its connections. */
 @Needs(Need.SOFTVERBS)
 class DrainTest {
 
@@ -73,8 +73,8 @@ class DrainTest {
     }
 
     /**
-     * A drain of one server may find its ring with nothing on its way, while that of another was long and is over for
-     * long.
+     * A drain may find nothing on its way in the ring of its server. The deadline of an earlier drain of another
+     * server, which has passed long ago, must not count for it.
      */
     @Test
     void aDrainKnowsNothingOfTheOneBefore() throws Exception {
@@ -89,7 +89,7 @@ class DrainTest {
         do {
             session.drain();
             writeInABatch(0);
-            // Where this thread was kept waiting for so long, there is nothing to await.
+            // If this thread was kept waiting for longer than the delay, there is nothing to await.
         } while (participant.drain(first));
         SoftverbsFaults.delayOperations(0);
         awaitDrained(participant, first);

@@ -27,12 +27,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What migrations that failed leave behind, to sessions and to servers. */
+/** The state in which failed migrations leave sessions and servers. */
 @Needs(Need.SOFTVERBS)
 class FailedMigrationTest {
 
     private static final long STRAGGLE_NANOS = 1_000_000;
-    /** The copy of what is left takes seconds then, longer than a busy machine keeps a thread waiting. */
+    /** With this delay the rest of a copy takes seconds, longer than a busy machine keeps a thread waiting. */
     private static final long FAIL_STRAGGLE_NANOS = 25_000_000;
 
     private static final MigrationOptions SLOWLY =
@@ -68,7 +68,7 @@ class FailedMigrationTest {
         cluster.close();
     }
 
-    /** Migrates the first region, and breaks the queue pairs that are in use when some more of it is there. */
+    /** Migrates the first region, and makes the queue pairs that are in use fail when enough of it has moved. */
     private void failOnTheWayTo(int server, LongPredicate farEnough) {
         SoftverbsFaults.delayOperations(FAIL_STRAGGLE_NANOS);
         CompletableFuture<CacheException> migration = CompletableFuture.supplyAsync(() -> {
@@ -110,13 +110,13 @@ class FailedMigrationTest {
         session.writeBlocking(Cluster.REGION_BYTES - 8, buffer, 0, 8);
         failOnTheWayTo(1, moved -> moved >= Cluster.REGION_BYTES / 4);
         long first = cache.movedBytes(0);
-        // Back, a new first part begins at 0.
+        // On the way back a new first part begins at 0.
         failOnTheWayTo(0, moved -> moved > 0 && moved < first);
         assertTrue(cache.movedBytes(0) < first, "the first server has the beginning and the end");
         int before = cluster.pulls().released().size();
 
-        // Operations to the first server are on their way while it is moved on: the flush of a region that is gone
-        // would fail them.
+        // Operations to the first server are on their way while the region moves on: the flush of a region that was
+        // freed would make them fail.
         SoftverbsFaults.delayOperations(0.5, STRAGGLE_NANOS);
         CompletableFuture<Void> migration =
                 CompletableFuture.runAsync(() -> cache.migrate(List.of(0), cluster.address(2), SLOWLY));
@@ -140,7 +140,8 @@ class FailedMigrationTest {
     }
 
     /**
-     * Destroying its queue pair drops the flush's completion: nobody else would let requests go the short way again.
+     * Destroying the queue pair drops the completion of its flush, which would let requests go the short way again. So
+     * the end of the connection has to do that.
      */
     @Test
     void aConnectionThatEndsUnderAFlushLetsRequestsGoTheShortWayAgain() throws Exception {

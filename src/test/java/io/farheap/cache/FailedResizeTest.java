@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Changes of a cache's capacity that meet a server that is gone, or one another. */
+/** Changes of a cache's capacity after a server has ended, or during another change. */
 @Needs(Need.SOFTVERBS)
 class FailedResizeTest {
 
@@ -64,14 +64,14 @@ class FailedResizeTest {
             write(session, buffer, 0, 7);
             assertEquals(2, cluster.freeRegions(0));
             cluster.stop(1);
-            // The first has two of the three.
+            // The first server has two of the three regions that the cache needs.
             assertThrows(CacheException.class, () -> cache.reshape(6 * REGION));
             assertEquals(3 * REGION, cache.capacity());
             assertEquals(3, cache.regions());
             awaitFree(0, 2);
             assertEquals(7, read(session, buffer, 0));
             assertThrows(IndexOutOfBoundsException.class, () -> read(session, buffer, 3 * REGION));
-            // What one server has is enough for this.
+            // The regions of the first server are enough for this size.
             cache.reshape(5 * REGION);
             write(session, buffer, 5 * REGION - 8, 8);
             assertEquals(8, read(session, buffer, 5 * REGION - 8));
@@ -117,7 +117,7 @@ class FailedResizeTest {
                 Buffer buffer = cache.allocate(64)) {
             String first = cache.serverOf(0);
             String other = cache.serverOf(1);
-            // Until it is polled for, the cache does not get smaller.
+            // The cache does not give up its regions until the session has polled for this read.
             assertTrue(session.read(4 * REGION - 8, buffer, 0, 8, (_, _) -> {}, 0));
             CompletableFuture<Void> smaller = CompletableFuture.runAsync(() -> cache.reshape(REGION));
             while (cache.capacity() != REGION) {

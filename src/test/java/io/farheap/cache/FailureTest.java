@@ -43,7 +43,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What fails must end: nothing hangs, and nobody else is held up. */
+/** Each operation that fails ends: nothing hangs, and no other operation is held up. */
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.farheap.cache.Configurations#one")
 class FailureTest {
@@ -51,7 +51,7 @@ class FailureTest {
     @Parameter
     private CacheConfiguration configuration;
 
-    /** Later than any test waits. */
+    /** A delay that no test waits for. */
     private static final long LATE_SECONDS = 20;
 
     private static final long PATIENCE_SECONDS = TestDevice.patience(20);
@@ -122,8 +122,8 @@ class FailureTest {
     }
 
     /**
-     * Whoever opens a session reconnects client threads; the migration meanwhile must neither trip over that nor pass
-     * it by.
+     * A thread that opens a session reconnects client threads. A migration meanwhile must not fail because of that, and
+     * must not overlook the new connections.
      */
     @Test
     void connectionsAreReplacedWhileARegionMoves() throws Exception {
@@ -154,7 +154,7 @@ class FailureTest {
         assertEquals(5, buffer.segment().get(JAVA_LONG, 8));
     }
 
-    /** A session without connections is given new ones by the migration, unless it closes meanwhile. */
+    /** A migration gives new connections to a session that has none, unless the session closes meanwhile. */
     @Test
     void sessionsThatHaveLostTheirConnectionsCloseWhileARegionMoves() throws Exception {
         AtomicBoolean enough = new AtomicBoolean();
@@ -187,7 +187,7 @@ class FailureTest {
         while (calls < 100) {
             assertTrue(session.poll() <= 2);
         }
-        // Another thread gets at the session's gate.
+        // Another thread can claim the session's gate.
         CompletableFuture.runAsync(() -> cache.allocate(8).close()).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         stop = true;
         session.drain();
@@ -323,7 +323,7 @@ class FailureTest {
         assertFalse(cache.servers().isEmpty());
     }
 
-    /** Each was in the middle of something: however many there have been, those that are there now are held. */
+    /** Each connection is replaced during requests. A session holds only its present ones, however many there were. */
     @Test
     void connectionsThatWereReplacedAreForgotten() throws Exception {
         RemoteServer server = ((RegionCache) cache).table().get(0).copy().server();
@@ -355,7 +355,7 @@ class FailureTest {
         assertTrue(held <= 8, held + " connections are held after 40 to one server");
     }
 
-    /** As a broken link does: the device has the queue pair in its error state, and nobody knows yet. */
+    /** Puts a connection's queue pair into its error state, as a broken link does; the client does not know it yet. */
     private static void failConnection(SessionCore session, int server) throws ReflectiveOperationException {
         RequestPath path = Fields.get(session.admission, "path", RequestPath.class);
         if (path instanceof HandoverPath) {
@@ -375,7 +375,7 @@ class FailureTest {
         }
     }
 
-    /** Returns when the client thread, where there is one, has taken so many requests. */
+    /** Returns when the client thread, if there is one, has taken this number of requests. */
     private static void awaitTaken(CacheSession session, int requests) throws ReflectiveOperationException {
         if (Fields.get(session.core().admission, "path", RequestPath.class) instanceof HandoverPath handed) {
             SessionCore worker = Fields.get(Fields.get(handed, "thread", Object.class), "worker", SessionCore.class);

@@ -19,13 +19,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * A cache leaves a server that is stopped: its sessions work meanwhile, and the device is closed once the server's
- * device lets go of what was connected to it.
+ * A cache leaves a server that is stopped. Its sessions work meanwhile, and the device is closed as soon as the
+ * connections to that server can be closed.
  */
 @Timeout(300)
 class ForgottenLinkTest {
 
-    /** Connections, rings beside connections, and rings of calls beside either. */
+    /** The session has connections, without and with rings besides, and without and with rings of calls. */
     @ParameterizedTest
     @CsvSource({"false, false", "true, false", "false, true", "true, true"})
     void ofASession(boolean batched, boolean calls) throws Exception {

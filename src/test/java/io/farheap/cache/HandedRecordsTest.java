@@ -69,7 +69,7 @@ class HandedRecordsTest {
     }
 
     private void writeAndRead(int session, int rounds) {
-        // Over all regions, and none of another session's.
+        // The addresses are in all regions, and no other session uses them.
         long[] addresses = LongStream.range(0, RECORDS)
                 .map(i -> i * (Cluster.REGION_BYTES / 8 + 24) + session * 8L)
                 .toArray();
@@ -89,7 +89,7 @@ class HandedRecordsTest {
                     own.awaitProgress();
                 }
                 issued++;
-                // Behind it, while it is on its way.
+                // The read follows while the write is on its way.
                 while (!own.readAll(addresses, RECORDS, buffer, RECORDS * 8, 8, count, issued)) {
                     own.awaitProgress();
                 }
@@ -157,7 +157,7 @@ class HandedRecordsTest {
         }
     }
 
-    /** Their slots have had other requests, which used other buffers. */
+    /** The records take slots that had other requests before, which used another buffer. */
     @Test
     @Needs(Need.LATE_OPERATIONS)
     void recordsUseTheBufferOfTheirRequestAlone() {
@@ -183,7 +183,7 @@ class HandedRecordsTest {
         }
     }
 
-    /** Leaves the client thread no room for a while. */
+    /** Makes late requests that leave the client thread no room for a while. */
     private static void fillLate(CacheSession session, Buffer buffer, Runnable meanwhile) {
         LateOperations.by(300, TimeUnit.MILLISECONDS);
         try {

@@ -24,8 +24,8 @@ public final class HistoryClient implements Runnable {
     private static final int SEQUENCE_SHIFT = 4;
     private static final long UNKNOWN = -1;
     /**
-     * In what a read has not filled yet: shows in a history as a value that nobody wrote, with the read that it was put
-     * there for.
+     * Fills the destination of a read before the read: in a history it shows as a value that was never written, with
+     * the read whose destination it was put into.
      */
     private static final long POISON = 0xDEADL << 48;
 
@@ -35,7 +35,7 @@ public final class HistoryClient implements Runnable {
         int window;
         int first;
         int words;
-        /** What it writes, but for the word's number. */
+        /** The value that the request writes, without the word's number. */
         long value;
 
         long invoked;
@@ -90,7 +90,7 @@ public final class HistoryClient implements Runnable {
                     : heap.get(JAVA_LONG, (long) i * Long.BYTES);
         }
 
-        /** Different in every word of a window: what is torn or in the wrong place shows. */
+        /** @return the value of a word, which differs for every word of a window: a torn or misplaced word shows */
         long value(int i) {
             return value | first + i;
         }
@@ -166,9 +166,9 @@ public final class HistoryClient implements Runnable {
     private int losses;
 
     /**
-     * @param id from 1; tells the session's values from others'
-     * @param operations how many at least
-     * @param enough whether what is done beside the sessions has happened; they go on until then
+     * @param id a number from 1 that distinguishes this client's values from those of others
+     * @param operations the least number of operations
+     * @param enough whether the changes of the cache have happened; the client continues until then
      * @param mayLose whether connections fail
      */
     public HistoryClient(
@@ -192,17 +192,17 @@ public final class HistoryClient implements Runnable {
         }
     }
 
-    /** What went wrong; after the run. */
+    /** @return the problems that were found; called after the run */
     public List<String> problems() {
         return problems;
     }
 
-    /** Requests that were lost; after the run. */
+    /** @return how many requests were lost; called after the run */
     int losses() {
         return losses;
     }
 
-    /** Now and then with another session, and always after a loss. */
+    /** Opens another session now and then, and always after a loss. */
     @Override
     public void run() {
         try (Buffer allocated = cache.allocate((long) IN_FLIGHT * Histories.WINDOW_BYTES)) {
@@ -218,7 +218,7 @@ public final class HistoryClient implements Runnable {
         }
     }
 
-    /** @return how many were issued */
+    /** @return how many requests were issued */
     private int run(int most) {
         int issued = 0;
         int lossesBefore = losses;
@@ -290,7 +290,7 @@ public final class HistoryClient implements Runnable {
                 : session.read(address, buffer, offset(request.slot), bytes, request, 0);
     }
 
-    /** The same as a request for many records, of one to eight words. */
+    /** Posts the request as one for many records, each of one to eight words. */
     private boolean postRecords(Request request, long address) {
         int words = 1 << random.nextInt(1 + Integer.numberOfTrailingZeros(request.words));
         int length = words * Long.BYTES;
@@ -303,7 +303,7 @@ public final class HistoryClient implements Runnable {
 
     private void postBlocking(Request request, long address, long bytes) {
         if (random.nextBoolean()) {
-            // With nothing else pending a blocking request takes a way of its own.
+            // If nothing else is pending, a blocking request takes a way of its own.
             session.drain();
         }
         request.outstanding = true;

@@ -1,6 +1,6 @@
 package io.farheap.cache;
 
-/** How far a run of many histories is, for who waits for it: one line at each hundredth, and for each that is wrong. */
+/** Prints the progress of a run of many histories: a line at each hundredth, and one for each wrong history. */
 public final class HistoryProgress {
 
     private final long seeds;
@@ -14,7 +14,7 @@ public final class HistoryProgress {
         this.histories = seeds * ofASeed;
     }
 
-    /** @return null where the property, of the histories that are wanted, is not set */
+    /** @return null if the property, which has the number of wanted histories, is not set */
     public static HistoryProgress where(String property, int ofASeed) {
         Long wanted = Long.getLong(property);
         return wanted == null ? null : new HistoryProgress((wanted + ofASeed - 1) / ofASeed, ofASeed);
@@ -24,7 +24,7 @@ public final class HistoryProgress {
         return seeds;
     }
 
-    /** @param fault what was wrong with it, or null */
+    /** @param fault the fault of the history that has ended, or null */
     public synchronized void ended(String name, String fault) {
         ended++;
         if (fault != null) {

@@ -17,27 +17,30 @@ import org.junit.jupiter.api.Test;
 
 /**
  * One client's calls never end by themselves, and as many are under way as the server takes of a lease. Another client
- * of the server's one thread reads, writes and calls all the same; and each gets its part of the thread. What is
- * compared is fuel, which a server takes for what it executes, and no time.
+ * of the server's only thread reads, writes and calls nevertheless, and each client gets its part of the thread. The
+ * test compares fuel, which a server counts for the code that it executes, and not time.
  */
 class HostileNeighbourTest {
 
-    /** Together more than a lease may have under way. */
+    /** Sessions of the neighbour, which together make more calls than a lease may have under way. */
     private static final int SESSIONS = 24;
 
     private static final int ROUNDS = 100;
-    /** One is enough: the neighbour's calls go on while this thread has no processor. */
+    /** One that meets the bound is enough: the neighbour's calls continue while this thread has no processor. */
     private static final int LONG_CALLS = 50;
 
-    /** Nearly as many as a call may take. */
+    /** Nearly the most turns that a call may take. */
     private static final long LONG_TURNS = 500_000;
 
-    /** Where calls waited behind all of the neighbour's, it would be some hundred times as much, each time. */
+    /**
+     * The bound for the fuel of all calls during a long call, in units of the long call's own. If calls waited behind
+     * all of the neighbour's, the fuel would be hundreds of times as much each time.
+     */
     private static final long MOST_TIMES = 64;
 
     private static final long DEADLINE_NANOS = TestDevice.patience(60_000_000_000L);
 
-    /** Keeps endless calls under way until it is told to stop. Its counts are read by any thread. */
+    /** Keeps endless calls under way until it is closed. Any thread may read its counts. */
     private static final class Neighbour implements AutoCloseable {
 
         final AtomicLong outOfFuel = new AtomicLong();
@@ -81,12 +84,12 @@ class HostileNeighbourTest {
             while (!ended) {
                 for (Caller caller : callers) {
                     while (caller.session.call(endless, 0, caller.buffer, 0, 16, 64, 8, done, 0)) {
-                        // As many as it takes.
+                        // The session gets as many calls as it takes.
                     }
                     caller.session.flush();
                     caller.session.poll();
                 }
-                // The core is the server's.
+                // Leaves the core to the server.
                 LockSupport.parkNanos(1_000_000);
             }
         }
@@ -95,7 +98,7 @@ class HostileNeighbourTest {
         public void close() throws InterruptedException {
             ended = true;
             thread.join();
-            // Its lease ends, and its calls with it.
+            // This ends the neighbour's lease, and with it the calls.
             cache.close();
         }
     }
@@ -143,7 +146,7 @@ class HostileNeighbourTest {
         }
     }
 
-    /** @param alone units of fuel that a long call takes */
+    /** @param alone the units of fuel that a long call takes without the neighbour */
     private static void beside(Cluster cluster, Caller caller, Procedure load, Procedure spin, long alone)
             throws InterruptedException {
         try (Neighbour neighbour = new Neighbour(cache(cluster, "hostile"))) {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.function.ThrowingConsumer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Who waits for splits that come late, or for what never comes, in a cache with resilience. */
+/** Requests of a cache with resilience that wait for late splits, or for an event that never happens. */
 @Needs(Need.SOFTVERBS)
 class LateCodedCacheTest {
 
@@ -74,7 +74,7 @@ class LateCodedCacheTest {
                 Resilience.ecOnly(2, 2), Resilience.corruptionDetection(2, 2), Resilience.corruptionCorrection(1, 3));
     }
 
-    /** A write is called back before all splits are there, and the others come when no callback is to come. */
+    /** A write is called back before all splits are written; the others follow when no callback will come any more. */
     @ParameterizedTest
     @MethodSource("calledEarly")
     void aBlockingWriteAndADrainReturnOnceNothingIsOwed(Resilience how) {
@@ -87,7 +87,7 @@ class LateCodedCacheTest {
                     SoftverbsFaults.delayOperations(LATE_PART, LATE_NANOS);
                     for (int i = 0; i < ROUNDS; i++) {
                         first.writeBlocking(0, memory);
-                        // Nobody polls the first.
+                        // No thread polls the first session meanwhile.
                         second.writeBlocking(0, memory);
                         assertTrue(first.write(0, memory, (token, status) -> assertEquals(Status.OK, status), 0));
                         first.drain();
@@ -116,7 +116,7 @@ class LateCodedCacheTest {
         }
     }
 
-    /** What it still has under way to a void slab keeps that memory taken. */
+    /** Operations that the session still has under way to a void slab keep the slab's memory taken. */
     @Test
     void anIdleSessionOfFuturesFencesWhatItIsAskedTo() {
         Softverbs.devices(SERVERS + 1);
@@ -159,7 +159,7 @@ class LateCodedCacheTest {
         return List.of(Configurations.DIRECT, Configurations.HANDED_OVER);
     }
 
-    /** Their leases hold. */
+    /** The leases of these servers hold, so the servers are not lost. */
     @ParameterizedTest
     @MethodSource("ownAndClientThreads")
     void aCacheIsClosedThoughMoreServersAreCutOffThanTheCodeSurvives(CacheConfiguration how) {
@@ -217,7 +217,7 @@ class LateCodedCacheTest {
         }
     }
 
-    /** While a session that their client thread serves too has a request on its way, which goes on. */
+    /** Another session of the same client thread has a request on its way meanwhile, which continues. */
     @Test
     void sessionsOfAClientThreadAreClosedThoughMoreServersAreCutOffThanTheCodeSurvives() {
         onFourDevices(LateCodedCacheTest::closesSessionsWhileThreeAreCutOff);
@@ -244,7 +244,7 @@ class LateCodedCacheTest {
             assertTrue(stays.write(0, ones, (token, status) -> stayed.add(status), 0));
             Completion whenClosed = (token, status) -> closed.add(status);
             assertTrue(leaves.write(PAGE, twos, whenClosed, 0));
-            // It waits for the other session's write.
+            // This write waits for the other session's write of the same page.
             assertTrue(leaves.write(0, twos, whenClosed, 0));
             assertTrue(leaves.read(3 * PAGE, filled(0), whenClosed, 0));
             CompletableFuture<Void> write = futures.write(2 * PAGE, twos);
@@ -263,7 +263,7 @@ class LateCodedCacheTest {
             stays.drain();
             assertEquals(List.of(Status.OK), stayed);
             assertHas(stays, 0, ones);
-            // What was on its way when its session was closed has gone on.
+            // The writes that were on their way when their sessions were closed have continued.
             assertHas(stays, PAGE, twos);
             assertHas(stays, 2 * PAGE, twos);
             stays.writeBlocking(PAGE, ones);
@@ -345,7 +345,7 @@ class LateCodedCacheTest {
         }
     }
 
-    /** So many that the next ones find no place. */
+    /** The first writes take all places of the session, so the next ones find none. */
     @Test
     @Tag("full")
     void soDoThoseThatFindNoPlaceBehindThem() {

@@ -6,8 +6,8 @@ import io.farheap.verbs.VerbsLibrary;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Makes the operations that clients post from now on late: softverbs by a fault of its own, the guest's two devices by
- * the cable between them. What needs it says {@link io.farheap.testing.Need#LATE_OPERATIONS}.
+ * Makes the operations that clients post from now on late: on softverbs by a fault of its own, on the guest's two
+ * devices by the cable between them. A test that uses it needs {@link io.farheap.testing.Need#LATE_OPERATIONS}.
  */
 final class LateOperations {
 
@@ -21,7 +21,10 @@ final class LateOperations {
         }
     }
 
-    /** On time again. What was late stays late on softverbs; the cable loses it, and the device sends it again. */
+    /**
+     * New operations are on time again. Late operations stay late on softverbs; the cable loses them, and the device
+     * sends them again.
+     */
     static void no() {
         if (Devices.library() == VerbsLibrary.SOFT) {
             SoftverbsFaults.delayOperations(0);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/** An application without a listener reads of a lost server in its log, once, and in each exception. */
+/** An application without a listener learns of a lost server from its log, once, and from each exception. */
 @Isolated("it reads the log of all caches")
 class LostServerMessageTest {
 
@@ -60,7 +60,7 @@ class LostServerMessageTest {
                 server.close();
                 String said = String.valueOf(logged.poll(PATIENCE_SECONDS, TimeUnit.SECONDS));
                 assertTrue(
-                        said.startsWith("cache alone has lost 1 of its 1 regions with memory server " + address + " ("),
+                        said.startsWith("cache alone has lost 1 of its 1 region with memory server " + address + " ("),
                         said);
                 assertTrue(said.contains("create another"), said);
                 CacheException refused =

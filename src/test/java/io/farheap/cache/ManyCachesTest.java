@@ -28,19 +28,19 @@ class ManyCachesTest {
 
     private static final int CACHES = 8;
     private static final long REGION_BYTES = 64 << 10;
-    /** Renewed on a busy machine too; what is waited for comes with renewals, and with the end of one. */
+    /** Long enough for renewals on a busy machine; short, since the test waits for renewals and for a lease's end. */
     private static final long LEASE_NANOS = TestDevice.patience(3_000_000_000L);
 
     private static final long PATIENCE_SECONDS = TestDevice.patience(120);
     private static final List<String> SHARED = List.of("farheap-control-client", "farheap-lease-keeper");
 
-    /** A memory server, some of whose leases it says it does not know. */
+    /** A memory server that answers, for some of its leases, that it does not know them. */
     private static final class Server implements AutoCloseable {
 
         private final MemoryServer memory = MemoryServer.open(
                 new ServerOptions(2 * CACHES * REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "test"));
         private final ControlServer control = ControlServer.start("127.0.0.1:0", plane());
-        /** In the order in which they were opened. */
+        /** The ids of all leases, in the order in which they were opened. */
         private final List<Long> leases = new CopyOnWriteArrayList<>();
 
         private final Set<Long> refused = ConcurrentHashMap.newKeySet();
@@ -107,7 +107,7 @@ class ManyCachesTest {
                 .create());
     }
 
-    /** What is written can be read. */
+    /** Asserts that a value that is written to each region can be read. */
     private static void use(Cache cache, long value) {
         try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(16)) {
@@ -150,7 +150,7 @@ class ManyCachesTest {
             }
         }
 
-        // One that comes later joins the others, and one that goes leaves them what they have.
+        // A cache that is created later shares the threads, and a cache that is closed leaves them to the others.
         create(CACHES);
         use(caches.getLast(), 7);
         caches.getFirst().close();
@@ -161,7 +161,7 @@ class ManyCachesTest {
 
         Closeables.all(caches);
         await(() -> SHARED.stream().map(ManyCachesTest::threads).toList().equals(before));
-        // The lost lease's region comes back when the server has given it up, the others' have.
+        // The region of the lost lease is free when the lease has expired at the server; the others are free before.
         Server other = servers.getLast();
         await(() -> other.freeRegions() == 2 * CACHES && server.freeRegions() == 2 * CACHES);
     }

@@ -23,10 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Sessions on several threads read and write random ranges while regions move at random moments, in all ways that there
- * are, and while the cache is reconfigured. Every aligned 8-byte word must be linearizable (DESIGN.md, invariant 2),
- * and every session's own order must hold (invariant 1). {@code -Dfarheap.seed=S} runs one seed;
- * {@code -Dfarheap.histories=N} as many as make N histories, and tells how far it is.
+ * Sessions on several threads read and write random ranges while regions move at random moments, with all migration
+ * options, and while the cache is reconfigured. Every aligned 8-byte word must be linearizable (DESIGN.md, invariant
+ * 2), and every session's own order must hold (invariant 1). {@code -Dfarheap.seed=S} runs one seed;
+ * {@code -Dfarheap.histories=N} runs the seeds that make N histories, and prints the progress.
  */
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.farheap.cache.Configurations#begunWith")
@@ -38,7 +38,7 @@ class MigrationHistoryTest {
     private static final int REGIONS = 4;
     private static final int SESSIONS = 3;
     private static final long R = Cluster.REGION_BYTES;
-    /** Of each seed: a test, and each configuration. */
+    /** The histories of each seed: the three tests with each configuration. */
     private static final int HISTORIES_OF_A_SEED =
             3 * (int) Configurations.begunWith().count();
 
@@ -67,7 +67,7 @@ class MigrationHistoryTest {
         run(seed, random -> {}, false);
     }
 
-    /** So that requests are on their way, and chunks are being copied, for longer. */
+    /** Late operations keep requests on their way, and copies of chunks under way, for longer. */
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("seeds")
     @Needs(Need.SOFTVERBS)
@@ -83,7 +83,10 @@ class MigrationHistoryTest {
         }
     }
 
-    /** Those of sessions, of pulls, and of the marks that lead pulls. A region may be in several places for a while. */
+    /**
+     * The connections of sessions, of pulls, and of the marks that lead pulls fail. A region may be in several places
+     * for a while.
+     */
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("seeds")
     @Needs(Need.SOFTVERBS)
@@ -104,8 +107,8 @@ class MigrationHistoryTest {
         int small = PathChoice.smallBytes;
         int window = PathChoice.windowRecords;
         try {
-            // So that all but the smallest records change between batches and the one-sided path, often or now and
-            // then.
+            // These values make all but the smallest records change between batches and the one-sided path, often or
+            // now and then.
             PathChoice.smallBytes = 8 << paths.nextInt(5);
             PathChoice.windowRecords = 1 << paths.nextInt(10);
             history(seed, beforeEach, failures);
@@ -122,11 +125,11 @@ class MigrationHistoryTest {
         }
     }
 
-    /** @param beforeEach what happens before each migration */
+    /** @param beforeEach called before each migration */
     private void history(long seed, Consumer<SplittableRandom> beforeEach, boolean failures)
             throws InterruptedException {
         SplittableRandom random = new SplittableRandom(seed);
-        // At the ends of the cache, across regions, and across and within chunks.
+        // The windows are at the ends of the cache, across regions, and across and within chunks.
         Histories histories = new Histories(
                 0,
                 R - Histories.WINDOW_BYTES / 2,

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a network between client and servers does to a cache. Clients are at one end of the guest's cable, servers at
+ * A cache whose network between client and servers has faults. Clients are at one end of the guest's cable, servers at
  * the other.
  */
 @Needs({Need.GUEST, Need.TWO_DEVICES})
@@ -107,7 +107,7 @@ class NetworkFaultsTest {
         }
     }
 
-    /** Packets that either device had to send again, or saw again. */
+    /** @return how many packets either device had to send again, or received again */
     private static long repeated() {
         return Shell.run(
                         "cat /sys/class/infiniband/rxe*/ports/1/hw_counters/{duplicate_request,out_of_seq_request,rcvd_seq_err,completer_retry_err}")

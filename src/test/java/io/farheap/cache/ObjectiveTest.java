@@ -40,11 +40,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Caches that are asked for by an objective. Their models are made up, so that they promise what a test needs. */
+/** Caches that are created with an objective. Their models are made up, so that they predict what a test needs. */
 @Needs(Need.SOFTVERBS)
 class ObjectiveTest {
 
-    /** More throughput with each server thread and batch, and with it more latency. */
+    /** More throughput, and more latency, with more server threads, larger batches and deeper queues. */
     private static final Measurement PROMISES = how -> {
         double size = how.batchSize() * how.queueDepth() * (1 + how.serverThreads());
         return new Performance(1_000 * size, 1e5 * size, 1_000 * size, 1e5 * size);
@@ -262,7 +262,7 @@ class ObjectiveTest {
     @Test
     void aMissIsReportedAndRecorded() throws Exception {
         BlockingQueue<SloReport> reports = new LinkedBlockingQueue<>();
-        // The model promises what no device does.
+        // The model predicts a latency that no device has.
         Slo tooMuch = reads(1_100, 1);
         try (Recording recording = new Recording()) {
             recording.enable("io.farheap.SloMissed");
@@ -278,7 +278,7 @@ class ObjectiveTest {
                 SoftverbsFaults.delayOperations(2_000_000);
                 SloReport report = reports.poll(TestDevice.patience(20), TimeUnit.SECONDS);
                 while (!report.missed()) {
-                    // Sparse samples are of a random request of some 64.
+                    // Sparse tracking samples one random request in about 64.
                     for (int i = 0; i < 8; i++) {
                         session.readBlocking(0, buffer, 0, 8);
                     }
@@ -313,7 +313,7 @@ class ObjectiveTest {
                         .gauge()
                         .value()));
                 session.drain();
-                // It did thousands of times worse than promised, so by its model nothing is good enough.
+                // The cache was thousands of times slower than its model predicts, so no configuration is good enough.
                 assertThrows(InfeasibleSloException.class, cache::retune);
             }
             recording.stop();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A batched session whose one-sided connection fails while its rings are well. */
+/** A batched session whose one-sided connection fails while its rings work. */
 class OneSidedLossTest {
 
     private static final int LARGE = 32 * 1024;
@@ -61,7 +61,7 @@ class OneSidedLossTest {
         assertEquals(5, buffer.segment().get(JAVA_LONG, 8));
     }
 
-    /** It may still take effect: a small write by the rings would be overwritten. */
+    /** Such a write may still take effect, and would overwrite a later small write that took a ring. */
     @Test
     @Needs(Need.LATE_OPERATIONS)
     void nothingPassesAWriteOfUnknownOutcomeUntilTheServerIsConnectedAnew() {
@@ -76,7 +76,7 @@ class OneSidedLossTest {
         failOneSided();
         session.drain();
         assertEquals(List.of(Status.LOST), statuses);
-        // Two, since one alone would take the one-sided path.
+        // There are two writes, because one alone would take the one-sided path.
         for (int i = 0; i < 2; i++) {
             assertTrue(session.write(8 * i, buffer, 0, 8, (token, status) -> statuses.add(status), i));
         }
@@ -90,7 +90,7 @@ class OneSidedLossTest {
         assertEquals(7, buffer.segment().get(JAVA_LONG, 8));
     }
 
-    /** A list is known by the range of its records, and others go on in batches beside it. */
+    /** A list blocks the range of its records; other requests continue in batches meanwhile. */
     @Test
     @Needs(Need.LATE_OPERATIONS)
     void aListBlocksWhatIsInItsRangeAlone() {

@@ -12,8 +12,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Stops pulls at the servers, so that a migration stops where a test wants it: for a few seconds, then it gives up.
- * Takes note of the regions that clients release.
+ * Stops pulls at the servers, so that a migration stops where a test needs it, for a few seconds until it gives up.
+ * Records the regions that clients release.
  */
 final class PullGate {
 
@@ -29,17 +29,17 @@ final class PullGate {
         shut.countDown();
     }
 
-    /** What clients have asked servers to take back, as SERVER/REGION, in that order, also where they were refused. */
+    /** @return the regions that clients asked servers to take back, as SERVER/REGION, in order, also if refused */
     List<String> released() {
         return released;
     }
 
-    /** Returns when a pull has come as far as the gate. */
+    /** Returns when a pull has arrived at the gate. */
     void awaitPull() throws InterruptedException {
         assertTrue(arrived.tryAcquire(TestDevice.patience(30), TimeUnit.SECONDS), "no pull comes");
     }
 
-    /** A server behind the gate. */
+    /** @return the control plane of a server behind the gate */
     ControlPlane before(ControlPlane server) {
         return PlaneProxy.around(server, (method, arguments, rest) -> {
             if (method.equals("pull")) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The examples of README.md and of the guides, compiled and run as they stand. Other tests have those of maps. */
+/** The examples of README.md and of the guides, compiled and run as they stand. Other tests run those of maps. */
 @Isolated("it looks at what the process prints")
 class ReadmeTest {
 

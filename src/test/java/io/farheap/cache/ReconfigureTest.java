@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How requests travel changes while they do; histories of it are in {@code MigrationHistoryTest}. */
+/** The way of requests changes while they are made; {@code MigrationHistoryTest} has histories of it. */
 class ReconfigureTest {
 
     private Cluster cluster;
@@ -109,7 +109,7 @@ class ReconfigureTest {
         }
     }
 
-    /** It is the last that is pending, and its thread does not poll again. */
+    /** The request is the last pending one, and its thread does not poll again. */
     @Test
     void aCallbackThatThrowsEndsARequestToo() throws Exception {
         assertTrue(session.write(
@@ -155,8 +155,8 @@ class ReconfigureTest {
     }
 
     /**
-     * Each is prepared by whoever opens it: a change that prepared them itself would never have all, and hold on to
-     * what it had prepared for those that are closed.
+     * The thread that opens a session prepares it for the change. A change that prepared sessions itself would never
+     * have prepared all of them, and would keep the preparations of closed ones.
      */
     @Test
     void sessionsThatComeAndGoKeepNoChangeFromItsEnd() throws Exception {

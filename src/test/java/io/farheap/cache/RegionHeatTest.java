@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Which regions are used most, as samples have it. */
+/** The order of regions by their use, according to samples. */
 class RegionHeatTest {
 
     private static final int REGIONS = 6;
@@ -45,7 +45,7 @@ class RegionHeatTest {
             Thread load = Thread.ofPlatform().start(() -> {
                 SplittableRandom random = new SplittableRandom(1);
                 for (long token = 0; !stop.get(); token++) {
-                    // Of 50, 49 to region 4: also the few in a table at one moment say so.
+                    // Of 50 requests, 49 go to region 4, so the few in a table at one moment show it, too.
                     int region = random.nextInt(50) > 0 ? 4 : random.nextInt(REGIONS);
                     long record = random.nextLong(Cluster.REGION_BYTES / RECORD);
                     while (!session.read(
@@ -58,7 +58,7 @@ class RegionHeatTest {
                 session.drain();
             });
             try {
-                // While the load stands still, samples have no more than what it has in flight: it goes on in between.
+                // If the load stood still, samples would have only its requests in flight, so it continues in between.
                 List<List<Integer>> orders = new ArrayList<>();
                 for (int i = 1; i <= LOOKS; i++) {
                     while (load.isAlive() && done.getAcquire() < i * 1000) {

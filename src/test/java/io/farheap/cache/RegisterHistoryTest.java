@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import io.farheap.testing.RegisterHistory;
 import org.junit.jupiter.api.Test;
 
-/** The checker itself must find what it is there for. */
+/** The checker of histories accepts linearizable ones, and finds each kind of violation. */
 class RegisterHistoryTest {
 
     private final RegisterHistory history = new RegisterHistory();
@@ -54,7 +54,7 @@ class RegisterHistoryTest {
         assertNotNull(history.violation());
     }
 
-    /** So that one sees whether a read was early or a write late. */
+    /** The message has to show whether a read was early or a write late. */
     @Test
     void tellsTheBoundsOfReadsAndWritesApart() {
         history.write(0x1a, 0, 100);

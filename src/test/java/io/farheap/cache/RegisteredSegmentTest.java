@@ -14,7 +14,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Memory of others, registered with a cache: it outlives that, and serves several. */
+/** Memory that an application registers with a cache: it outlives the cache, and serves several caches. */
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.farheap.cache.Configurations#someAndCoded")
 class RegisteredSegmentTest {
@@ -55,7 +55,7 @@ class RegisteredSegmentTest {
                 assertEquals(17, memory.get(JAVA_LONG, 0));
                 to.readBlocking(100, here, 0, 65536);
             }
-            // The second's registration went with its cache.
+            // The registration with the second cache has ended with that cache.
             for (long i = 0; i < 65536; i += 8) {
                 assertEquals(i * 31, memory.get(JAVA_LONG, 65536 + i));
             }

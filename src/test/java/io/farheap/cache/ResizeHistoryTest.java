@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Sessions read and write words of their own while the cache grows, shrinks and moves at random. A word has the value
- * that was written to it last or, where the cache ended before it since, 0; and it must be 0 where that was so, and the
- * cache has grown again, between the write and the read.
+ * that was written to it last, or 0 if the cache has ended before the word since. It must be 0 if the cache has shrunk
+ * below the word, and has grown again, between the write and the read.
  */
 @Needs(Need.SOFTVERBS)
 class ResizeHistoryTest {
@@ -35,12 +35,12 @@ class ResizeHistoryTest {
     private static final int WORDS = 200;
     private static final int RESIZES = Effort.count(150);
 
-    /** A time at which the cache became smaller, by a clock that counts events. */
+    /** A change that made the cache smaller; its times are of a clock that counts events. */
     private record Shrink(long capacity, long began, long ended) {}
 
     private final AtomicLong clock = new AtomicLong();
     private final List<Shrink> shrinks = new CopyOnWriteArrayList<>();
-    /** Below this nothing is refused, if {@link #changes} stays the same. */
+    /** No request below this address may be refused if {@link #changes} stays the same. */
     private volatile long sure;
 
     private final AtomicLong changes = new AtomicLong();
@@ -158,7 +158,7 @@ class ResizeHistoryTest {
         long now = clock.incrementAndGet();
         boolean may = value == 0;
         boolean must = value == 0;
-        // One that has begun and is not in the list yet may have ended before the word too.
+        // A change that has begun, and is not in the list yet, may have cut the word off, too.
         may |= changes.get() % 2 == 1;
         for (Shrink shrink : shrinks) {
             if (shrink.capacity() < address + Long.BYTES) {

@@ -185,7 +185,7 @@ class ResizeTest {
             cache.reshape(12 * REGION);
             write(session, buffer, 12 * REGION - 8, 5);
             assertEquals(5, read(session, buffer, 12 * REGION - 8));
-            // What has grown moves like the rest.
+            // The new regions move like the others.
             cache.migrate(11, cluster.address(2));
             assertEquals(5, read(session, buffer, 12 * REGION - 8));
         }
@@ -200,14 +200,14 @@ class ResizeTest {
                 Buffer buffer = cache.allocate(64)) {
             List<Integer> ends = new ArrayList<>();
             buffer.segment().set(JAVA_LONG, 0, 3);
-            // The first is before the end, and both are one request.
+            // The first record is before the new end, and both records are one request.
             assertTrue(session.writeAll(
                     new long[] {0, 4 * REGION - 8}, 2, buffer, 0, Long.BYTES, (_, status) -> ends.add(status), 0));
             CompletableFuture<Void> smaller = CompletableFuture.runAsync(() -> cache.reshape(REGION));
             while (cache.capacity() != REGION) {
                 Thread.onSpinWait();
             }
-            // Others go on, and what is beyond is refused at once.
+            // Other requests continue, and those beyond the new end are refused at once.
             try (Buffer mine = cache.allocate(64)) {
                 write(other, mine, 8, 4);
                 assertEquals(4, read(other, mine, 8));

@@ -15,7 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A memory server that ends, and one that is started at its address, to a cache that goes on. */
+/** A cache continues after one of its memory servers has ended and another was started at the same address. */
 class RestartedServerTest {
 
     private static final long REGION_BYTES = 64 << 10;

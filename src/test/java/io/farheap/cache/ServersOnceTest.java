@@ -15,7 +15,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A server process is in use once, whatever its addresses: else a cache could leave it for itself, and be lost. */
+/**
+ * A cache uses a server process once, whatever the process's addresses: otherwise it could move from the process to the
+ * same process, and lose its content.
+ */
 class ServersOnceTest {
 
     private static final long REGION = Cluster.REGION_BYTES;
@@ -80,7 +83,7 @@ class ServersOnceTest {
             String second = cluster.add(4);
             cache.addServer(second);
             cache.retire(first, moved -> {});
-            // It is not in use any more.
+            // The cache does not use the first server any more.
             cache.addServer(cable.address());
             assertEquals(List.of(second, cable.address()), cache.servers());
         }
@@ -103,7 +106,7 @@ class ServersOnceTest {
         }
     }
 
-    /** The process goes on, and what the lease held is lost: it can be used like any other. */
+    /** The process continues, and the content under the lease is lost: the cache can use the server like any other. */
     @Test
     void oneWhoseLeaseIsLostCanBeUsedAnew() throws Exception {
         String first = cluster.add(4);

@@ -32,9 +32,9 @@ class SlowDeviceTest {
     private CacheConfiguration configuration;
 
     private static final long LATE_NANOS = 500_000_000L;
-    /** Of the first try. */
+    /** The delay of the first try. */
     private static final long FIRST_NANOS = LATE_NANOS / 5;
-    /** Three such operations, one after the other, are what a migration may wait for: it gives up after ten seconds. */
+    /** The longest delay: a migration, which gives up after ten seconds, can wait for three such operations in turn. */
     private static final long LATEST_NANOS = 4 * LATE_NANOS;
 
     private static final int MOST_MIGRATIONS = 20;
@@ -46,7 +46,7 @@ class SlowDeviceTest {
     private Cache cache;
     private CacheSession session;
     private Buffer buffer;
-    /** Of a write; tokens after it are a test's own. */
+    /** The token of the last write; a test may use the tokens after it. */
     private long lastToken;
 
     private final List<Long> order = new ArrayList<>();
@@ -132,7 +132,7 @@ class SlowDeviceTest {
                     order.contains(sameRegion) && order.indexOf(sameRegion) < order.indexOf(otherRegion),
                     "issue order: " + order);
             boolean moving = !order.contains(heldWrite) && !order.contains(behindHeld);
-            // What waits goes on only where the region is in its new place.
+            // Held requests continue only when the region is in its new place.
             assertTrue(moving || cache.serverOf(0).equals(cluster.address(1 - source)), "held: " + order);
             moving &= !migration.isDone();
             migration.get();
@@ -150,8 +150,8 @@ class SlowDeviceTest {
     }
 
     /**
-     * The first region moves, and its copy is late. How long this thread has to wait for its turn is up to the machine:
-     * where the region has moved before this thread was there, it moves back, and later.
+     * Moves the first region with a late copy. On a busy machine this thread may have to wait for its turn: if the
+     * region has moved before this thread runs, it moves back, with a longer delay.
      */
     private void whileTheRegionMoves(Meeting meeting) throws Exception {
         for (int i = 0; i < MOST_MIGRATIONS; i++) {
@@ -175,7 +175,7 @@ class SlowDeviceTest {
     /**
      * Writes to the moving region, one after the other, until one is held.
      *
-     * @return its token, which is also what it writes; {@link #NONE} where the region has moved
+     * @return the token of the held write, which is also its value; {@link #NONE} if the region has moved
      */
     private long awaitHeldWrite(CompletableFuture<Void> migration) {
         while (true) {

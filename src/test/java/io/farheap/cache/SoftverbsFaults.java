@@ -2,7 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.testing.Softverbs;
 
-/** softverbs' faults, switched while this process runs. */
+/** The faults of softverbs, which are set while this process runs. */
 public final class SoftverbsFaults {
 
     private SoftverbsFaults() {}
@@ -12,17 +12,20 @@ public final class SoftverbsFaults {
         Softverbs.set("straggler=" + (nanos == 0 ? "0" : "1:" + nanos));
     }
 
-    /** That part of the operations posted from now on is executed this much later. */
+    /** This part of the operations posted from now on is executed this much later. */
     public static void delayOperations(double part, long nanos) {
         Softverbs.set("straggler=" + part + ":" + nanos);
     }
 
-    /** Every queue pair fails once it has executed that many operations from now on; 0 for none. */
+    /**
+     * Every queue pair fails once it has executed this number of operations, of which it counts only those that it
+     * executes while such a number is set; with 0, none fails.
+     */
     public static void failQueuePairsAfter(int operations) {
         Softverbs.set("qp_error_after=" + operations);
     }
 
-    /** The port of this process's device. */
+    /** Sets the port of this process's device up or down. */
     public static void link(boolean up) {
         Softverbs.set("link=" + (up ? "up" : "down"));
     }

@@ -7,7 +7,7 @@ final class TestProcedures {
 
     private TestProcedures() {}
 
-    /** A list of {next, day, amount} that ends with 0: what its entries since a day come to. */
+    /** Sums the amounts since a day in a list of {next, day, amount} that ends with 0. */
     static final class SumSince {
 
         public static int run(Call call) {
@@ -23,7 +23,7 @@ final class TestProcedures {
         }
     }
 
-    /** Adds the second argument to the word at the first; the result is what was there. */
+    /** Adds the second argument to the word at the first; the result is the word's former value. */
     static final class Add {
 
         public static int run(Call call) {
@@ -32,7 +32,7 @@ final class TestProcedures {
         }
     }
 
-    /** Adds the second argument to the word at the first by comparing and setting; how often another was faster. */
+    /** Adds the second argument to the word at the first by comparing and setting; returns how often it tried again. */
     static final class Set {
 
         public static int run(Call call) {
@@ -48,7 +48,7 @@ final class TestProcedures {
         }
     }
 
-    /** Adds one to each of so many words from an address on, a stride apart, by loads and stores. */
+    /** Adds one to each of N words from an address on, a stride apart, by loads and stores. */
     static final class Increment {
 
         public static int run(Call call) {
@@ -63,7 +63,7 @@ final class TestProcedures {
         }
     }
 
-    /** The sum of so many words from an address on, a stride apart. */
+    /** Sums N words from an address on, a stride apart. */
     static final class Sum {
 
         public static int run(Call call) {
@@ -96,7 +96,7 @@ final class TestProcedures {
         }
     }
 
-    /** Counts, without an end where the argument is negative; then loads a word. */
+    /** Counts, without an end if the argument is negative; then loads a word. */
     static final class Spin {
 
         public static int run(Call call) {
@@ -131,7 +131,7 @@ final class TestProcedures {
         }
     }
 
-    /** A scratch word that the call before left, and then its own argument there. */
+    /** Returns the scratch word that the call before left, and stores its own argument there. */
     static final class Remember {
 
         public static int run(Call call) {
@@ -141,7 +141,7 @@ final class TestProcedures {
         }
     }
 
-    /** Refused: it allocates. */
+    /** A procedure that is refused, because it allocates. */
     static final class Allocates {
 
         public static int run(Call call) {

@@ -26,14 +26,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What of a cache waits for what. */
+/** The operations of a cache that wait for others, and those that do not. */
 @Needs(Need.SOFTVERBS)
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WaitingTest {
 
     private static final long REGION = Cluster.REGION_BYTES;
     private static final long PATIENCE_SECONDS = TestDevice.patience(60);
-    /** A region takes seconds with operations that are late. */
+    /** With these options and late operations, a region takes seconds. */
     private static final MigrationOptions SLOWLY =
             MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
 
@@ -60,7 +60,7 @@ class WaitingTest {
         }
     }
 
-    /** All of its regions are to move, and it is closed while the first does. */
+    /** A migration of all regions is under way, and the cache is closed while the first region moves. */
     @Test
     void aCloseStopsAMigration() throws Exception {
         Cache cache = cache(cluster.address(0));
@@ -83,7 +83,7 @@ class WaitingTest {
         awaitAllFree(1);
     }
 
-    /** What is late keeps its regions for a moment. */
+    /** Waits for all regions of a server: late operations keep theirs for a moment. */
     private void awaitAllFree(int server) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (cluster.freeRegions(server) != 4) {
@@ -92,7 +92,7 @@ class WaitingTest {
         }
     }
 
-    /** A change of the configuration waits for a session that is not polled, and a capacity for its request. */
+    /** A change of the configuration waits for a session that is not polled; one of the capacity for its request. */
     @Test
     void aCloseStopsAChange() throws Exception {
         for (boolean smaller : new boolean[] {false, true}) {
@@ -121,7 +121,7 @@ class WaitingTest {
         }
     }
 
-    /** It belongs to the thread that has the lock of changes: what it did would happen within the move. */
+    /** The listener runs on the thread that has the lock of changes, so its changes would happen within the move. */
     @Test
     void aListenerOfAMoveIsRefusedWhatChangesTheCache() {
         try (Cache cache = cache(cluster.address(0));
@@ -143,7 +143,7 @@ class WaitingTest {
                     refused.add(assertThrows(IllegalStateException.class, change::run)
                             .getMessage());
                 }
-                // To look, and to use it, is no change.
+                // A query of the cache, and its use, are no changes.
                 assertEquals(List.of(cluster.address(0), cluster.address(1)), cache.servers());
                 session.writeBlocking(0, buffer, 0, 8);
             });
@@ -155,13 +155,13 @@ class WaitingTest {
         }
     }
 
-    /** Another thread changes the cache, or closes it, and others open sessions. */
+    /** Meanwhile another thread adds a server, moves a region and uses an open session. */
     @Test
     void anOpeningTowardsASilentServerHoldsNothingElseUp() throws Exception {
         String added = cluster.add(4);
         List<ControlCable> cables = new ArrayList<>();
         try {
-            // Each is waited for in turn, so that what follows has all the time that it needs.
+            // The opening waits for each silent server in turn, so that the steps below have the time that they need.
             for (int i = 0; i < 4; i++) {
                 cables.add(new ControlCable(cluster.add(1)));
             }
@@ -200,7 +200,7 @@ class WaitingTest {
         }
     }
 
-    /** It connects to servers one after another, and one of them is left before its turn comes. */
+    /** An opening connects to servers one after another, and the cache leaves one of them before its turn comes. */
     @Test
     void anOpeningBesideAServerThatIsLeftGoesOnWithoutIt() throws Exception {
         String left = cluster.add(1);
@@ -265,7 +265,7 @@ class WaitingTest {
         }
     }
 
-    /** While operations are late, a migration looks now and then, and leaves the core to others in between. */
+    /** While operations are late, a migration looks for them now and then, and leaves its core to other threads. */
     @Test
     void aDrainPausesBetweenItsLooks() throws Exception {
         try (Cache cache = cache(cluster.address(0));
@@ -295,7 +295,7 @@ class WaitingTest {
         }
     }
 
-    /** Whether a class itself parks. */
+    /** @return whether a method of this class itself parks the thread */
     private static boolean pausesIn(StackTraceElement[] stack, String type) {
         for (int i = 1; i < stack.length; i++) {
             if (stack[i - 1].getClassName().equals(Uninterruptibles.class.getName())) {

@@ -15,8 +15,8 @@ class WakeUpTest {
     private static final int READS = 200;
 
     /**
-     * The smallest ring has one place beside that of a wake-up. A virtual thread does not spin, so that nearly every
-     * read asks for one.
+     * The smallest ring has one place besides that of a wake-up. A virtual thread does not spin, so nearly every read
+     * asks for a wake-up.
      */
     @Test
     void theirPlacesAreFreeAgain() throws InterruptedException {
@@ -30,7 +30,7 @@ class WakeUpTest {
                         .create();
                 CacheSession session = cache.openSession()) {
             Thread reader = Thread.ofVirtual().start(() -> {
-                // On the heap: what is in a buffer would be one-sided.
+                // The destination is on the heap, because a read into a buffer would be one-sided.
                 MemorySegment destination = MemorySegment.ofArray(new byte[8]);
                 for (; done[0] < READS; done[0]++) {
                     session.readBlocking(0, destination);

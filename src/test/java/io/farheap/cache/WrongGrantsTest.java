@@ -20,7 +20,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A server that grants something else than was asked for: no cache is made of it, and whoever asked comes back. */
+/** If a server grants other regions than it was asked for, no cache is created, and create throws and returns all. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WrongGrantsTest {
 
@@ -53,8 +53,8 @@ class WrongGrantsTest {
     }
 
     /**
-     * They may still be on their way back when create has thrown. For less than the lease: its end must not be what
-     * frees them.
+     * Waits for regions that are still on their way back when create has thrown, for a shorter time than the lease,
+     * whose end must not be the reason that they are free.
      */
     private static void awaitAllFree(MemoryServer server) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(20));

@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** With each library. What this process has not is reported as not run. {@code -Dfarheap.seed=S} repeats a run. */
+/**
+ * A {@link Coder} with each library. A library that this process cannot use is reported as not run.
+ * {@code -Dfarheap.seed=S} repeats a run.
+ */
 @Tag("optimised")
 class CoderTest {
 
@@ -47,7 +50,7 @@ class CoderTest {
         assumeTrue(library.available(), "needs " + library + ": " + library.remedy());
     }
 
-    /** Places splits at any alignment, or at a multiple of 64, and fills them. */
+    /** Places splits at a multiple of 64 bytes, or at any alignment, and fills them with random bytes. */
     private void place(int most) {
         bytes = 1 + random.nextInt(most);
         int shift = random.nextBoolean() ? 0 : random.nextInt(64);
@@ -80,7 +83,7 @@ class CoderTest {
         return "seed " + seed + ", code " + code + ", " + bytes + " bytes";
     }
 
-    /** As the definition of the code says, byte by byte. */
+    /** Computes a parity byte by byte, as the code is defined. */
     private byte[] parity(ErasureCode code, int parity) {
         byte[] sum = new byte[bytes];
         for (int data = 0; data < code.dataSplits(); data++) {
@@ -120,7 +123,10 @@ class CoderTest {
         }
     }
 
-    /** Each set of k splits, of every code, gives all others; in short of every code with few data splits. */
+    /**
+     * For every code, all sets of at most r lost splits are recovered from the others. A short run tries only codes of
+     * up to 6 data splits.
+     */
     @ParameterizedTest
     @EnumSource
     void everyLossIsMended(CodingLibrary library) {
@@ -191,7 +197,7 @@ class CoderTest {
         }
     }
 
-    /** What n splits tell of wrong ones: up to n - k are noticed, up to half of that many are named. */
+    /** From n splits, up to n - k wrong ones are detected, and up to (n - k) / 2 wrong ones are identified. */
     @ParameterizedTest
     @EnumSource
     void wrongSplitsAreNoticedAndNamed(CodingLibrary library) {
@@ -228,8 +234,8 @@ class CoderTest {
     }
 
     /**
-     * In a process of its own: after minutes of other code the JVM has been seen to leave a kernel to its interpreter,
-     * where vectors are objects.
+     * Runs in a process of its own: in a JVM that had run other tests for minutes, a kernel was sometimes not compiled,
+     * and in the interpreter vectors are objects.
      */
     @ParameterizedTest
     @EnumSource

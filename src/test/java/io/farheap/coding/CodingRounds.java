@@ -5,7 +5,10 @@ import io.farheap.testing.TestDevice;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
 
-/** Codes in rounds until three after another have allocated nothing, in a process of its own; says how many did. */
+/**
+ * A process that codes in rounds until three successive rounds have allocated nothing, or until its deadline. It prints
+ * how many of the last rounds allocated nothing.
+ */
 final class CodingRounds {
 
     private static final int BYTES = 512;
@@ -26,7 +29,7 @@ final class CodingRounds {
             for (int split = 0; split < code.splits() + 2; split++) {
                 addresses[split] = memory + (long) split * BYTES;
             }
-            // Until it is compiled, however long that takes on a busy machine, vectors are objects.
+            // Vectors are objects until the code is compiled, which may take long on a busy machine.
             long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
             while (silent < WANTED && System.nanoTime() - deadline < 0) {
                 long before = threads.getCurrentThreadAllocatedBytes();

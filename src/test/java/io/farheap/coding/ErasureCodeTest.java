@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class ErasureCodeTest {
 
-    /** Any k of the k + r give all others: each set of k rows can be inverted. */
+    /** Any k of the k + r splits suffice for all others: each set of k rows of the matrix can be inverted. */
     @Test
     void everyKSplitsGiveAllOthers() {
         for (int k = 1; k <= ErasureCode.MOST_DATA; k++) {

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class GaloisFieldTest {
 
-    /** Multiplication as it is learnt at school, and the remainder by the polynomial. */
+    /** Multiplies polynomials bit by bit, then takes the remainder modulo the field's polynomial 0x11D. */
     private static int product(int one, int other) {
         int product = 0;
         for (int bit = 0; bit < 8; bit++) {

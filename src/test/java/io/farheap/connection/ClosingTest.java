@@ -14,7 +14,7 @@ import io.farheap.verbs.Devices;
 import org.junit.jupiter.api.Test;
 
 /**
- * Where something of a connection does not close, the rest of it does: the device has nothing of it left, and closes.
+ * If one part of a connection fails to close, the other parts are closed nevertheless, so that the device can close.
  */
 class ClosingTest {
 

@@ -74,7 +74,7 @@ class CriticalCallsTest {
         }
     }
 
-    /** What a list moved must not count for the next. */
+    /** The bytes of one list must not count for the next list. */
     @Test
     void aListBehindALargeOne() {
         connect(4);

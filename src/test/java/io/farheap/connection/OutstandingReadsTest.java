@@ -31,7 +31,7 @@ class OutstandingReadsTest {
 
     @BeforeEach
     void open() {
-        // Where fields are in a work request, the library says.
+        // SendRequests needs the library, which defines the layout of a work request.
         Devices.library();
         requests = new SendRequests(PLACES);
         reads = new OutstandingReads(requests, PLACES);
@@ -65,8 +65,8 @@ class OutstandingReadsTest {
     }
 
     /**
-     * Never a no for a range that overlaps a READ; and nothing is left when all READs are done. Phases have READs
-     * alone, WRITEs alone, both.
+     * Each range that overlaps an outstanding READ is reported, and no range is once all READs have completed. The
+     * phases have READs alone, WRITEs alone, and both.
      */
     @RepeatedTest(20)
     void neverMissesAnOverlap() {
@@ -94,7 +94,7 @@ class OutstandingReadsTest {
         }
     }
 
-    /** What was counted does not stay when its place is taken by others. */
+    /** A READ no longer counts once later requests have taken its place. */
     @Test
     void anOldReadIsForgotten() {
         Range old = new Range(true, 1 << 20, 64);

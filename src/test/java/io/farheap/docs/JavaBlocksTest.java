@@ -74,7 +74,7 @@ class JavaBlocksTest {
         assertEquals(0, result, messages.toString(StandardCharsets.UTF_8));
     }
 
-    /** Into a file whose path names the page and the line of the block, for the compiler's messages. */
+    /** Writes a block into a file whose path names the page and the block's line, for the compiler's messages. */
     private Path write(String pack, Page.Block block) throws IOException {
         String code = block.text();
         Matcher type = TYPE.matcher(code);

@@ -86,7 +86,7 @@ class LinksTest {
         return known.contains(target.substring(hash + 1));
     }
 
-    /** Of headings as GitHub makes them: without markup and punctuation, in small letters, with hyphens for blanks. */
+    /** The headings' anchors as GitHub makes them: no markup or punctuation, small letters, hyphens for blanks. */
     private static Set<String> anchors(Page page) {
         Set<String> anchors = new HashSet<>();
         Map<String, Integer> seen = new HashMap<>();
@@ -141,7 +141,7 @@ class LinksTest {
                     .distinct()
                     .toList();
         } catch (MalformedInputException e) {
-            // Not in UTF-8, and so none of ours.
+            // The file is not UTF-8, so it is not one of our texts.
             return List.of();
         }
     }

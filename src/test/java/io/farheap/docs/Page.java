@@ -33,7 +33,7 @@ public record Page(Path path, List<String> lines) {
     }
 
     /**
-     * What is between two fences.
+     * The lines between two fences.
      *
      * @param language after the first fence; empty if it names none
      * @param first the number of its first line
@@ -115,7 +115,7 @@ public record Page(Path path, List<String> lines) {
         return prose;
     }
 
-    /** What is between backticks in the prose; of a span over two lines nothing. */
+    /** The text between backticks in the prose; a span over two lines is left out. */
     public List<Line> spans() {
         return prose().stream()
                 .flatMap(line -> SPAN.matcher(line.text())
@@ -124,7 +124,7 @@ public record Page(Path path, List<String> lines) {
                 .toList();
     }
 
-    /** A line without what is between backticks. */
+    /** A line without the text between backticks. */
     static String withoutSpans(String line) {
         return SPAN.matcher(line).replaceAll("");
     }

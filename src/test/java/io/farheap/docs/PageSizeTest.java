@@ -18,7 +18,7 @@ class PageSizeTest {
     private static final int MOST_LINES = 300;
     private static final int MOST_COLUMNS = 120;
     private static final long MOST_README_BYTES = 12 * 1024;
-    /** A table of old and new names, in which one looks up one. */
+    /** A table of old and new names, for look-ups; it may be longer than other pages. */
     private static final Path NAMES = Path.of("docs/contribute/names.md");
 
     @Test

@@ -34,7 +34,7 @@ class TypeNamesTest {
     /** Old names of types. */
     private static final Path NAMES = Path.of("docs/contribute/names.md");
 
-    /** What pages name beside our types and those of java.base. */
+    /** Names in pages that are neither types of ours nor types of java.base. */
     private static final Set<String> OUTSIDE = Set.of(
             // Types of libraries.
             "AgentRunner",

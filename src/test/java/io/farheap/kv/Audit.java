@@ -22,16 +22,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accounts for every block of a map that nobody uses meanwhile: each is in one slot, or free at one session. The map's
- * own threads may still move or evict what is in a segment that is being emptied: where slots are others at the end
- * than they were at the beginning, it counts anew.
+ * Accounts for every block of a map that no session uses meanwhile: each block is in one slot, or free at one session.
+ * The map's own threads may still move or evict objects of a segment that is being emptied, so the audit starts over if
+ * the slots have changed before its end.
  */
 final class Audit {
 
     private final TestSpace space;
     private final RemoteQueue queue;
     private final RegisteredBuffer memory;
-    /** By place: who has it. */
+    /** The owner of each block, by the block's place. */
     private final Map<Long, String> owners = new HashMap<>();
 
     int live;
@@ -43,7 +43,7 @@ final class Audit {
         this.memory = memory;
     }
 
-    /** @param sessions all that the map has had */
+    /** @param sessions all sessions that the map has had */
     static Audit of(TestSpace space, List<MapSession> sessions) {
         try (RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT.withDepth(1));
                 RegisteredBuffer memory = space.memory.register(64 << 10)) {
@@ -83,7 +83,7 @@ final class Audit {
         return words;
     }
 
-    /** A live slot's word, and where its bucket is. */
+    /** Called with the word of a live slot and the place of its bucket. */
     private interface LiveSlot {
         void found(long word, int region, long at);
     }
@@ -112,7 +112,7 @@ final class Audit {
         if (SlotWord.isIndex(word)) {
             checkPieces();
         }
-        // The slot's own hash may be that of an insertion which was slow, of another object.
+        // The block's hash is checked: the slot's own may be of another object, written by a slow insertion.
         long hash = BlockFormat.hash(NativeMemory.ALL, address(4096));
         assertEquals(region, space.shape.bucketRegion(hash));
         assertEquals(at, space.shape.bucketAt(hash));
@@ -148,7 +148,7 @@ final class Audit {
         assertEquals(null, other, "a block with two owners, the other one is " + owner);
     }
 
-    /** What the servers say, which know of all blocks that they have handed out. */
+    /** Compares with the audit of the servers, which know all blocks that they have handed out. */
     private void services() {
         MapAudit audit = space.map.audit();
         assertTrue(audit.quiet() && audit.sound(), audit::toString);

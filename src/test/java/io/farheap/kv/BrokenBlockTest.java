@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Blocks that are broken and stay so: their objects are missed, and can be stored again. */
+/** Blocks that are broken and stay so: a get misses their objects, which can be stored again. */
 class BrokenBlockTest {
 
     private static final int MIB = 1 << 20;
@@ -67,7 +67,7 @@ class BrokenBlockTest {
         assertEquals(PostResult.DONE, queue.execute(write, space.regions.getFirst(), offset, memory, 0, bytes, 0));
     }
 
-    /** Changes a bit of what is stored somewhere in the space. */
+    /** Finds a value in the space and changes one of its bits. */
     private void spoil(byte[] value, int from) {
         byte[] start = new byte[64];
         System.arraycopy(value, from, start, 0, start.length);
@@ -99,7 +99,7 @@ class BrokenBlockTest {
         }
     }
 
-    /** In a bucket, each with the fingerprint of all others: below and above one that is whole. */
+    /** The objects share a bucket and a fingerprint; each of them in turn is the broken one. */
     @Test
     void oneAmongOthersOfItsFingerprintIsAMissAndCanBeStoredAgain() {
         long[] keys = TestKeys.of(6, true);
@@ -125,7 +125,7 @@ class BrokenBlockTest {
         }
     }
 
-    /** As another process may be able to read it. */
+    /** A request clears a slot whose block is in a region that this process does not know, though another may. */
     @ParameterizedTest
     @EnumSource
     void whatThisProcessCannotReadIsTakenOut(Request request) {
@@ -158,14 +158,14 @@ class BrokenBlockTest {
         }
     }
 
-    /** It comes to the bucket in the midst of an insertion, which looks at all that may have its key. */
+    /** The slot is written during an insertion, which looks at all slots that may have its key. */
     @Test
     void anInsertionTakesItOutToo() {
         byte[] key = TestKeys.bytes(1);
         long hash = TestKeys.hash(key);
         long bucket = space.shape.bucketAt(hash);
         try (MapSession session = space.map.openSession()) {
-            // It has blocks from now on.
+            // Afterwards the session has free blocks.
             session.set(key, value(50));
             session.delete(key);
             byte[] value = value(60);
@@ -181,7 +181,10 @@ class BrokenBlockTest {
         }
     }
 
-    /** Above an object whose time is over, with blocks that were used again, and one that cannot be read. */
+    /**
+     * Above an expired object, the bucket has two slots whose blocks were used again, and one whose block cannot be
+     * read. The request clears these three.
+     */
     @ParameterizedTest
     @EnumSource(
             value = Request.class,

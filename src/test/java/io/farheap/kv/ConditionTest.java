@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What looks at the object that is there before it stores one. */
+/** Requests that look at the existing object before they store one. */
 class ConditionTest {
 
     private static final int STEPS = Math.max(30_000, Effort.count(300_000));
@@ -166,7 +166,7 @@ class ConditionTest {
         }
     }
 
-    /** Counters are made by whoever comes first, and nobody's addition is lost. */
+    /** The first thread that finds no counter adds it, and no thread's increment is lost. */
     @Test
     void manyThreadsAddUp() throws Exception {
         int threads = 4;
@@ -210,8 +210,8 @@ class ConditionTest {
     }
 
     /**
-     * An add that is done has the key for itself until it deletes it, whatever else comes and goes in the bucket. The
-     * steps of sessions follow each other as a seed says.
+     * A session whose add succeeded has the key for itself until it deletes it, whatever other objects come and go in
+     * the bucket. A seed determines the order of the sessions' steps.
      */
     @Test
     void anAddIsALock() {
@@ -225,7 +225,7 @@ class ConditionTest {
         int[] holder = {-1};
         int[] taken = {0};
         MemorySegment lock = MemorySegment.ofArray(number(7));
-        // What a set writes late may hide an object of the same fingerprint.
+        // Other keys have other fingerprints: a late WRITE of a set may hide an object of the same fingerprint.
         long[] others = LongStream.range(100, 200)
                 .filter(other -> fingerprint(other) != fingerprint(7))
                 .limit(6)
@@ -244,7 +244,7 @@ class ConditionTest {
                     }
                 });
             } else if (number >= 3) {
-                // Slots come and go.
+                // These sessions make other slots of the bucket come and go.
                 MemorySegment other = MemorySegment.ofArray(number(others[random.nextInt(6)]));
                 if (random.nextBoolean()) {
                     session.set(other, lock, 0);

@@ -9,7 +9,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * As {@link MapHistoryTest}, while segments go from one class of sizes to another. In an emulated guest it takes long.
+ * The histories of {@link MapHistoryTest}, while segments go from one size class to another. They take long in an
+ * emulated guest.
  */
 class EmptyingHistoryTest {
 

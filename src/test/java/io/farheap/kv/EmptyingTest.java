@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Memory goes from sizes that there were many of to those that there are many of now. */
+/** Memory goes from sizes that many objects had to sizes that many objects have now. */
 class EmptyingTest {
 
     private static final long MIB = 1 << 20;
@@ -28,7 +28,7 @@ class EmptyingTest {
         return ByteBuffer.allocate(8).putLong(number).array();
     }
 
-    /** A value says its key in its first and last words. */
+    /** @return a value that has the number of its key in its first and its last word */
     private static byte[] value(long number, int bytes) {
         return ByteBuffer.allocate(bytes)
                 .putLong(0, number)
@@ -61,9 +61,9 @@ class EmptyingTest {
     }
 
     /**
-     * Nothing is being emptied any more, and nothing is about to be.
+     * Waits until no segment is being emptied, or about to be.
      *
-     * @param sessions that may hold blocks of what is emptied: they give them back when they are polled
+     * @param sessions may hold blocks of segments that are being emptied, and give them back when they are polled
      */
     static void awaitRest(TestSpace space, List<MapSession> sessions) {
         long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
@@ -74,7 +74,7 @@ class EmptyingTest {
         }
     }
 
-    /** Lets a session see what has changed. */
+    /** Lets a session see changes of the map, such as segments that are being emptied. */
     static void poll(MapSession session) {
         session.poll((tag, status, memory, at, bytes) -> {});
     }
@@ -90,10 +90,10 @@ class EmptyingTest {
     }
 
     /**
-     * Where all objects become larger, or smaller, all find room, and in the end the memory is theirs.
+     * If all objects become larger, or smaller, the new ones find room, and have most of the memory at the end.
      *
-     * @param sets until as many in a row have found room
-     * @param least share of memory that is in live objects then
+     * @param sets how many sets in a row have to find room
+     * @param least the share of the memory above which live objects have to be then
      */
     @ParameterizedTest
     @MethodSource("sizes")
@@ -119,10 +119,11 @@ class EmptyingTest {
     }
 
     /**
-     * With nothing emptied it is 0.52 to 0.58 of it in the first phase, however long that is, which shows the
-     * difference: how soon it is more depends on how the threads meet. After the second it depends on how the threads
-     * met, with 0.84 to 0.94, and without 0.76 to 0.81. The target of 0.9 is of a larger map, where what sessions hold
-     * is a smaller part: {@code ./farheap bench kv --part elasticity} measures it.
+     * If no segment were emptied, live objects would have 0.52 to 0.58 of the memory in the first phase, however long
+     * it takes, so its bound shows the difference. The interleaving of the threads decides how soon the share is
+     * reached, and how large it is after the second phase: 0.84 to 0.94, and 0.76 to 0.81 if no segment were emptied.
+     * The target of 0.9 is for a larger map, in which sessions hold a smaller part of the memory:
+     * {@code ./farheap bench kv --part elasticity} measures it.
      */
     @Test
     void withMixedSizesAndSeveralSessionsMostOfTheMemoryIsInLiveObjects() throws Exception {
@@ -130,7 +131,7 @@ class EmptyingTest {
         try (TestSpace space = new TestSpace(1, 2, 8 * MIB, 20_000)) {
             mixedUntil(space, 0.88, 50, 2000, 6000, seed);
             if (!Effort.isFull()) {
-                // This share shows it.
+                // The share of the first phase shows the difference, so a short run ends here.
                 assertTrue(space.map.stats().segmentsEmptied() > 0);
                 return;
             }
@@ -140,7 +141,7 @@ class EmptyingTest {
         }
     }
 
-    /** @param least share of memory that is to be in live objects */
+    /** @param least the share of the memory above which live objects have to be */
     private static void mixedUntil(TestSpace space, double least, int from, int to, int sets, long seed)
             throws Exception {
         mixed(space, from, to, sets, seed);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What evictions post, by count: with one request at a time and with many in flight. */
+/** The numbers of operations that evictions post, with one request at a time and with many in flight. */
 class EvictionTest {
 
     private static final int OBJECTS = 6000;
@@ -59,10 +59,10 @@ class EvictionTest {
                     evicted + session.requests().counts().of(MapSessionCounts.CROWDED_OUT) - crowdedBefore
                             >= EVICTIONS - 100,
                     "evictions");
-            // An insertion has two READs, and more where fingerprints meet: one in forty.
+            // An insertion posts two READs, and one insertion in forty posts more, because fingerprints are equal.
             double samples = (posted.reads() - 2.0 * EVICTIONS) / evicted;
             assertTrue(samples < 0.7, () -> samples + " READs an eviction");
-            // Where the numbers are on another server than the sample, some come late.
+            // If the history numbers are on another server than the sample, some of them come late.
             double adds = (double) posted.adds() / evicted;
             assertTrue(adds < (servers == 1 ? 0.14 : 0.3), () -> adds + " fetch-and-adds an eviction");
             double swaps = (posted.swaps() - (double) EVICTIONS) / evicted;
@@ -71,7 +71,8 @@ class EvictionTest {
     }
 
     /**
-     * A slot below one of the same fingerprint goes too. Where it did not, cold objects gathered below those that stay.
+     * An object whose slot is below another one of its fingerprint is evicted, too. Otherwise cold objects would gather
+     * below objects that stay.
      */
     @Test
     void whatIsNotReadAnyMoreGoesWhereverItIs() {

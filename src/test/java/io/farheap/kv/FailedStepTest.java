@@ -34,8 +34,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Requests whose connection fails at a certain operation, while another session does something before they go on. What
- * a device executes without an acknowledgement the test does in its place.
+ * Requests whose connection fails at a certain operation, while another session does something before they continue. An
+ * operation that a device executes without an acknowledgement is executed by the test instead.
  */
 @Needs(Need.SOFTVERBS)
 class FailedStepTest {
@@ -43,7 +43,7 @@ class FailedStepTest {
     private static final int HIGHER_SLOT = 9;
     private static final int LARGE_BYTES = 16_000;
     private static final int SMALL_BYTES = 4000;
-    /** So often a request has met a connection that failed: it does not wait for another. */
+    /** After this number of failed connections a request does not wait for another one. */
     private static final int OFTEN = 1000;
 
     private static final KvHandler NOTHING = (tag, status, found, at, bytes) -> {};
@@ -87,7 +87,10 @@ class FailedStepTest {
         }
     }
 
-    /** A session's next operation succeeds, and the one after it fails; at most one is under way. */
+    /**
+     * Lets one operation of a session succeed, which its queue pair counts, so that {@link #failNext} makes the next
+     * one fail. At most one operation is under way.
+     */
     private static void passOne(MapSession session, byte[] missing) {
         session.poll(NOTHING);
         session.poll(NOTHING);
@@ -97,7 +100,7 @@ class FailedStepTest {
         assertEquals(0, session.requests().connections().begun());
     }
 
-    /** A session whose next operation was {@linkplain #passOne let pass} posts what fails. */
+    /** Makes the next operation fail of a session that was {@linkplain #passOne let pass one}. */
     private static void failNext(MapSession session, int place) {
         Softverbs.set("qp_error_after=1");
         pollUntil(session, NOTHING, () -> session.requests().operations().failures[place] == 1);
@@ -110,7 +113,7 @@ class FailedStepTest {
         return ended[0];
     }
 
-    /** Where a session's free blocks are; each is there once. */
+    /** @return the places of a session's free blocks, each of which must be there once */
     private static Set<Long> freePlaces(MapSession session) {
         Set<Long> places = new HashSet<>();
         session.requests()
@@ -120,7 +123,7 @@ class FailedStepTest {
         return places;
     }
 
-    /** It was executed, and another has deleted the object and has its block. */
+    /** The insertion was executed, and another session has deleted the object and has its block. */
     @Test
     void anInsertionWhoseSlotIsEmptyAgainIsLost() {
         List<byte[]> keys = keys(2);
@@ -147,7 +150,7 @@ class FailedStepTest {
         }
     }
 
-    /** An update by the hash alone was an insertion, as the block says that it replaced. */
+    /** An update that chose its slot by the hash alone was an insertion, as the block shows that it replaced. */
     @Test
     void anUpdateOfAnothersSlotThatWasExecutedIsAnInsertion() {
         long[] alike = TestKeys.of(2, true);
@@ -162,7 +165,7 @@ class FailedStepTest {
             byte[] older = bucket.slot();
             bucket.write(0, new byte[Slot.BYTES]);
             first.set(other, new byte[] {2});
-            // As if its session had not written the metadata yet.
+            // The slot looks as if its session had not written the metadata yet.
             byte[] stale = bucket.slot();
             System.arraycopy(older, Slot.HASH, stale, Slot.HASH, Long.BYTES);
             bucket.write(0, stale);
@@ -170,12 +173,12 @@ class FailedStepTest {
             second.poll(NOTHING);
             assertTrue(second.set(segment(mine), segment(new byte[] {3}), 0));
             int place = second.requests().operations().first();
-            // The READ of what it replaces is done, and the compare-and-swap is not.
+            // The READ of the block to be replaced is done, and the compare-and-swap is not.
             failNext(second, place);
             long block = second.requests().operations().block[place];
             assertEquals(0, second.requests().operations().slot[place]);
             bucket.write(0, bytes(block));
-            // It was there before.
+            // An older object of the key is in a higher slot, as if it had been there before.
             bucket.write(HIGHER_SLOT, older);
             assertEquals(KvStatus.DONE, await(second));
             assertEquals(block, bucket.word(0));
@@ -186,14 +189,14 @@ class FailedStepTest {
         }
     }
 
-    /** Another has stored a larger object meanwhile, so it looks for room for a larger block. */
+    /** Another session has stored a larger object meanwhile, so the touch looks for room for a larger block. */
     @Test
     void aTouchThatIsLostWhileItLooksForRoomFreesItsBlockOnce() {
         List<byte[]> keys = keys(17);
         try (TestSpace space = new TestSpace(1, 1, 256 << 10, 100);
                 MapSession first = space.map.openSession();
                 MapSession second = space.map.openSession()) {
-            // Of a segment so few blocks are left that it keeps what it has.
+            // The session's segment has so few blocks left that the session keeps them.
             for (int i = 0; i < 10; i++) {
                 first.set(keys.get(i), new byte[SMALL_BYTES]);
             }
@@ -214,7 +217,7 @@ class FailedStepTest {
         }
     }
 
-    /** The WRITE may land as long as its server has not fenced it, which does not answer. */
+    /** The WRITE may land until its server has fenced it, and that server does not answer. */
     @Test
     void aTouchWhoseObjectIsGoneFreesNoBlockThatItsWriteMayLandIn() {
         try (TestSpace space = new TestSpace(2, 1, 8 << 20, 1000);
@@ -224,14 +227,15 @@ class FailedStepTest {
             RequestColumns operations = first.requests().operations();
             int place = operations.first();
             int bytes = 0;
-            // A size of which it has blocks on the other server.
+            // Looks for a size of which the session has blocks on the other server.
             do {
                 bytes += 200;
                 first.set(near, new byte[bytes]);
             } while (space.space.serverOf(operations.block[place]) == 0);
             first.poll(NOTHING);
             first.poll(NOTHING);
-            // On each connection: there a get and the READ of the block succeed, and the WRITE fails.
+            // The number counts for each connection: on the one to the other server, a get and the READ of the block
+            // succeed, and the WRITE fails.
             Softverbs.set("qp_error_after=2");
             assertNull(first.get(keyOf(space, 1)));
             assertTrue(first.touch(segment(near), 0, 0));
@@ -247,7 +251,7 @@ class FailedStepTest {
         }
     }
 
-    /** The first key whose bucket is on a server. */
+    /** @return the first key whose bucket is on this server */
     private static byte[] keyOf(TestSpace space, int server) {
         int number = 0;
         while (space.space.layout().serverOf(space.shape.bucketRegion(TestKeys.hash(TestKeys.bytes(number))))
@@ -257,7 +261,7 @@ class FailedStepTest {
         return TestKeys.bytes(number);
     }
 
-    /** Who gives all back is not kept by what cannot be reached: it goes by the keeper. */
+    /** A session can give back blocks of a server that it does not reach, because the keeper passes them on. */
     @Test
     void blocksOfAServerThatIsNotReachedGoBack() {
         try (TestSpace space = new TestSpace(2, 1, 1 << 20, 1000);
@@ -293,7 +297,7 @@ class FailedStepTest {
         }
     }
 
-    /** Its claim was made in place of an object, whose block is the session's then. */
+    /** The add's claim has replaced an object, whose block belongs to the session then. */
     @Test
     void anAddThatIsAbandonedWithItsClaimHasWhatItCrowdedOut() {
         try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
@@ -311,7 +315,7 @@ class FailedStepTest {
             first.poll(NOTHING);
             assertTrue(first.add(segment(added), segment(new byte[] {3}), 0, 0));
             first.requests().operations().failures[first.requests().operations().first()] = OFTEN;
-            // The compare-and-swap is done, and the READ behind it is not.
+            // The compare-and-swap is done, and the READ after it is not.
             Softverbs.set("qp_error_after=1");
             assertEquals(KvStatus.LOST, await(first));
             Softverbs.set("qp_error_after=0");
@@ -322,7 +326,7 @@ class FailedStepTest {
             }
             assertTrue(SlotWord.isClaim(after.get(slot)));
             assertEquals(1, first.requests().counts().of(MapSessionCounts.CROWDED_OUT));
-            // Its block is somebody's.
+            // The block of the object that was crowded out has an owner.
             Audit.of(bucket.space, List.of(first, second));
         }
     }
@@ -335,7 +339,7 @@ class FailedStepTest {
         return words;
     }
 
-    /** Its last compare-and-swap was done, so the slot has its block. */
+    /** The add's last compare-and-swap was done, so the slot has its block. */
     @Test
     void anAddThatIsAbandonedWhenItIsDoneHasNoBlockAnyMore() {
         List<byte[]> keys = keys(2);
@@ -353,12 +357,12 @@ class FailedStepTest {
             pollUntil(first, NOTHING, () -> operations.step[place] != begun);
             long block = operations.block[place];
             operations.failures[place] = OFTEN;
-            // Metadata and compare-and-swap are done, and the READ behind them is not.
+            // The WRITE of the metadata and the compare-and-swap are done, and the READ after them is not.
             Softverbs.set("qp_error_after=2");
             assertEquals(KvStatus.LOST, await(first));
             Softverbs.set("qp_error_after=0");
             assertTrue(words(bucket).contains(block));
-            // What a slot names is free nowhere.
+            // No block that a slot names is free at a session.
             Audit.of(bucket.space, List.of(first, second));
             first.set(keys.get(1), new byte[] {3});
             assertArrayEquals(new byte[] {2}, second.get(keys.get(0)));

@@ -122,7 +122,7 @@ class FarMapTest {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> named(addresses).memory(REGION_BYTES).objects(1_000_000).create());
-        // The second server has too few.
+        // The second server has too few free regions for the next map.
         try (FarMap some = FarMap.builder()
                 .name("some")
                 .token(TOKEN)
@@ -150,7 +150,7 @@ class FarMapTest {
         awaitFree(1, REGIONS);
     }
 
-    /** Each at its ends, and one beyond. */
+    /** Numbers of the builder and of the map are tried at their limits, and beyond them. */
     @Test
     void numbersAtTheirEnds() throws Exception {
         String[] addresses = start(2);
@@ -167,7 +167,7 @@ class FarMapTest {
             IllegalArgumentException e = assertThrows(IllegalArgumentException.class, builder::create);
             assertTrue(e.getMessage().contains("1 byte to 1 TiB"), e.getMessage());
         }
-        // As many as there can be, of which the servers have too few.
+        // The largest memory is allowed, but the servers have too few regions for it.
         assertThrows(
                 ControlException.class, () -> named(addresses).memory(mostBytes).create());
         assertThrows(IllegalArgumentException.class, () -> named().objects(0));
@@ -196,7 +196,7 @@ class FarMapTest {
         awaitFree(1, REGIONS);
     }
 
-    /** Memory is whole regions, so as many objects as these have room for. */
+    /** A map's memory is whole regions, and its table is for as many objects as these have room for. */
     @Test
     void aByteOfMemoryIsARegionWithATableForIt() throws Exception {
         String[] addresses = start(1);

@@ -62,7 +62,7 @@ class GrowTest {
             for (int i = 0; i < objects; i++) {
                 (i % 2 == 0 ? session : other).set(key(i), value(i, VALUE_BYTES));
             }
-            // Each process has found what the other has put into the new memory.
+            // Each process finds the objects that the other has stored in the new memory.
             assertEquals(found(session, 0, objects), found(other, 0, objects));
             assertTrue(found(session, 0, objects) > 2 * before, before + " before, then " + found(session, 0, objects));
             assertEquals(12, second.stats().regions());
@@ -138,7 +138,7 @@ class GrowTest {
             assertEquals(4, map.stats().regions());
             assertEquals(1, found(session, 0, 10));
             filler.drop();
-            // What the first server gave is taken now, and there is no more.
+            // The map takes the regions now that the first server gave before, and no server has more.
             servers.awaitFree(1, 2);
             map.grow(4 * REGION_BYTES);
             assertEquals(8, map.stats().regions());
@@ -196,7 +196,7 @@ class GrowTest {
                 user.join();
             }
             assertNull(failure.get(), () -> "seed " + seed + ": " + failure.get());
-            // Two rounds of one region each on each server, and three of two.
+            // Two calls have added one region on each of the two servers, and three calls two.
             assertEquals(4 + 2 * 2 + 3 * 4, first.stats().regions());
             assertSound(second);
         }

@@ -12,7 +12,7 @@ import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.contract.PostResult;
 import org.junit.jupiter.api.Test;
 
-/** Accesses that a session adds up before they go to the table. */
+/** Accesses that a session adds up before it sends their number to the table. */
 class HeldCountsTest {
 
     private static final byte[] KEY = {1, 2, 3};
@@ -32,7 +32,7 @@ class HeldCountsTest {
         return memory.segment().get(JAVA_INT, Slot.offset(0) + Slot.FREQUENCY);
     }
 
-    /** None of them waits for others of its object for ever. */
+    /** The accesses of an object do not wait forever for more of them. */
     @Test
     void afterASecondTheyGoAlsoWhereTheyAreFew() {
         try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1, EvictionSettings.of("lfu"));

@@ -34,15 +34,15 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Several sessions on one thread, a step of one and a step of another, as a seed says: each order of their operations
- * may come, and comes again. Some sessions stop in the midst of a request for good, others for long. Objects expire.
+ * One thread makes the steps of several sessions in an order that a seed determines, so any order of their operations
+ * is possible, and can be repeated. Some sessions stop for good during a request. Objects expire.
  */
 class InterleavingTest {
 
     private static final int SESSIONS = 4;
-    /** Requests that are begun or end; between these sessions may wait for the services. */
+    /** How many requests are begun and ended in total; between these, sessions may wait for the services. */
     private static final int EVENTS = Math.max(20_000, Effort.count(60_000));
-    /** At least: with many keys each is seldom met. */
+    /** The least number of events for each key, because requests for one of many keys are rare. */
     private static final int EVENTS_OF_KEY = 100;
 
     private static final long MOST_NANOS = TestDevice.patience(120_000_000_000L);
@@ -54,7 +54,7 @@ class InterleavingTest {
     private static final int REPLACE = 4;
     private static final int COMPARE_AND_SET = 5;
     private static final int TOUCH = 6;
-    /** How often each is done. */
+    /** The kinds to choose from, each as often as its share of the requests. */
     private static final int[] MIX = {
         GET, GET, GET, GET, SET, SET, DELETE, DELETE, ADD, ADD, ADD, REPLACE, COMPARE_AND_SET, COMPARE_AND_SET, TOUCH
     };
@@ -67,7 +67,7 @@ class InterleavingTest {
     private long nextValue;
     private int hits;
     private final int[] done = new int[TOUCH + 1];
-    /** By version: the value. */
+    /** The value of each version. */
     private final Map<Long, Long> versions = new HashMap<>();
 
     private final Set<Long> replaced = new HashSet<>();
@@ -91,10 +91,10 @@ class InterleavingTest {
     }
 
     /**
-     * @param abandon of so many steps one stops a session for good
+     * @param abandon one step in this number stops a session for good
      * @param alike whether all keys have one fingerprint
-     * @param mostUnits of a block: with 1, values are in pieces
-     * @param move of so many steps one is of who moves and evicts objects, as a drain does; 0: none
+     * @param mostUnits the largest block, in units; with 1, values are in pieces
+     * @param move one step in this number moves or evicts an object, as a drain does; 0 for none
      */
     @ParameterizedTest
     @MethodSource("maps")
@@ -127,8 +127,8 @@ class InterleavingTest {
                     mover.step();
                 }
                 space.clock.millis += random.nextInt(10) == 0 ? 1 : 0;
-                // The first is a slow one.
-                Client client = clients.get(random.nextInt(20) == 0 ? 0 : random.nextInt(SESSIONS));
+                // The first session is slow: only one step in 20 is its own.
+                Client client = clients.get(random.nextInt(20) == 0 ? 0 : 1 + random.nextInt(SESSIONS - 1));
                 if (client.session.inFlight() > 0 && abandoned < 20 && random.nextInt(abandon) == 0) {
                     client.abandon();
                     clients.remove(client);
@@ -150,7 +150,7 @@ class InterleavingTest {
                 Audit.of(space, sessions);
             }
             sessions.forEach(MapSession::close);
-            // Those that were abandoned have given back what they had, too.
+            // The abandoned sessions have given their blocks back, too.
             MapAudit audit = audited(space);
             assertTrue(audit.quiet() && audit.sound(), () -> audit + ", seed " + seed);
             assertEquals(0, audit.held() + audit.lost(), () -> audit + ", seed " + seed);
@@ -160,7 +160,7 @@ class InterleavingTest {
         }
     }
 
-    /** Where a server answers late, what sessions give back is on its way for a while. */
+    /** Waits for blocks that sessions give back, which are on their way for a while if a server answers late. */
     private static MapAudit audited(TestSpace space) {
         long deadline = System.nanoTime() + TestDevice.patience(10_000_000_000L);
         MapAudit audit = space.map.audit();
@@ -230,7 +230,7 @@ class InterleavingTest {
         private final SplittableRandom random;
         private final Map<Long, Request> requests = new HashMap<>();
         private long nextTag;
-        /** The versions that were seen last. */
+        /** The version of each key that this client saw last. */
         private final long[] seen;
 
         Client(MapSession session, RegisterHistory[] histories, SplittableRandom random) {
@@ -266,7 +266,7 @@ class InterleavingTest {
                         default -> session.delete(key, tag);
                     };
             if (!made) {
-                // Another value in pieces is being stored.
+                // The session is still storing another value in pieces.
                 requests.remove(tag);
                 return session.poll(this::completed);
             }
@@ -294,7 +294,7 @@ class InterleavingTest {
                 assertEquals(found, versions.getOrDefault(session.version(), found));
                 versions.put(session.version(), found);
             } else if (status == KvStatus.ABSENT) {
-                // It was taken out, by then.
+                // The object was removed by then, so this counts as a deletion, a write of a value of its own.
                 history.write(request.value, request.invoked, responded);
             } else if (status == KvStatus.DONE && request.kind != TOUCH) {
                 history.write(request.value, request.invoked, responded);
@@ -312,7 +312,7 @@ class InterleavingTest {
             }
         }
 
-        /** Its requests may take effect, or not; it never polls again. */
+        /** The client never polls again; its requests may take effect or not. */
         void abandon() {
             for (Request request : requests.values()) {
                 if (request.kind != GET && request.kind != TOUCH) {

@@ -81,7 +81,7 @@ class JoinDrainTest {
             fill(theirs, 1000, 2000);
             int more = found(session, 0, 2000);
             assertTrue(more > before * 3 / 2, before + " objects, then " + more);
-            // Who opens it later finds the server, whether it is named or not.
+            // A process that opens the map later finds the server, whether it names the server or not.
             for (String[] addresses : new String[][] {{first}, {second, first}}) {
                 try (FarMap late = servers.named(addresses).open();
                         MapSession lates = late.openSession()) {
@@ -90,7 +90,7 @@ class JoinDrainTest {
                 }
             }
             assertSound(map);
-            // Three of four objects go, so that there is room for the others.
+            // Three of four objects are deleted, so that there is room for the others.
             for (int i = 0; i < 2000; i++) {
                 if (i % 4 != 0) {
                     session.delete(key(i));
@@ -107,7 +107,7 @@ class JoinDrainTest {
             assertEquals(4, map.stats().regions());
             servers.awaitFree(1, 8);
             assertSound(map);
-            // It may come again.
+            // The server may join again.
             map.addServer(second, 1);
             assertEquals(5, other.stats().regions());
             fill(theirs, 0, 2000);
@@ -168,7 +168,7 @@ class JoinDrainTest {
         }
     }
 
-    /** Of few sizes: each last piece's takes segments of its own, and moving is to evict nothing for want of them. */
+    /** If a drain is given up, sessions get the blocks back that they had on the server. */
     @Test
     void aServerThatStaysAfterAllHasItsBlocksAgain() {
         String first = start(32);
@@ -185,11 +185,11 @@ class JoinDrainTest {
             assertThrows(
                     IllegalStateException.class,
                     () -> other.drain(second, LONG, drain -> {
-                        // What this had there is set aside, and is more than a mailbox has room for.
+                        // The session's blocks on that server are set aside: more than a mailbox has room for.
                         storeSmall(session, objects);
                         throw new IllegalStateException("given up");
                     }));
-            // Until what was set aside is back, there is room for fewer.
+            // Until these blocks are back, there is room for fewer objects.
             long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
             int stored;
             do {
@@ -204,7 +204,7 @@ class JoinDrainTest {
         }
     }
 
-    /** Until each block of the map is somewhere, once. */
+    /** Waits until the audit finds each block of the map in exactly one place. */
     private static void awaitQuiet(FarMap map, MapSession session) {
         long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
         MapAudit audit = map.audit();
@@ -215,7 +215,7 @@ class JoinDrainTest {
         assertTrue(audit.quiet(), audit::toString);
     }
 
-    /** Who drains it does not ask again who has to know. */
+    /** The process that drains the server does not ask again which processes have to know. */
     @Test
     void whoOpensAMapKnowsAtOnceWhichServerIsToLeave() {
         String first = start(8);
@@ -271,7 +271,7 @@ class JoinDrainTest {
         }
     }
 
-    /** On the first server, which the second has joined; small objects are on both. */
+    /** @return a map on the first server, which the second has joined, with small objects on both */
     private FarMap mapOfSmall(String first, String second) {
         try (CloseStack stack = new CloseStack()) {
             FarMap map = stack.add(
@@ -291,6 +291,10 @@ class JoinDrainTest {
         }
     }
 
+    /**
+     * The values have few lengths: the last piece of each length takes segments of its own, and a move must not evict
+     * an object because it finds no segment.
+     */
     @Test
     void valuesInPiecesMoveToo() {
         String first = servers.start(8, 1L << 20, LEASE_NANOS);
@@ -314,7 +318,7 @@ class JoinDrainTest {
             long unlinked = map.counts().unlinked();
             drained = map.drain(second, Duration.ZERO);
             assertTrue(drained.evicted() > 10, drained::toString);
-            // Their pieces on the other server are free.
+            // The pieces of the evicted objects on the other server are free, so no request had to unlink an object.
             assertEquals(unlinked, map.counts().unlinked());
             assertEquals(80 - drained.evicted(), found(session, 0, 80));
             assertSound(map);
@@ -407,7 +411,7 @@ class JoinDrainTest {
             remote.createSpace(remote.attach(second), key, 3, SpacePlane.FOR_EVER, descriptor.encode());
             map.addServer(second, 4 * REGION_BYTES);
             assertEquals(8, map.stats().regions());
-            // One that is in use is no leftover.
+            // A space that a map uses is no leftover.
             try (FarMap other = FarMap.builder()
                     .name(NAME)
                     .token(TOKEN)
@@ -447,7 +451,7 @@ class JoinDrainTest {
                 try {
                     found(session, 0, 1500);
                 } catch (MapException e) {
-                    // What was there.
+                    // The object was on the lost server.
                     LockSupport.parkNanos(100_000);
                 }
             }
@@ -456,21 +460,21 @@ class JoinDrainTest {
                 try {
                     drained = map.drain(second, LONG);
                 } catch (MapException e) {
-                    // It is not known to be lost yet.
+                    // The map does not know yet that the server is lost.
                     LockSupport.parkNanos(100_000);
                 }
             }
             assertNotNull(drained);
             assertTrue(drained.evicted() > 100, drained::toString);
             assertEquals(0, drained.moved());
-            // What cannot be evicted, below a slot of its fingerprint, is a miss too.
+            // An object that cannot be evicted, since its slot is below one of its fingerprint, is a miss, too.
             assertEquals(there - drained.objects(), found(theirs, 0, 1500));
             fill(session, 0, 1500);
             assertTrue(found(theirs, 0, 1500) > 1000);
             assertEquals(List.of(first), other.servers());
-            // It has left, so the session has a connection to each.
+            // The server has left, so the session has a connection to each server of the map.
             assertTrue(session.requests().connections().all());
-            // Nothing is to be known of the lost server's any more, so requests do not look for that.
+            // Nothing has to be proven about the lost server any more, so requests do not try to.
             found(session, 0, 1);
             assertFalse(session.requests().connections().unproven());
             assertSound(map);
@@ -515,7 +519,7 @@ class JoinDrainTest {
         }
     }
 
-    /** Processes hear at different times that a server has left; there is room for all that is stored. */
+    /** Processes learn at different times that a server leaves. All objects have room, so none may be missed. */
     @Test
     void whatIsStoredWhileAServerLeavesIsThere() throws Exception {
         String first = start(40);
@@ -534,7 +538,7 @@ class JoinDrainTest {
                     int next = begin;
                     for (; !over.get() && next < begin + 5000; next++) {
                         session.set(key(next), value(next, VALUE_BYTES));
-                        // There is room for what is stored as long as the drain takes.
+                        // The load is slow, so that there is room for all that it stores during the drain.
                         LockSupport.parkNanos(100_000);
                     }
                     session.release();

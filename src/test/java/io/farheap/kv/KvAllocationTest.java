@@ -12,7 +12,7 @@ import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Requests allocate nothing, whatever becomes of them. */
+/** Requests allocate nothing, however they end. */
 @Tag("optimised")
 @Needs(Need.HOST)
 class KvAllocationTest {
@@ -22,7 +22,7 @@ class KvAllocationTest {
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    @SuppressWarnings("UnusedVariable") // The handler is to do something.
+    @SuppressWarnings("UnusedVariable") // The handler must do something.
     private long ended;
 
     private long version;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 @Needs(Need.SOFTVERBS)
 class LateAnswerTest {
 
-    /** Longer than a keeper waits for an answer at once, there and back. */
+    /** The delay of each operation: a call and its answer take longer than a keeper waits for an answer at once. */
     private static final long LATE_NANOS = 300_000_000;
 
     private static final int OBJECTS = 40;
@@ -23,7 +23,7 @@ class LateAnswerTest {
         SoftverbsFaults.delayOperations(0);
     }
 
-    /** A server that has joined has to say first whether it is to leave. */
+    /** A server that has joined must answer first whether it will leave. */
     @Test
     void aMapIsOpenedThough() {
         try (TestServers servers = new TestServers("late")) {
@@ -46,7 +46,7 @@ class LateAnswerTest {
                 session.set(TestServers.key(i), TestServers.value(i, 100));
             }
             SoftverbsFaults.delayOperations(LATE_NANOS);
-            // Of another size, so that it needs a segment of its own.
+            // This object has another size, so it needs another segment.
             session.set(TestServers.key(OBJECTS), TestServers.value(OBJECTS, 2000));
             SoftverbsFaults.delayOperations(0);
             assertEquals(0, space.map.counts().evicted());

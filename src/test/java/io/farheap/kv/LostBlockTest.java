@@ -12,13 +12,13 @@ import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.contract.PostResult;
 import org.junit.jupiter.api.Test;
 
-/** A set whose key has a block on a server that is lost, while table and new block are on another. */
+/** A set whose key has a block on a lost server, while the key's bucket and the new block are on another server. */
 class LostBlockTest {
 
     private static final long REGION_BYTES = 1 << 20;
     private static final int BYTES = 6000;
 
-    /** The set looks at that block only to learn whose it was. */
+    /** The set reads that block only to learn which key it had. */
     @Test
     void isDoneWithoutThatBlock() {
         try (TestSpace space = new TestSpace(2, 1, REGION_BYTES, 1000);
@@ -36,7 +36,7 @@ class LostBlockTest {
                 set = table == 0 && block == 1 ? key : set;
                 other = block == 0 ? key : other;
             }
-            // The one free block that the session has of that size, which it takes first.
+            // The deleted object's block is the free one of that size that the session takes first.
             session.delete(other);
             space.stop(1);
             byte[] value = TestServers.value(-1, BYTES);

@@ -19,7 +19,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** Any bytes to a map's service: they are refused, and the map goes on. */
+/** Calls of any bytes to a map's service: they do no harm, and the map continues. */
 class MalformedMapCallTest {
 
     private static final int CALLS = Effort.either(5_000, 20_000);
@@ -47,7 +47,7 @@ class MalformedMapCallTest {
         assertTrue(outcome == Outcome.DONE || outcome == Outcome.FAILED, () -> Outcome.describe(outcome));
     }
 
-    /** Numbers that are often nearly right. */
+    /** @return a random number, which is often nearly a valid one */
     private static long word(SplittableRandom random, long spaceId) {
         return switch (random.nextInt(6)) {
             case 0 -> random.nextLong();
@@ -90,8 +90,8 @@ class MalformedMapCallTest {
                                 .set(WORD, word * 8L, word == 0 && random.nextInt(8) > 0 ? id : word(random, id));
                     }
                     int operation = random.nextInt(OPERATIONS);
-                    // Who takes what nobody gave it, and who gives what another has, ruins the map: that is for its
-                    // users.
+                    // A member that takes blocks which it was not given, or gives blocks that another has, ruins the
+                    // map; preventing that is up to the map's users.
                     if (operation != MapCalls.GIVE - MapCalls.REGISTER
                             && operation != MapCalls.TAKE - MapCalls.REGISTER
                             && operation != MapCalls.LEAVE - MapCalls.REGISTER) {

@@ -33,17 +33,17 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Many sessions on few keys: each key's history is linearizable. A miss counts as a deletion of its own, at some moment
- * of the get: it is right at any time, but a value that was missed does not come back.
+ * Several sessions use few keys, and each key's history is linearizable. A miss counts as a deletion of its own at some
+ * moment of the get: a miss is right at any time, but a value that was missed must not come back.
  */
 class MapHistoryTest {
 
     private static final int KEY_BYTES = 8;
-    /** A value is the number of its set, as often as fits. */
+    /** The most words of a value, each of which is the number of the request that stored the value. */
     private static final int MOST_WORDS = 40;
 
     private static final int REQUESTS = Math.max(4_000, Effort.count(20_000));
-    /** Where objects move meanwhile, which takes longer. */
+    /** The requests of a session if objects move meanwhile, which takes longer. */
     private static final int MOVING_REQUESTS = Math.max(2_000, Effort.count(20_000));
 
     private static final int LEAST_EMPTIED = Effort.count(4);
@@ -80,9 +80,9 @@ class MapHistoryTest {
     }
 
     /**
-     * @param room in KiB of each of two regions, the table aside
+     * @param room the size of each of the two regions in KiB, including its part of the table
      * @param alike whether all keys have one fingerprint
-     * @param mostUnits of a block: with 2, most values are in pieces
+     * @param mostUnits the largest block, in units; with 2, most values are in pieces
      */
     @ParameterizedTest
     @MethodSource("maps")
@@ -98,7 +98,7 @@ class MapHistoryTest {
         run(keys, threads, objects, room, alike, mostUnits, Beside.SERVERS);
     }
 
-    /** Those of the services' rings too. */
+    /** The queue pairs of the services' rings fail, too. */
     @Tag("full")
     @Needs(Need.SOFTVERBS)
     @ParameterizedTest
@@ -159,16 +159,16 @@ class MapHistoryTest {
         }
     }
 
-    /** What goes on meanwhile. */
+    /** The changes of the map or its connections during the requests. */
     enum Beside {
         NOTHING,
         SERVERS,
         EMPTYING,
-        /** Of queue pairs: the outcome of a compare-and-swap may be unknown. */
+        /** Queue pairs fail, so the outcome of a compare-and-swap may be unknown. */
         FAILURES
     }
 
-    /** Other keys fill the map with objects of one size, then of another, and so on. */
+    /** Fills the map with objects of other keys, which have two sizes in turn, until all requests have ended. */
     private static void changeSizes(
             TestSpace space,
             List<Future<List<Event>>> running,
@@ -189,7 +189,7 @@ class MapHistoryTest {
                 emptied = space.map.stats().segmentsEmptied();
                 for (int client = 0; client < clients.size(); client++) {
                     if (running.get(client).isDone()) {
-                        // What it holds free goes back where its segment is emptied.
+                        // The session gives its free blocks back if their segment is being emptied.
                         EmptyingTest.poll(clients.get(client));
                     }
                 }
@@ -197,7 +197,7 @@ class MapHistoryTest {
         }
     }
 
-    /** While requests are made. */
+    /** Lets a server join and leave the map until all requests have ended. */
     private static void comeAndGo(
             TestSpace space, long regionBytes, List<Future<List<Event>>> running, SplittableRandom random) {
         String third = space.startServer(2, regionBytes);
@@ -242,7 +242,7 @@ class MapHistoryTest {
         private final long[] invoked = new long[16];
         private final long[] version = new long[16];
         private final long[] expected = new long[16];
-        /** By key: the version that was seen last, and its value. */
+        /** The version of each key that was seen last; {@code seenValue} has its value. */
         private final long[] seen;
 
         private final long[] seenValue;
@@ -298,7 +298,7 @@ class MapHistoryTest {
             } while (!make(place, keyMemory, object));
         }
 
-        /** @return false where another value in pieces is being stored */
+        /** @return false if the session is still storing another value in pieces */
         private boolean make(int place, MemorySegment keyMemory, MemorySegment object) {
             return switch (kind[place]) {
                 case GET -> session.get(keyMemory, place);
@@ -330,7 +330,7 @@ class MapHistoryTest {
                 }
             } else if (status == KvStatus.LOST && beside == Beside.FAILURES) {
                 if (kind[place] != GET && kind[place] != TOUCH) {
-                    // It may take effect, at any time.
+                    // The request may take effect at any later time.
                     events.add(new Event(key[place], value[place], true, invoked[place], Long.MAX_VALUE));
                 }
             } else {

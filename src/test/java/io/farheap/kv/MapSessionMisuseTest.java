@@ -44,7 +44,7 @@ class MapSessionMisuseTest {
         return MemorySegment.ofArray(TestKeys.bytes(number));
     }
 
-    /** Each request is handed over once, whatever its callback tries. */
+    /** Asserts that a misuse in a callback is refused, and that each request is called back once nevertheless. */
     private void tryInACallback(Runnable misuse) {
         List<Long> handed = new ArrayList<>();
         for (long tag = 0; tag < REQUESTS; tag++) {
@@ -96,7 +96,7 @@ class MapSessionMisuseTest {
         assertEquals(LongStream.rangeClosed(0, REQUESTS).boxed().toList(), handed);
     }
 
-    /** Until it is released, or its thread has ended. */
+    /** Another thread is refused until the session is released. */
     @Test
     void anotherThread() throws Exception {
         CountDownLatch used = new CountDownLatch(1);

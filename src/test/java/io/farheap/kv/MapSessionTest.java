@@ -32,7 +32,7 @@ class MapSessionTest {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Its memory is there as long as it is open: nothing is read or written that is not mapped any more. */
+    /** The session's memory stays mapped as long as the session is open, so no request touches unmapped memory. */
     @Test
     void aSessionThatIsOpenWhenItsMapIsClosedSaysSo() {
         space = new TestSpace(1, 1, 1 << 20, 1000);
@@ -144,7 +144,7 @@ class MapSessionTest {
         }
     }
 
-    /** Sizes that come and go: what is found is what was set last, however little is found. */
+    /** The sizes of objects change all the time: a get finds the value that was set last, or nothing. */
     @Test
     void randomRequestsFindTheLatestOrNothing() {
         space = new TestSpace(2, 2, 512 << 10, 500);
@@ -181,7 +181,7 @@ class MapSessionTest {
         assertTrue(hits > Effort.either(1_500, 5_000), hits + " hits, seed " + seed);
     }
 
-    /** What small objects had becomes blocks for large ones, and the other way round; meanwhile some find no room. */
+    /** Memory of small objects becomes blocks for large ones, and vice versa; meanwhile some objects find no room. */
     @Test
     void aMapThatIsFullOfOneSizeTakesAnother() {
         space = new TestSpace(2, 2, 512 << 10, 4000);

@@ -145,7 +145,7 @@ class PiecesTest {
         assertAllIsFreeOrNamed(0);
     }
 
-    /** Nothing is evicted for what will not fit into an empty map either. */
+    /** A set evicts no object for a value that would not fit into an empty map either. */
     @Test
     void whatTheMapCannotHaveIsRefusedBeforeAnythingIsEvicted() {
         space = new TestSpace(2, 2, 2L * MIB, 1000);
@@ -208,7 +208,7 @@ class PiecesTest {
         assertAllIsFreeOrNamed(0);
     }
 
-    /** The get ends, and what is behind it goes on. */
+    /** The get ends with {@code NO_MEMORY}, and the requests after it continue. */
     @Test
     void aGetThatHasNoMemoryEndsAlone() {
         space = new TestSpace(1, 2, 8L * MIB, 1000);
@@ -241,7 +241,7 @@ class PiecesTest {
         }
     }
 
-    /** Of a batch too, whose other keys are stored. */
+    /** So do sets of a batch, whose other keys are stored. */
     @Test
     void setsThatHaveNoMemoryEndAlone() {
         space = new TestSpace(1, 2, 8L * MIB, 1000);
@@ -276,7 +276,7 @@ class PiecesTest {
         assertAllIsFreeOrNamed(0);
     }
 
-    /** One is stored and one is read at a time; the others wait, and all come in their order. */
+    /** A session stores one value and reads one value at a time; the others wait, and all requests end in order. */
     @Test
     void manyAreUnderWay() {
         space = new TestSpace(2, 2, 16L * MIB, 1000);

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Policies that keep something of their own with each object. */
+/** Policies that keep words of their own with each object. */
 class PolicyExtensionTest {
 
     private static final long REGION_BYTES = 256 << 10;
@@ -54,7 +54,7 @@ class PolicyExtensionTest {
         space = new TestSpace(1, 1, REGION_BYTES, objects, EvictionSettings.of(policy));
     }
 
-    /** A segment has four of them. */
+    /** A value of which a segment has four. */
     private static final byte[] QUARTER = new byte[MapSession.MOST_OBJECT_BYTES - 200];
 
     private int blocks() {
@@ -75,7 +75,7 @@ class PolicyExtensionTest {
             for (int number = 2; number < blocks; number++) {
                 session.get(key(number));
             }
-            // The last access to 0 is the oldest, and so is its insertion; the last but one is 1's.
+            // Object 0 has the oldest last access and the oldest insertion; object 1 the oldest last access but one.
             session.get(key(1));
             session.set(key(blocks), QUARTER);
             assertTrue(session.get(key(1)) == null, "the last access but one is the oldest");
@@ -98,7 +98,7 @@ class PolicyExtensionTest {
         }
     }
 
-    /** What the block has as a get reads it, which is of before that get. */
+    /** @return the policy's words in the block that a get reads, which are those from before that get */
     private static long[] extension(MapSession session, byte[] key) {
         long[] words = new long[4];
         assertTrue(session.get(MemorySegment.ofArray(key), 0));
@@ -116,7 +116,7 @@ class PolicyExtensionTest {
         return words;
     }
 
-    /** Its WRITE was posted for an object whose block is a piece of another one by now. */
+    /** The extension's WRITE was posted for an object whose block is a piece of another object by now. */
     @Test
     void anExtensionThatComesLateDoesNotBreakAPiece() {
         open("lru-k:4", 8);

@@ -16,7 +16,7 @@ class RareSizeTest {
     private static final int SMALL = 40;
     private static final int LARGE = 2000;
     private static final int SETS = 200;
-    /** One in so many is large. */
+    /** One object in this number is large. */
     private static final int RARE = 200;
 
     @Test
@@ -33,7 +33,7 @@ class RareSizeTest {
                     session.set(key(next), value(next, ++next % RARE == 0 ? LARGE : SMALL));
                 }
                 long evicted = session.requests().counts().of(MapSessionCounts.EVICTED);
-                // It may have a request in flight that uses any block that there was.
+                // The silent process may have a request in flight that uses any block, so no segment changes its size.
                 try (SilentProcess silent = new SilentProcess(NAME, addresses[0])) {
                     for (int last = next + SETS; next < last; next++) {
                         session.set(key(next), value(next, LARGE));

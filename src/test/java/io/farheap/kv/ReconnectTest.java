@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Queue pairs that fail while their servers and leases live: sessions connect again and go on. */
+/** If queue pairs fail while their servers and leases live, sessions connect again and continue. */
 @Needs(Need.SOFTVERBS)
 class ReconnectTest {
 
@@ -45,7 +45,7 @@ class ReconnectTest {
         return TestServers.key(number);
     }
 
-    /** Of a session alone, so that it is known what each request finds; none but insertions are lost. */
+    /** The map has one session, so the test knows the object that each request finds. Only insertions may be lost. */
     @ParameterizedTest
     @ValueSource(ints = {6, 9, 25})
     void requestsGoOnThatAreNotUnknown(int operations) {
@@ -57,7 +57,7 @@ class ReconnectTest {
             for (int i = 0; i < KEYS; i++) {
                 session.set(key(-1 - i), new byte[8]);
             }
-            // Then it has free blocks of each size: the services' rings fail, too.
+            // These steps give the session free blocks of each size, because the services' rings will fail, too.
             for (int i = 0; i < REQUESTS; i++) {
                 step(session, expected, random, "step " + i + " before, seed " + seed);
             }
@@ -76,7 +76,8 @@ class ReconnectTest {
     }
 
     /**
-     * An insertion may be lost, as an empty slot says nothing; alone in its map, its session has then stored nothing.
+     * Sets a value again if an insertion is lost: an empty slot does not show whether the insertion was executed. Since
+     * no other session uses the map, a lost insertion has stored nothing.
      */
     private static void set(MapSession session, byte[] key, byte[] value, boolean there) {
         for (int lost = 0; ; lost++) {
@@ -92,7 +93,7 @@ class ReconnectTest {
         }
     }
 
-    /** While the services' rings fail for long, the session has no block to be had from a server, and evicts. */
+    /** The session evicts if it can get no block from a server, because the services' rings fail for long. */
     private static long evicted(MapSession session) {
         return session.requests().counts().of(MapSessionCounts.EVICTED)
                 + session.requests().counts().of(MapSessionCounts.CROWDED_OUT);
@@ -162,7 +163,7 @@ class ReconnectTest {
             new SplittableRandom(1).nextBytes(large);
             int missing = 0;
             for (int round = 0; round < 10; round++) {
-                // Behind two rounds, of which it has free blocks.
+                // In the first two rounds nothing fails, so that the session has free blocks afterwards.
                 Softverbs.set("qp_error_after=" + (round < 2 ? 0 : 50));
                 List<byte[]> keys = new ArrayList<>();
                 List<byte[]> values = new ArrayList<>();
@@ -187,12 +188,12 @@ class ReconnectTest {
                 missing += one == null ? 1 : 0;
                 assertTrue(one == null || Arrays.equals(large, one), "round " + round);
             }
-            // Where the services' rings fail too long, sessions evict, and who has changed a slot since is not known.
+            // If the services' rings fail too long, the session evicts, and cannot know which session changed a slot.
             long evicted = evicted(session);
             assertTrue(missing <= evicted, missing + " missing of " + evicted + " evicted");
             assertTrue(session.requests().connections().begun() > 0, "nothing has failed");
             Softverbs.set("qp_error_after=0");
-            // A block of which it is not known is the session's, and may be live.
+            // A block whose outcome is unknown belongs to the session, but may be live.
             MapAudit audit = space.map.audit();
             assertTrue(audit.sound() || !session.requests().allocator().knowsAll(), audit::toString);
         }
@@ -215,7 +216,7 @@ class ReconnectTest {
         }
     }
 
-    /** The control plane goes on, so connections are made, and fail again while the link is down. */
+    /** The control plane still works, so the session makes connections, which fail again while the link is down. */
     @Test
     void aLinkThatIsDownForLongerThanAQueuePairTries() {
         try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000);
@@ -242,7 +243,7 @@ class ReconnectTest {
         }
     }
 
-    /** A connection that fails whenever it is made is tried as seldom as if it were the only one. */
+    /** A connection that fails each time it is made is tried as seldom as if it were the only one. */
     @Test
     void progressAtOneServerSaysNothingOfAnother() {
         try (TestSpace space = new TestSpace(2, 1, 1 << 20, 1000);
@@ -257,7 +258,7 @@ class ReconnectTest {
             byte[] key = far.getFirst();
             RequestColumns operations = session.requests().operations();
             int bytes = 0;
-            // A size of which it has blocks there.
+            // Looks for a size of which the session has blocks on the other server.
             do {
                 bytes += 200;
                 session.set(key, new byte[bytes]);
@@ -286,7 +287,7 @@ class ReconnectTest {
         }
     }
 
-    /** They take no block of the other server, and evict nothing there. */
+    /** Such sets take no block of the other server, and evict no object there. */
     @Test
     void setsThatCannotReachTheirBucketsCostTheOtherServerNothing() {
         try (TestSpace space = new TestSpace(2, 2, 1 << 20, 1000);
@@ -302,7 +303,7 @@ class ReconnectTest {
                 session.set(key, new byte[2000]);
             }
             space.stop(1);
-            // Blocks of some are there.
+            // Some of these objects have their blocks on the stopped server.
             living.removeIf(key -> !has(session, key));
             assertTrue(living.size() > 100, living.size() + " of the living half");
             long evicted = session.requests().counts().of(MapSessionCounts.EVICTED);
@@ -331,7 +332,7 @@ class ReconnectTest {
         }
     }
 
-    /** Not where a slot of its bucket that may have its key names a block there. */
+    /** @return false if the set fails, for example since a slot that may have its key names a block on a lost server */
     private static boolean setIfItCan(MapSession session, byte[] key) {
         try {
             session.set(key, new byte[2000]);

@@ -11,11 +11,11 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Segments that a session has got and has not begun yet. */
+/** Segments that a session has received and has not begun to use yet. */
 class SegmentsAheadTest {
 
     private static final long REGION_BYTES = 64 << 20;
-    /** Four to a segment: they are used up before others come. */
+    /** A segment has four blocks for such values, so segments are used up before others come. */
     private static final int VALUE_BYTES = 15_000;
 
     private static final int KEYS = 1000;
@@ -34,7 +34,7 @@ class SegmentsAheadTest {
             }
             MapAudit audit = space.map.audit();
             assertTrue(audit.quiet() && audit.sound(), audit::toString);
-            // Nobody has given one back, so what is in a pool was taken from the session.
+            // No session has given a block back, so a block in a pool would have been taken from this session.
             assertEquals(0, audit.lost() + audit.pooled(), audit::toString);
             session.requests().giveAllBack();
             Audit.of(space, List.of(session));

@@ -13,7 +13,7 @@ import io.farheap.kv.space.MapSessionCounts;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
-/** Numbers of a slot that have come to the end of their bits. */
+/** Numbers of a slot that have reached the limit of their bits. */
 class SlotLimitsTest {
 
     private static final byte[] KEY = {1, 2, 3};
@@ -31,7 +31,7 @@ class SlotLimitsTest {
         }
     }
 
-    /** The fetch-and-add that counts is of 8 bytes, and the expiry is the upper half of them. */
+    /** The fetch-and-add that counts accesses is of 8 bytes, whose upper half is the expiry. */
     @Test
     void aFrequencyAtItsEndDoesNotCarryIntoTheExpiry() {
         try (OneBucket bucket = new OneBucket(EvictionSettings.of("lfu"));
@@ -50,7 +50,7 @@ class SlotLimitsTest {
         }
     }
 
-    /** The object was used last, so that only what is over, or taken for it, goes before the others. */
+    /** The object was used last, so it is evicted before the others only if it is taken for expired. */
     @Test
     void whatLivesLongerThanASlotCanSayIsNotTakenForOver() {
         try (OneBucket bucket = new OneBucket(EvictionSettings.of("lru"));

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A slot whose session died between its compare-and-swap and the WRITE of its metadata has the hash of the object that
- * was there before, for good: no request of that key's takes one object for the other, or goes on for ever.
+ * A slot whose session died between its compare-and-swap and the WRITE of its metadata keeps the hash of its former
+ * object for good. No request for the former object's key takes one object for the other, or continues forever.
  */
 class StaleHashTest {
 
@@ -66,7 +66,7 @@ class StaleHashTest {
             boolean stores = request == Request.ADD || request == Request.SET;
             assertArrayEquals(stores ? stored : null, found);
             if (request != Request.SET) {
-                // A set may take it for its own slot, which evicts what is there.
+                // A set may take the slot for its key's, which evicts the object that is there.
                 assertArrayEquals(value, session.get(there));
             }
         }

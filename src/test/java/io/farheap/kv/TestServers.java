@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** Memory servers in this process for maps that get and give back memory, and objects that say their key. */
+/** Memory servers in this process for maps that take and give back memory, and objects whose values show their keys. */
 public final class TestServers implements AutoCloseable {
 
     static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
@@ -24,12 +24,12 @@ public final class TestServers implements AutoCloseable {
     private final List<MemoryServer> servers = new ArrayList<>();
     private final List<ControlServer> controls = new ArrayList<>();
 
-    /** @param name of maps */
+    /** @param name the name of the maps */
     TestServers(String name) {
         this.name = name;
     }
 
-    /** @return its address */
+    /** @return the address of the new server */
     String start(int regions, long regionBytes, long leaseNanos) {
         MemoryServer server = MemoryServer.open(new ServerOptions(
                 regions * regionBytes, regionBytes, leaseNanos, TestDevice.server(), name + servers.size()));
@@ -45,7 +45,7 @@ public final class TestServers implements AutoCloseable {
         return controls.stream().map(ControlServer::address).toArray(String[]::new);
     }
 
-    /** A server goes without a word. */
+    /** Ends a server, which does not notify its clients. */
     void stop(int server) {
         controls.remove(server).close();
         servers.remove(server).close();
@@ -75,7 +75,7 @@ public final class TestServers implements AutoCloseable {
         return ByteBuffer.allocate(4).putInt(number).array();
     }
 
-    /** Says its key in each word. */
+    /** @return a value that has the number of its key in every four bytes */
     static byte[] value(int number, int bytes) {
         ByteBuffer value = ByteBuffer.allocate(bytes);
         while (value.remaining() >= 4) {
@@ -90,7 +90,7 @@ public final class TestServers implements AutoCloseable {
         }
     }
 
-    /** How many of some keys are there, each with its own value. */
+    /** @return how many keys of a range are found, each of which must have its own value */
     static int found(MapSession session, int from, int to) {
         int found = 0;
         for (int i = from; i < to; i++) {

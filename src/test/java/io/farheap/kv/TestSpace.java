@@ -82,7 +82,11 @@ public final class TestSpace implements AutoCloseable {
                 new MapKeeper(mapServers, spaces, space, new SynchronizedMapClock(System::nanoTime)));
     }
 
-    /** One more, that the map does not lie on. @return its address */
+    /**
+     * Starts one more server, of which the map has no regions yet.
+     *
+     * @return the server's address
+     */
     String startServer(int serverRegions, long regionBytes) {
         MemoryServer server = MemoryServer.open(new ServerOptions(
                 serverRegions * regionBytes, regionBytes, LEASE_NANOS, TestDevice.server(), "kv" + servers.size()));
@@ -91,7 +95,7 @@ public final class TestSpace implements AutoCloseable {
         return controls.getLast().address();
     }
 
-    /** A server ends without a word to its clients. */
+    /** Ends a server, which does not notify its clients. */
     void stop(int server) {
         controls.get(server).close();
         servers.get(server).close();
@@ -104,7 +108,7 @@ public final class TestSpace implements AutoCloseable {
         servers.forEach(MemoryServer::close);
     }
 
-    /** A tick for each look; the milliseconds are what a test says. */
+    /** A clock that advances by one tick at each look; a test sets its milliseconds. */
     static final class TestClock implements MapClock {
 
         private final AtomicLong ticks = new AtomicLong();

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 /** A key that an insertion has left in two slots, with an older value in the higher one, in a map that is full. */
 class TwoSlotsTest {
 
-    /** Its blocks are the largest, so there are twelve. */
+    /** A value of this length takes a block of the largest size, of which the map has twelve. */
     private static final int VALUE_BYTES = 16_000;
 
     private static final int HIGHER_SLOT = 9;
@@ -53,7 +53,7 @@ class TwoSlotsTest {
             first.set(key(0), value(1));
             long newer = bucket.word(0);
             assertNotEquals(older, newer);
-            // It was read last.
+            // The older value was read last.
             MemorySegment copy = MemorySegment.ofArray(slot);
             copy.set(JAVA_LONG_UNALIGNED, Slot.ACCESSED, copy.get(JAVA_LONG_UNALIGNED, Slot.ACCESSED) + 1000);
             bucket.write(HIGHER_SLOT, slot);
@@ -69,8 +69,8 @@ class TwoSlotsTest {
     }
 
     /**
-     * A set takes a slot for its key's by the hash, which is that of the object before the one that is there; so it is
-     * an insertion, and another one of that key has come to a higher slot meanwhile.
+     * A set takes a slot for its key's by the hash, which is still the hash of the slot's former object. So the set is
+     * an insertion, and another insertion of the same key has filled a higher slot meanwhile.
      */
     @Test
     void aSetThatTookAnothersSlotForItsOwnTakesOutTheHigherOne() {
@@ -80,10 +80,10 @@ class TwoSlotsTest {
         try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
                 MapSession first = bucket.space.map.openSession();
                 MapSession second = bucket.space.map.openSession()) {
-            // It has blocks from now on.
+            // Afterwards the session has free blocks.
             second.set(mine, new byte[] {0});
             second.delete(mine);
-            // A device may execute its READ of the bucket after the higher slot is there.
+            // The test tries again if the device executes the set's READ of the bucket after the higher slot is there.
             for (int tries = 0; second.requests().counts().of(MapSessionCounts.CROWDED_OUT) == 0; tries++) {
                 assertTrue(tries < 1000);
                 first.delete(mine);
@@ -92,7 +92,7 @@ class TwoSlotsTest {
                 byte[] older = bucket.slot();
                 bucket.write(0, new byte[Slot.BYTES]);
                 first.set(other, new byte[] {2});
-                // As if its session had not written the metadata yet.
+                // The slot looks as if its session had not written the metadata yet.
                 byte[] stale = bucket.slot();
                 System.arraycopy(older, Slot.HASH, stale, Slot.HASH, Long.BYTES);
                 bucket.write(0, stale);
@@ -108,7 +108,7 @@ class TwoSlotsTest {
         }
     }
 
-    /** The second takes out what is left of the two slots while the first is between them. */
+    /** The second delete clears the slot that is left while the first delete is between the two slots. */
     @Test
     void ofTwoDeletesOneHasTakenItOut() {
         try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
@@ -147,7 +147,7 @@ class TwoSlotsTest {
         }
     }
 
-    /** Who takes a server out of the map evicts what a slot names. */
+    /** A drain evicts the object that a given slot names. Evicting the lower slot would bring the older value back. */
     @Test
     void aSlotBelowOneOfItsKeyIsNotEvicted() {
         try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);

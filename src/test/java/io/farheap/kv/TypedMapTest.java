@@ -120,7 +120,7 @@ class TypedMapTest {
         Thread caller = Thread.currentThread();
         CompletableFuture<Void> inAction;
         do {
-            // Where the future is complete already, it is the caller's thread that acts.
+            // If the future is complete already, the caller's thread runs the action.
             inAction = futures.get(new byte[] {1}).thenAccept(found -> {
                 if (Thread.currentThread() != caller) {
                     futures.close();
@@ -139,7 +139,7 @@ class TypedMapTest {
                         .getCause());
     }
 
-    /** Of requests that each begin the next, the one that comes after the close fails. */
+    /** If each request begins the next one, the request that comes after the close fails. */
     @Test
     void whoAsksAgainAndAgainDoesNotKeepASessionFromClosing() throws Exception {
         FutureMapSession futures = space.map.openFutureSession();
@@ -167,7 +167,7 @@ class TypedMapTest {
         futures.close();
     }
 
-    /** As one of futures refuses to wait for itself. */
+    /** The map's close would wait for the action that calls it, so it is refused, like that of a session of futures. */
     @Test
     void anActionOfAFutureClosesNoMapThatAnotherThreadCloses() throws Exception {
         FutureMapSession futures = space.map.openFutureSession();
@@ -176,7 +176,7 @@ class TypedMapTest {
         Thread caller = Thread.currentThread();
         CompletableFuture<Boolean> closes;
         do {
-            // Where the future is complete already, it is the caller's thread that acts.
+            // If the future is complete already, the caller's thread runs the action.
             closes = futures.set(new byte[] {1}, new byte[] {2}, 0).handle((stored, failure) -> {
                 if (Thread.currentThread() == caller) {
                     return false;
@@ -266,7 +266,7 @@ class TypedMapTest {
             go.countDown();
             assertSame(
                     failure, assertThrows(ExecutionException.class, loader::get).getCause());
-            // The waiter may still have waited for the map, and then have loaded itself.
+            // The second thread may have waited for the map and not for the loader, and then called its own loader.
             try {
                 assertEquals("nobody asks this one", waiting.get());
                 assertTrue(map.delete("key"));

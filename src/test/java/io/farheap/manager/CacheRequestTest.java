@@ -16,7 +16,7 @@ class CacheRequestTest {
         assertEquals(Long.MAX_VALUE - 1, CacheRequest.millis(Duration.ofMillis(Long.MAX_VALUE - 1)));
     }
 
-    /** It would be for ever, as a number of ms. */
+    /** As a number of ms it would be 0, which means for ever. */
     @Test
     void lessThanAMillisecondIsRefused() {
         for (Duration little : new Duration[] {Duration.ofNanos(999_999), Duration.ZERO, Duration.ofSeconds(-1)}) {

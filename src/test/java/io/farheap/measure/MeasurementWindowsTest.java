@@ -52,8 +52,8 @@ class MeasurementWindowsTest {
             for (int i = 0; i < 50; i++) {
                 some.add(1_000 * (1 + 0.2 * random.nextDouble()), 0, 1e6);
             }
-            // The interval has the true median in 95 of 100; its half is not always where the median is nearer to one
-            // end.
+            // The interval contains the true median in 95 of 100 trials. The bound is its whole width and not half of
+            // it, because the sample's median may be nearer to one end.
             if (Math.abs(some.medians().readLatencyNanos() - 1_100) <= 1_100 * 2 * some.uncertainty()) {
                 right++;
             }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a machine and its control groups leave, from the files that the kernel shows. */
+/** The memory that a machine and its control groups leave to this process, read from the kernel's files. */
 class AvailableMemoryTest {
 
     private static final long MIB = 1 << 20;
@@ -100,7 +100,7 @@ class AvailableMemoryTest {
         assertEquals((256 - 50 + 20) * MIB, bytes());
     }
 
-    /** A container of version 1 sees its group's path on the host, and only its own group's files. */
+    /** With cgroup version 1, a container sees the path of its group on the host, but only the files of its group. */
     @Test
     void aContainersMountIsItsGroup() throws IOException {
         write("proc/self/mountinfo", V1.formatted("/docker/abc"));
@@ -133,13 +133,13 @@ class AvailableMemoryTest {
                 message);
     }
 
-    /** Populating it would have the kernel kill this process. */
+    /** If the allocation were not refused, the kernel would kill this process while it populates the memory. */
     @Test
     void whatAProcessAllocatesIsRefusedAboveItsLimit() throws IOException {
         write("proc/self/mountinfo", V2.formatted("/"));
         write("proc/self/cgroup", "0::/box\n");
         two("/box", Long.toString(3 * MIB), 0, 0);
-        // No whole number of huge pages.
+        // 5 MiB is not a whole number of huge pages, so the memory would be of ordinary pages.
         String message = assertThrows(
                         IllegalArgumentException.class, () -> SharedMemory.allocate("buffer", 5 * MIB, root))
                 .getMessage();
@@ -152,7 +152,7 @@ class AvailableMemoryTest {
         SharedMemory.allocate("buffer", MIB - 4096, root).close();
     }
 
-    /** The kernel gives it up before it finds a group at its limit. */
+    /** The kernel reclaims active file pages and slabs, too, before it treats a group as being at its limit. */
     @Test
     void whatAProcessAllocatesTakesThePlaceOfCachesThatAreInUse() throws IOException {
         write("proc/self/mountinfo", V2.formatted("/"));
@@ -196,7 +196,7 @@ class AvailableMemoryTest {
                 """.formatted(pages, free, promised, hugePageBytes >> 10, pages * hugePageBytes >> 10));
     }
 
-    /** Else no headroom would ever be free on a machine that reserves most of its memory. */
+    /** Otherwise a machine that reserves most of its memory would never have its headroom free. */
     @Test
     void whatIsReservedAsHugePagesIsNoPartOfTheMachine() throws IOException {
         reserves(2 * MIB, 7168, 0, 0);
@@ -219,7 +219,7 @@ class AvailableMemoryTest {
         assertTrue(!MemoryInfo.of(root).isOfHugePages(6 * MIB), "a kernel without huge pages");
     }
 
-    /** As in a container that may have none of the machine's. */
+    /** The case of a container that may not use the machine's reserved huge pages. */
     @Test
     void hugePagesThatTheKernelRefusesAreNoReasonToTakeMoreOthersThanThereAre() throws IOException {
         long bytes = 1L << 40;

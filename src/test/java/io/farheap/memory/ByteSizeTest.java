@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A size in a message has a unit, and its exact value can be read from it. */
+/** The text of a size has a unit and shows the exact value. */
 class ByteSizeTest {
 
     @ParameterizedTest

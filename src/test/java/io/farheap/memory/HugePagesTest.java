@@ -30,7 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A machine that has reserved huge pages: as many as a test says, so the machine is the test's alone. By command:
+ * Memory on a machine that reserves huge pages. Each test sets how many the kernel reserves, so no other process may
+ * use the machine: the tests run in a guest. The command is:
  *
  * <pre>./farheap guest --topology one src/test/guest/suite memory.HugePagesTest</pre>
  */
@@ -54,13 +55,13 @@ class HugePagesTest {
         Files.writeString(RESERVED, before);
     }
 
-    /** @return how many there are; fewer if memory is in too small pieces */
+    /** @return how many pages the kernel has reserved; fewer than asked for if memory is fragmented */
     private static long reserve(long pages) throws IOException {
         Files.writeString(RESERVED, Long.toString(pages));
         return Long.parseLong(Files.readString(RESERVED).trim());
     }
 
-    /** Not of /proc/meminfo, which a test may have put another file over. */
+    /** Reads sysfs, because {@link #aServerStartsOnWhatIsReserved} mounts another file over /proc/meminfo. */
     private static long free() throws IOException {
         return Long.parseLong(Files.readString(FREE).trim());
     }
@@ -115,7 +116,7 @@ class HugePagesTest {
         assertEquals(2, free());
     }
 
-    /** Opens a server, which tells how many huge pages it leaves. */
+    /** A process that opens a server and prints how many huge pages are still free then. */
     static final class Opened {
         private Opened() {}
 
@@ -126,7 +127,7 @@ class HugePagesTest {
         }
     }
 
-    /** A machine that has less left in ordinary pages than a server is to have, all of which is reserved for it. */
+    /** A server starts if enough huge pages are reserved, although the ordinary pages are too few for its memory. */
     @Test
     void aServerStartsOnWhatIsReserved(@TempDir Path scratch) throws Exception {
         assertEquals(REGIONS + 1, reserve(REGIONS + 1));
@@ -148,7 +149,10 @@ class HugePagesTest {
         assertEquals(0, result.status, result.output);
     }
 
-    /** What is withdrawn is to serve others. */
+    /**
+     * A server with headroom takes ordinary pages although huge pages are free: other processes must be able to use the
+     * memory that it withdraws.
+     */
     @Test
     void headroomIsKeptInOrdinaryPages() throws IOException {
         assertEquals(4, reserve(4));
@@ -164,7 +168,10 @@ class HugePagesTest {
         }
     }
 
-    /** Takes memory under a limit of 0 huge pages, and uses it: where there are none the first access would end it. */
+    /**
+     * A process that allocates memory under a limit of 0 huge pages and writes to it. If the memory were mapped with
+     * huge pages, the first access would end the process.
+     */
     static final class Limited {
         private Limited() {}
 
@@ -180,7 +187,7 @@ class HugePagesTest {
         }
     }
 
-    /** As a pod that asks for no huge pages, on a node that has some (kubernetes/kubernetes#71233). */
+    /** The case of a pod that requests no huge pages, on a node that has some (kubernetes/kubernetes#71233). */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aLimitOfNoneIsFoundBeforeTheyAreUsed(boolean olderKernel, @TempDir Path mounted) throws Exception {
@@ -205,7 +212,7 @@ class HugePagesTest {
 
     private record Result(int status, String output) {}
 
-    /** @param script of a shell with mounts of its own: it has the path, and what is to be started, as arguments */
+    /** @param script a shell script, run with mounts of its own; its arguments are the path and the command to start */
     private static Result run(String script, Path path, Class<?> main, String argument)
             throws IOException, InterruptedException {
         Process process = new ProcessBuilder(

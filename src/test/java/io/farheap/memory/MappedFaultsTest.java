@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 class MappedFaultsTest {
 
     private static final int BYTES = 512;
-    /** After so many calls a method is compiled, by the optimising compiler where there is one. */
+    /** After this number of calls a method is compiled, by the optimising compiler if the JVM has one. */
     private static final int CALLS = 50_000;
 
     private static boolean copies(MemorySegment from, MemorySegment to) {

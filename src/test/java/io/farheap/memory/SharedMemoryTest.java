@@ -99,7 +99,10 @@ class SharedMemoryTest {
         }
     }
 
-    /** As a limit on huge pages would: what the kernel maps it need not have. */
+    /**
+     * Without MADV_POPULATE_WRITE the memory is taken with fallocate, since a mapping alone does not prove that the
+     * kernel has its pages, for example under a limit on huge pages. If fallocate fails, nothing is left behind.
+     */
     @Test
     void olderKernelsProveTheirPages() throws Exception {
         RefusedCalls.during(List.of(RefusedCalls.NO_POPULATE), () -> {

@@ -44,7 +44,7 @@ class DirectFileTest {
         assertEquals(7, Files.readAllBytes(path)[2 * BYTES - 1]);
     }
 
-    /** As a call is that a signal or a want of memory ends. */
+    /** For example, a call that a signal or a shortage of memory has ended must be repeated. */
     @Test
     void whatEndsWithOneErrorIsCalledAgain() {
         Deque<Integer> results = new ArrayDeque<>(List.of(-Errno.EINTR, -Errno.EINTR, -Errno.EIO, 0));

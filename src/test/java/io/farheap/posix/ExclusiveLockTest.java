@@ -25,7 +25,7 @@ class ExclusiveLockTest {
         return Objects.requireNonNull(ExclusiveLock.tryTake(file), "nobody has it");
     }
 
-    /** Whatever this process does with other descriptors of the file. */
+    /** The lock is kept whatever this process does with other descriptors of the file. */
     @Test
     void oneOwnerHasIt() throws Exception {
         Path file = directory.resolve("lock");

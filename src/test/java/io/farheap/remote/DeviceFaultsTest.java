@@ -79,7 +79,7 @@ class DeviceFaultsTest {
         return tags.await(queue, before + 1).getLast().outcome();
     }
 
-    /** Of what was read, those that are not as they were written. */
+    /** The number of bytes that were read and differ from the written ones. */
     private int wrongBytes() {
         int wrong = 0;
         MemorySegment read = buffer.segment().asSlice(LENGTH);
@@ -106,7 +106,7 @@ class DeviceFaultsTest {
         long start = System.nanoTime();
         assertReads(BROKEN, 0);
         assertTrue(System.nanoTime() - start >= 20_000_000);
-        // A request that it owes does not hold up the other's.
+        // A pending request of the slow server does not hold up one of the other server.
         assertEquals(PostResult.OK, queue.read(regions.get(BROKEN), 0, buffer, LENGTH, LENGTH, 70));
         assertEquals(PostResult.OK, queue.write(regions.get(WELL), 0, buffer, 0, LENGTH, 71));
         tags.await(queue, 5);
@@ -152,7 +152,7 @@ class DeviceFaultsTest {
         assertServes(WELL);
     }
 
-    /** Its control plane is as it was: the lease holds, and a new connection can be made when the cable is mended. */
+    /** The control plane still works: the lease is kept, and a new connection can be made when the cable is back. */
     @Test
     void oneIsCutOffAndComesBack() {
         assertServes(BROKEN);
@@ -179,7 +179,7 @@ class DeviceFaultsTest {
     }
 
     /**
-     * The data path goes on while the control plane is silent; what was asked meanwhile is answered when it is back.
+     * The data path works while the control plane is silent; calls made meanwhile are answered when it is back.
      */
     @Test
     void theControlPlaneOfOneIsCutOff() throws Exception {

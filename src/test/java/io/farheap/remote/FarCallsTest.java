@@ -16,14 +16,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** An application that brings an operation of its own: it follows a chain of pointers where it lies, in one call. */
+/** An application with an operation of its own, which follows a chain of pointers at the server in one call. */
 class FarCallsTest {
 
     private static final int FOLLOW = 16;
     private static final int NODES = 512;
 
     /**
-     * Arguments: region, offset of the first node, steps. A node is the offset of the next. The reply is where it ends.
+     * Arguments: region, offset of the first node, steps. A node is the offset of the next. The reply is the last
+     * node's offset.
      */
     private static final class Follow implements RpcHandler {
 

@@ -15,8 +15,8 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /**
- * An application of the seam alone: threads share a counter and a linked list in the memory of several servers, without
- * locks.
+ * An application that uses remote memory alone: threads share a counter and a linked list in the memory of several
+ * servers, without locks.
  */
 class FarStructuresTest {
 
@@ -25,8 +25,8 @@ class FarStructuresTest {
     private static final int NODES = Effort.count(200);
 
     /**
-     * Words of the first region: how many nodes there are, and where the list begins. Nodes follow, of a value and the
-     * next node's address.
+     * Words of the first region: the number of nodes, and the first node's address. Nodes follow, each with a value and
+     * the next node's address.
      */
     private static final long COUNT = 0;
 
@@ -79,7 +79,7 @@ class FarStructuresTest {
             await(queue.write(regions.get(server), offset, page, 0, words.length * Long.BYTES, 0));
         }
 
-        /** Puts a node at the head of the list, in memory that the counter gives it alone. */
+        /** Puts a node at the head of the list; the counter's value makes its memory this node's alone. */
         void push(long value) {
             long number = add(COUNT, 1);
             int server = (int) (number % SERVERS);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What happens while a queue that is being opened waits for a server that it connects to. */
+/** Servers are attached, or the memory is closed, while the opening of a queue waits for a server. */
 class OpeningQueueTest {
 
     private final CountDownLatch connecting = new CountDownLatch(1);
@@ -71,7 +71,7 @@ class OpeningQueueTest {
         }
     }
 
-    /** The connection is the closer's to end: whoever opens the queue does not touch it any more. */
+    /** The closing thread ends the connection: the thread that opens the queue no longer touches it. */
     @Test
     void itIsRefusedWhereItsMemoryIsClosedMeanwhile() throws Exception {
         Thread closing = Thread.ofPlatform().daemon().start(memory::close);

@@ -49,7 +49,7 @@ final class RandomOperations {
         }
     }
 
-    /** @return what went wrong */
+    /** @return the differences from the model; empty if there is none */
     List<String> run(int operations) {
         for (int i = 0; i < operations && problems.isEmpty(); i++) {
             if (random.nextInt(16) == 0) {

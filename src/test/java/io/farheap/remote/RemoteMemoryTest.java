@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What threads do to one process's memory at a time, while queues are used. */
+/** Several threads change the memory of one process at the same time, while queues are used. */
 class RemoteMemoryTest {
 
     private static final int ROUNDS = Effort.count(2_000);
@@ -72,7 +72,7 @@ class RemoteMemoryTest {
         assertEquals(1, buffer.segment().get(JAVA_LONG, 24));
     }
 
-    /** What has ended there is still to be handed over, though its connection is gone. */
+    /** The tag of an ended operation must still be returned although its connection is closed. */
     @Test
     void buffersAreClosedWhileAQueueHasNotBeenPolledSinceItsServerWasDetached() {
         RemoteServer server = memory.attach(servers.address(0));
@@ -89,7 +89,7 @@ class RemoteMemoryTest {
         }
     }
 
-    /** Whoever closes a buffer asks all queues whether they use it, and so waits for a handler that is running. */
+    /** A thread that closes a buffer asks each queue whether it uses the buffer, and so waits for a running handler. */
     @Test
     void aHandlerRegistersMemoryWhileAnotherThreadClosesSome() throws Exception {
         RemoteRegion region =
@@ -121,7 +121,7 @@ class RemoteMemoryTest {
         assertNull(failure.get());
     }
 
-    /** What one thread frees with its queue, another looks at for its buffer. */
+    /** One thread frees the operations of its queue while another looks at them before it closes a buffer. */
     @Test
     void aQueueIsClosedWhileAnotherThreadClosesBuffers() throws Exception {
         RemoteRegion region =
@@ -131,7 +131,7 @@ class RemoteMemoryTest {
             try (RegisteredBuffer buffer = memory.register(64)) {
                 for (int i = 0; i < QUEUES && failure.get() == null; i++) {
                     try (RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT)) {
-                        // Their tags do not come back: the connection has them as it is closed.
+                        // Their tags are not returned: the connection still has them when it is closed.
                         for (int read = 0; read < 8; read++) {
                             queue.read(region, 0, buffer, 8 * read, 8, read);
                         }
@@ -152,7 +152,7 @@ class RemoteMemoryTest {
         assertNull(failure.get());
     }
 
-    /** Its queue is still being freed: what another thread changes of it is to end first. */
+    /** The queue's close waits for a change of its links by another thread, and the memory's close for both. */
     @Test
     void theMemoryIsClosedWhileAnotherThreadFreesAQueue() throws Exception {
         RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT);
@@ -175,7 +175,7 @@ class RemoteMemoryTest {
         second.succeeds();
     }
 
-    /** Each time at another moment of what the other thread makes or frees. */
+    /** Each round closes the memory at another moment of the other thread's operation. */
     @ParameterizedTest
     @ValueSource(strings = {"openQueue", "closeQueue", "closeBuffer", "attach", "detach"})
     void theMemoryIsClosedWhileAnotherThreadUsesIt(String what) throws Exception {
@@ -226,7 +226,7 @@ class RemoteMemoryTest {
         void run() throws Exception;
     }
 
-    /** On a thread of its own. */
+    /** An action on a thread of its own. */
     private static final class Attempt {
 
         private final AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -242,7 +242,7 @@ class RemoteMemoryTest {
             });
         }
 
-        /** Until it waits for a lock, or has ended. */
+        /** Returns when the thread waits for a lock, or has ended. */
         void awaitLocking() throws InterruptedException {
             while (thread.isAlive() && !(LockSupport.getBlocker(thread) instanceof AbstractOwnableSynchronizer)) {
                 Thread.sleep(1);

@@ -98,7 +98,7 @@ class RemoteQueueTest {
         assertEquals(new VerbCounts(1, 1, 2, 1, 8, 8, 5), queue.posted());
     }
 
-    /** What a handler tries, beside taking its tag, leaves each tag to come once. */
+    /** Each tag is returned once, whatever else the handler tries when it takes its tag. */
     private void tagsComeOnceThough(Runnable tried) {
         for (long tag = 0; tag < 8; tag++) {
             ok(queue.read(regions.get((int) tag % 2), 0, buffer, 8 * tag, 8, tag));
@@ -124,7 +124,7 @@ class RemoteQueueTest {
         tags.await(queue, 1);
     }
 
-    /** Either would take the completions that the poll is in the midst of. */
+    /** Either would take the completions that the poll is just handling. */
     @Test
     void aHandlerThatDisconnectsOrReconnectsIsRefusedAndAllTagsComeBackOnce() {
         tagsComeOnceThough(() -> {
@@ -172,7 +172,7 @@ class RemoteQueueTest {
         writeBehindReads(500);
     }
 
-    /** One that executes in order does so whether a WRITE is fenced or not. */
+    /** A device that executes in order would not show a missing fence, so this one executes in weak order. */
     @Test
     @Needs(Need.SOFTVERBS)
     void aWriteDoesNotOvertakeOnADeviceThatLetsIt() {
@@ -300,7 +300,7 @@ class RemoteQueueTest {
         assertEquals(0, queue.inFlight());
     }
 
-    /** However many there have been, those that are there now are held. */
+    /** The queue holds only its current connections, however many it has had. */
     @Test
     void connectionsThatWereReplacedAreForgotten() {
         for (int round = 0; round < 40; round++) {
@@ -319,7 +319,7 @@ class RemoteQueueTest {
         assertEquals(0, queue.inFlight());
     }
 
-    /** Its number may be another's by then. */
+    /** The server's number may belong to another server by then. */
     @Test
     void whatWasMadeToAServerThatHasBeenLeftIsNotUsed() {
         RemoteServer left = attached.get(0);
@@ -409,7 +409,7 @@ class RemoteQueueTest {
         }
     }
 
-    /** Its flush is no operation's: one that is alone on the queue does not take the completion away with it. */
+    /** The drain's flush has a completion of its own, which a blocking operation of the owner must not swallow. */
     @Test
     @Needs(Need.SOFTVERBS)
     void aDrainEndsWhileTheOwnerExecutesAndDoesNotPoll() {
@@ -471,7 +471,7 @@ class RemoteQueueTest {
 
     @Test
     void buffersAndRegionsInUseAreNotClosed() {
-        // It has not ended: it waits to be posted.
+        // The READ waits in the list to be posted, so it has not ended.
         queue.beginList();
         ok(queue.read(regions.get(0), 0, buffer, 0, 8, 1));
         assertThrows(IllegalStateException.class, () -> onAnotherThread(buffer::close));
@@ -487,7 +487,7 @@ class RemoteQueueTest {
         assertEquals(PostResult.INVALID, queue.read(regions.get(1), 0, buffer, 0, 8, 3));
     }
 
-    /** The owner's thread may be busy elsewhere for long. */
+    /** The owner's thread may not poll for long, so a release takes ended operations into account itself. */
     @Test
     void whatHasEndedAndIsNotPolledHoldsUpNoRelease() {
         ok(queue.write(regions.get(0), 0, buffer, 0, 8, 1));
@@ -496,7 +496,7 @@ class RemoteQueueTest {
         releaseOnAnotherThread(regions.get(0));
         assertEquals(free + 1, servers.freeRegions(0));
         assertEquals(2, queue.inFlight());
-        // The buffer's bytes are to be looked at when the tags come back.
+        // The owner reads the buffer's bytes when the tags are returned.
         assertThrows(IllegalStateException.class, () -> onAnotherThread(buffer::close));
         ok(queue.read(regions.get(1), 0, buffer, 16, 8, 3));
         tags.await(queue, 3);
@@ -515,7 +515,7 @@ class RemoteQueueTest {
         }
     }
 
-    /** What has failed may still take effect, until its server's end is fenced. */
+    /** A failed operation may still take effect until the server's end of its connection is fenced. */
     @Test
     void whatHasFailedAndIsNotPolledHoldsUpARelease() {
         RemoteRegion given = memory.allocate(attached.get(0), 1).getFirst();
@@ -530,7 +530,7 @@ class RemoteQueueTest {
         memory.release(regions.get(0));
     }
 
-    /** In the place of the owner, who does not poll. */
+    /** Another thread fences for the owner, which does not poll. */
     @Test
     void anotherThreadFencesWhatTheOwnerHasPosted() {
         RemoteRegion given = memory.allocate(attached.get(0), 1).getFirst();
@@ -627,8 +627,8 @@ class RemoteQueueTest {
     }
 
     /**
-     * Every tag comes back once, in order per server, and reads see what the queue's earlier operations made of each
-     * word.
+     * Every tag is returned once, in order for each server, and a READ sees the value that the queue's earlier
+     * operations left in each word.
      */
     @Test
     void randomOperationsDoWhatAModelSays() {

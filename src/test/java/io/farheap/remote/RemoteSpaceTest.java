@@ -32,7 +32,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Shared spaces through the seam: each client has a lease and a device of its own, as processes have. */
+/** Shared spaces of remote memory: each client has a lease and a device of its own, as processes have. */
 class RemoteSpaceTest {
 
     private static final int REGIONS = 8;
@@ -44,7 +44,7 @@ class RemoteSpaceTest {
     private final TestServers servers = new TestServers(REGIONS, REGIONS);
     private final List<Client> clients = new ArrayList<>();
 
-    /** One process's part: one operation at a time. */
+    /** Stands for one process, which executes one operation at a time. */
     private final class Client implements AutoCloseable {
         private final RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "client");
         private final RemoteServer server = memory.attach(servers.address(0));
@@ -141,7 +141,7 @@ class RemoteSpaceTest {
         refused(Code.NOT_FOUND, () -> three.memory.openSpace(three.other, KEY));
     }
 
-    /** Compare-and-swap from three leases, and none is lost. */
+    /** Clients of three leases count with compare-and-swap, and no increment is lost. */
     @Test
     void threeClientsCountInOneWord() throws Exception {
         new Client().create(1);
@@ -264,7 +264,7 @@ class RemoteSpaceTest {
         RemoteRegion region = first.regions().getFirst();
         assertThrows(IllegalArgumentException.class, () -> one.memory.release(region));
         one.write(region, 0, 5);
-        // It has not ended: it waits to be posted.
+        // The READ waits in the list to be posted, so it has not ended.
         one.queue.beginList();
         assertEquals(PostResult.OK, one.queue.read(region, 0, one.page, 0, 8, 1));
         assertThrows(IllegalStateException.class, first::close);
@@ -286,7 +286,7 @@ class RemoteSpaceTest {
         await("all regions", () -> servers.freeRegions(0) == REGIONS);
     }
 
-    /** What a service does: it knows its caller, and changes the space that the caller has open. */
+    /** A service's handler knows its caller's lease, and changes the space only if the caller has opened it. */
     @Test
     void aHandlerReachesTheSpaceOfItsCaller() {
         int operation = 77;

@@ -51,8 +51,7 @@ class RpcAllocationTest {
             RpcQueue queue = memory.openRpcQueue(RpcOptions.DEFAULT);
             long[] serving = serving();
             assertTrue(serving.length > 0);
-            // A compilation may deoptimise, and then allocate, now and then; what each call allocates it allocates in
-            // all rounds.
+            // A deoptimisation may allocate now and then; a call that allocates does so in all rounds.
             int silent = 0;
             long last = 0;
             for (int round = 0; round < MOST_ROUNDS && silent < SILENT_ROUNDS; round++) {
@@ -82,7 +81,7 @@ class RpcAllocationTest {
         }
     }
 
-    /** By this thread and by those that serve. */
+    /** The bytes that this thread and the serving threads have allocated. */
     private long allocated(long[] serving) {
         long bytes = threads.getCurrentThreadAllocatedBytes();
         for (long thread : serving) {

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Calls, their replies, what becomes of them when handlers, servers and callers do wrong. */
+/** Calls and their replies, and their outcomes if handlers, servers or callers make mistakes. */
 class RpcQueueTest {
 
     private static final int ECHO = 0;
@@ -57,7 +57,7 @@ class RpcQueueTest {
     private static final int RECORD = 64;
     private static final int CALLS = BATCHES * BATCH;
     private static final RpcOptions OPTIONS = new RpcOptions(BATCHES, BATCH, RECORD, 1, 172);
-    /** So long a sleep that is not ended shows. */
+    /** Long enough that a test fails if a sleep is not ended by a wake-up. */
     private static final long SLEEP_NANOS = TimeUnit.SECONDS.toNanos(300);
 
     private record Ended(int outcome, int bytes) {}
@@ -92,7 +92,7 @@ class RpcQueueTest {
         });
         servers.register(TOO_LONG, (held, arguments, reply) -> reply.capacity() + 1);
         servers.register(LATER_THEN_THROW, (held, arguments, reply) -> {
-            // Answered before it throws: the answer must not be sent beside the failure.
+            // The handler answers and then throws: the server must send only one of the two.
             reply.later().answer(arguments.segment());
             throw new IllegalStateException("a handler that fails, having answered");
         });
@@ -220,7 +220,7 @@ class RpcQueueTest {
                 assertEquals(new Ended(Outcome.NOT_HELD, 0), ended.get(tag));
             }
         }
-        // What it has stored is there for one-sided READs.
+        // One-sided READs see the value that the handler has stored.
         try (RemoteQueue reads = memory.openQueue(QueueOptions.DEFAULT)) {
             reads.read(mine, 128, buffer, 0, 8, 1);
             new Tags().await(reads, 1);
@@ -265,7 +265,7 @@ class RpcQueueTest {
         return Effort.variants(2, THROW, TOUCH_BEYOND, NONE, TOUCH_THROWS);
     }
 
-    /** The place of a call that failed is used again: nothing of its outcome may stay there. */
+    /** A later call uses the place of a failed call, in which nothing of the failure may remain. */
     @ParameterizedTest
     @MethodSource("failingInPlace")
     void whatHasFailedLeavesNoTraceInItsPlace(int operation) {
@@ -329,7 +329,7 @@ class RpcQueueTest {
         assertThrows(IndexOutOfBoundsException.class, () -> read.take().getLong(0));
     }
 
-    /** It is the server's thread, which serves others too, and whose idle rounds look at the flag. */
+    /** The thread is the server's: it serves other clients, too, and its idle rounds look at the interrupt flag. */
     @Test
     void aHandlerThatInterruptsItsThreadEndsNothing() {
         servers.register(21, (held, arguments, reply) -> {
@@ -406,7 +406,7 @@ class RpcQueueTest {
         assertEquals(0, queue.room(attached.get(0)));
         mustCall(1, ECHO, 8, 100);
         await(1);
-        // The last first: a batch has its place until all of it has ended.
+        // The last call is answered first: a batch keeps its place until all its calls have ended.
         for (int i = CALLS - 1; i >= 0; i--) {
             assertTrue(calls.get(i).answer(MemorySegment.ofArray(new long[] {i})));
         }
@@ -428,7 +428,7 @@ class RpcQueueTest {
         await(2);
     }
 
-    /** A lost wake-up would let one of these sleeps last five minutes. */
+    /** If a wake-up were lost, one of these sleeps would last five minutes. */
     @Test
     void aSleeperIsWokenByWhateverComes() throws Exception {
         long seed = System.nanoTime();
@@ -515,7 +515,7 @@ class RpcQueueTest {
         long extra = 0;
         while (queue.connected(attached.get(0))) {
             poll();
-            // A passive side learns it from its next operation.
+            // A client that only receives notices the server's end by its next operation.
             queue.call(attached.get(0), ECHO, buffer, 0, 8, 1024, 8, 1000 + extra++);
         }
         while (!ended.containsKey(0L) || !ended.containsKey(3L)) {
@@ -563,7 +563,7 @@ class RpcQueueTest {
         assertEquals(PostResult.LOST, call(0, ECHO, 8, 60));
     }
 
-    /** Changes are made in the order in which they were asked for, and of what they make only the last is used. */
+    /** Changes of a connection are made in the order of the requests, and the last one's result is used. */
     @Test
     void theLastOfManyChangesCounts() {
         for (int round = 0; round < 20; round++) {

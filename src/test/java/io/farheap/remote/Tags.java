@@ -5,7 +5,7 @@ import io.farheap.remote.contract.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The tags that came back from a queue, in order, with their outcomes. */
+/** The tags that a queue has returned, in order, with their outcomes. */
 final class Tags implements CompletionHandler {
 
     private static final long TIMEOUT_NANOS = 60_000_000_000L;
@@ -23,7 +23,7 @@ final class Tags implements CompletionHandler {
         all.add(new Tag(tag, outcome));
     }
 
-    /** Polls until so many tags have come back in all. */
+    /** Polls until the queue has returned {@code count} tags in all. */
     List<Tag> await(RemoteQueue queue, int count) {
         long deadline = System.nanoTime() + TIMEOUT_NANOS;
         while (all.size() < count) {

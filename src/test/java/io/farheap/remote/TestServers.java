@@ -24,7 +24,7 @@ final class TestServers implements AutoCloseable {
     private final List<Node> nodes = new ArrayList<>();
     private UnaryOperator<ControlPlane> before = UnaryOperator.identity();
 
-    /** Servers behind something of a test's. */
+    /** Servers whose control planes a test wraps. */
     static TestServers behind(UnaryOperator<ControlPlane> what, int... regions) {
         TestServers servers = new TestServers();
         servers.before = what;
@@ -34,14 +34,14 @@ final class TestServers implements AutoCloseable {
         return servers;
     }
 
-    /** @param regions how many regions each of the servers has */
+    /** @param regions the number of regions of each server */
     TestServers(int... regions) {
         for (int count : regions) {
             add(count, TestDevice.server());
         }
     }
 
-    /** A server of so many regions on each of these devices. */
+    /** A server with this number of regions on each of these devices. */
     static TestServers on(int regions, String... devices) {
         TestServers servers = new TestServers();
         for (String device : devices) {
@@ -77,7 +77,7 @@ final class TestServers implements AutoCloseable {
         return nodes.get(server).memory().description().freeRegions();
     }
 
-    /** On all of them. */
+    /** Registers a handler on all servers. */
     void register(int operation, RpcHandler handler) {
         nodes.forEach(node -> node.memory().register(operation, handler));
     }
@@ -86,7 +86,7 @@ final class TestServers implements AutoCloseable {
         nodes.forEach(node -> node.memory().unregister(operation));
     }
 
-    /** The server ends without a word to its clients. */
+    /** Ends a server; its clients are not notified. */
     void stop(int server) {
         nodes.get(server).control().close();
         nodes.get(server).memory().close();

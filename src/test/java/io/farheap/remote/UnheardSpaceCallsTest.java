@@ -20,9 +20,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import org.junit.jupiter.api.Test;
 
-/**
- * Each call about a space takes effect, and the client does not hear of it: it asks again, and nothing happens twice.
- */
+/** Calls about a space take effect, but the answers are lost: the client repeats them, and none takes effect twice. */
 class UnheardSpaceCallsTest {
 
     private static final int REGIONS = 8;
@@ -92,7 +90,7 @@ class UnheardSpaceCallsTest {
             ControlException e = assertThrows(
                     ControlException.class, () -> client.createSpace(server, KEY, 1, 1_000_000, new byte[0]));
             assertEquals(Code.UNAVAILABLE, e.code());
-            // It is there, and who has the key opens or drops it.
+            // The space was created nevertheless: a client with its key can open or drop it.
             lose = 0;
             unheard = 0;
             assertEquals(1, client.openSpace(server, KEY).regions().size());

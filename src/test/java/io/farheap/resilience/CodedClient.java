@@ -11,11 +11,11 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * One of several sessions that share pages: of each group of lines of 16 bytes one is its own. It writes its own lines,
- * alone and several at once by whole pages that only it has, and reads everything: own lines must be what it wrote
- * last, others' must be whole, and never older than what was seen of them.
+ * One of several sessions that share pages. The lines, of 16 bytes, are divided into runs, which the sessions own in
+ * turn. A session writes its own lines, one or several neighbours at a time, and reads any lines: its own must be as it
+ * wrote them last, and others' lines must be whole and never older than when it last read them.
  *
- * <p>A line is its owner and place in the first word, and a count in the second.
+ * <p>A line has its owner and place in the first word, and a count in the second.
  */
 final class CodedClient {
 
@@ -64,7 +64,7 @@ final class CodedClient {
         return line / run() % sessions == own;
     }
 
-    /** Neighbouring lines of one owner: runs that lie across splits and pages. */
+    /** The number of neighbouring lines of one owner, such that runs lie across splits and pages. */
     private int run() {
         return resilience.splitBytes() / LINE * 3 / 2 + 1;
     }

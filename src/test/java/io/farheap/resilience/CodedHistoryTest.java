@@ -18,15 +18,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Random requests of three sessions on few pages: each session writes words of its own, interleaved with the others' in
- * every page and every split, and knows what they must be. Two writes that met would break words that neither wrote.
+ * every page and every split, and knows their values. Two overlapping writes would break words that neither wrote.
  */
 class CodedHistoryTest {
 
     private static final int PAGES = 5;
     private static final int SESSIONS = 3;
-    /** Of servers that die. */
+    /** Rounds of killing servers. */
     private static final int ROUNDS = Effort.either(1, 2);
-    /** What is late for no other reason than that the machine is busy makes no slab void. */
+    /** Long enough that operations which are late only because the machine is busy make no slab void. */
     private static final Duration PATIENT = Duration.ofSeconds(60);
 
     private static final long SEED = Long.getLong("farheap.seed", System.nanoTime());
@@ -35,7 +35,7 @@ class CodedHistoryTest {
         return modes(3);
     }
 
-    /** Each kill is of a server of its own, and each slab is made anew. */
+    /** The modes for the tests that kill servers, one after another, whose slabs are all regenerated. */
     static Stream<Resilience> dyingModes() {
         return modes(2);
     }

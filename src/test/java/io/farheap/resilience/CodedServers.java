@@ -22,7 +22,7 @@ import java.util.function.BooleanSupplier;
 public final class CodedServers implements AutoCloseable {
 
     static final long REGION_BYTES = 64 * 1024;
-    /** Longer than a busy machine keeps any thread waiting: a server that was not killed is not to be lost. */
+    /** Longer than a busy machine keeps any thread waiting, so that only killed servers are lost. */
     private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
 
     private final List<MemoryServer> servers = new ArrayList<>();
@@ -52,7 +52,7 @@ public final class CodedServers implements AutoCloseable {
         }
     }
 
-    /** Each on a softverbs device of its own, which {@link #faults} are of; none is added. */
+    /** Servers on a softverbs device each, for {@link #faults}; no server can be added. */
     static CodedServers onDevices(int count, int regions) {
         Softverbs.devices(count + 1);
         CodedServers servers = new CodedServers(0, regions);
@@ -63,7 +63,7 @@ public final class CodedServers implements AutoCloseable {
         return servers;
     }
 
-    /** What is the matter with one server's device. */
+    /** The faults of one server's device. */
     DeviceFaults faults(RemoteServer server) {
         return DeviceFaults.of(device(indexOf(server)));
     }
@@ -72,7 +72,7 @@ public final class CodedServers implements AutoCloseable {
         return "soft" + (server + 1);
     }
 
-    /** Each on a machine of its own, which has memory to spare until a test says otherwise. */
+    /** Servers on a machine each, which has memory to spare until a test changes that. */
     static CodedServers withHeadroom(int count, int regions) {
         return new CodedServers(count, regions, LEASE_NANOS, true);
     }
@@ -98,12 +98,12 @@ public final class CodedServers implements AutoCloseable {
         return CodedSpace.create(memory, resilience, bytes, RemoteServer::address);
     }
 
-    /** Nobody answers calls to the server any more; its memory is reached as before. */
+    /** The server no longer answers calls; its memory can still be reached. */
     void silence(int server) {
         controls.get(server).close();
     }
 
-    /** The server ends without a word. */
+    /** Ends a server; its clients are not notified. */
     void kill(int server) {
         if (!dead.contains(server)) {
             dead.add(server);
@@ -112,7 +112,7 @@ public final class CodedServers implements AutoCloseable {
         }
     }
 
-    /** Whether all slabs are good, and none of a server that was killed. */
+    /** Whether all slabs are good, and no slab is on a killed server. */
     boolean whole(CodedSpace space) {
         Health health = space.health();
         return health.whole()
@@ -137,14 +137,14 @@ public final class CodedServers implements AutoCloseable {
         return servers.get(server).description().freeRegions();
     }
 
-    /** @throws AssertionError where it does not come to that within a time that suits the machine */
+    /** @throws AssertionError if the condition does not hold within a time that suits the machine */
     static void await(String what, BooleanSupplier condition) {
         long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - deadline > 0) {
                 throw new AssertionError("waited too long for: " + what);
             }
-            // What is asked for costs more than that: to ask all the time would take a processor.
+            // Testing the condition without a pause would take a processor from the threads that it waits for.
             LockSupport.parkNanos(1_000_000);
         }
     }

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A space from its creation to its end: what is written is read, also after servers die, and their slabs come back. */
+/** A space from its creation to its end: reads return the written bytes, also after servers end; slabs come back. */
 class CodedSpaceTest {
 
     private static final int PAGE = 4096;
@@ -71,7 +71,7 @@ class CodedSpaceTest {
         }
     }
 
-    /** The JVM says that as an {@link InternalError}. */
+    /** The JVM reports an access beyond the file's end as an {@link InternalError}. */
     @Test
     void aMappedFileThatWasCutIsGone(@TempDir Path directory) throws IOException {
         try (CodedServers servers = new CodedServers(6, 2);
@@ -149,7 +149,7 @@ class CodedSpaceTest {
             Slab slab = space.slab(0, 3);
             servers.kill(servers.indexOf(slab.region().server()));
             CodedServers.await("its slab is void", () -> {
-                // Of a server that is lost no slab is good in the same answer.
+                // A health that reports a server as lost must report no slab of it as good.
                 Health health = space.health();
                 int slabs = health.servers().stream()
                         .filter(server -> !server.lost())
@@ -178,7 +178,7 @@ class CodedSpaceTest {
         }
     }
 
-    /** Where no server has room but that of the void slab. */
+    /** Only the server of the void slab has room. */
     @Test
     void aSlabIsRegeneratedWhereItsPredecessorWas() {
         try (CodedServers servers = new CodedServers(6, 1);
@@ -224,7 +224,7 @@ class CodedSpaceTest {
             AtomicBoolean enough = new AtomicBoolean();
             Thread doubter = Thread.ofPlatform().daemon().start(() -> {
                 for (int i = 0; !enough.get(); i++) {
-                    // One that is being regenerated is left alone: it would never be good again.
+                    // A slab that was given up during each regeneration would never be good again.
                     Slab slab = space.slab(0, i % 6);
                     if (slab.isGood()) {
                         space.giveUp(slab);
@@ -276,7 +276,7 @@ class CodedSpaceTest {
             Throwable thrown = thrownBy(session::close);
             assertEquals("callback 0", thrown.getMessage());
             assertEquals(2, thrown.getSuppressed().length);
-            // The page's word is free.
+            // The closed session no longer holds the page's word.
             write(other, 0, bytes(PAGE, 2));
             session.close();
         }

@@ -18,7 +18,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Splits that rot in their servers: shown, mended, and never taken for right. */
+/** Splits that rot in their servers are reported, corrected, and never returned as right. */
 class CorruptionTest {
 
     private static final int PAGE = 4096;
@@ -35,13 +35,13 @@ class CorruptionTest {
     private void fill(CodedSession session) {
         new SplittableRandom(3).nextBytes(written);
         assertEquals(CodedStatus.OK, session.writeBlocking(0, MemorySegment.ofArray(written), 0, written.length));
-        // What a write owes after its callback is written before anything rots.
+        // Splits that a write has pending after its callback must be written before any split rots.
         while (!session.isQuiet()) {
             session.poll();
         }
     }
 
-    /** Splits of all pages of a slab rot. */
+    /** Lets the splits of all pages of a slab rot. */
     private void rot(CodedSpace space, int split) {
         RemoteRegion region = space.slab(0, split).region();
         int bytes = PAGES * PAGE / space.resilience().dataSplits();
@@ -141,7 +141,7 @@ class CorruptionTest {
                 assertEquals(CodedStatus.CORRUPT, read(session, i % PAGES * PAGE, PAGE, bytes));
                 assertEquals(CodedStatus.CORRUPT, read(session, i % PAGES * PAGE + 2000, 8, bytes));
             }
-            // A page that is written anew is right again.
+            // A page that is written again is right again.
             assertEquals(CodedStatus.OK, session.writeBlocking(0, MemorySegment.ofArray(written), 0, PAGE));
             assertEquals(CodedStatus.OK, read(session, 0, PAGE, bytes));
         }
@@ -175,7 +175,7 @@ class CorruptionTest {
                 CodedSession session = space.openSession()) {
             fill(session);
             rot(space, 0);
-            // Two of the others go: a split is made of five, of which one is wrong, nobody knows which.
+            // One more slab is lost: its splits are made of five others, of which an unknown one is wrong.
             servers.kill(servers.indexOf(space.slab(0, 3).region().server()));
             byte[] bytes = new byte[PAGE];
             int[] outcomes = new int[8];

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * More servers cannot be reached than a range can do without, while their leases hold: what closes ends, and no slab is
- * given up for it.
+ * More servers are unreachable than a range can do without, while their leases are kept: sessions and spaces can be
+ * closed nevertheless, and no slab is given up for that.
  */
 @Needs(Need.SOFTVERBS)
 class CutOffTest {
@@ -47,7 +47,7 @@ class CutOffTest {
         return bytes;
     }
 
-    /** A write of the first page that has posted its splits, of which three do not come. */
+    /** Begins a write of the first page, which has posted its splits; those of the servers cut off do not complete. */
     private void beginWrite(CodedSession session, byte[] page) {
         assertEquals(CodedStatus.OK, session.writeBlocking(0, MemorySegment.ofArray(bytes(1)), 0, PAGE));
         cut.forEach(server -> servers.faults(server).cut());
@@ -79,7 +79,7 @@ class CutOffTest {
         }
     }
 
-    /** As a cache's session does, whose close polls until nothing is pending. */
+    /** A cache's session polls like this when it is closed, until no request is pending. */
     @Test
     void aWriteOnItsWayIsCalledBackWhenTheTimeToCloseIsOver() {
         try (CodedSpace space = servers.space(CODE, PAGE);
@@ -123,7 +123,7 @@ class CutOffTest {
         }
     }
 
-    /** One after the other they wait as long as one of them. */
+    /** Sessions that are closed one after another wait together no longer than one session. */
     @Test
     void allSessionsTogetherHaveOneTimeToClose() {
         try (CodedSpace space = servers.space(CODE, PAGE)) {
@@ -131,7 +131,7 @@ class CutOffTest {
             beginWrite(session, bytes(5));
             space.closeWithin(1);
             space.beginClosing();
-            // Its own time, and a later one for all, are far away.
+            // A time of the session's own, or a second time for all sessions, would end too late for this test.
             space.closeWithin(Long.MAX_VALUE / 2);
             space.beginClosing();
             session.close();

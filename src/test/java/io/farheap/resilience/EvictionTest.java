@@ -13,13 +13,13 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** Servers whose machines are short of memory get slabs back, which are regenerated elsewhere, and no byte is wrong. */
+/** If servers are short of memory, clients give slabs back and regenerate them elsewhere; no byte is wrong. */
 class EvictionTest {
 
     private static final int PAGE = 4096;
     private static final Resilience CODE = Resilience.failureRecovery(4, 2);
 
-    /** One thread that writes and reads random pages, and a copy of what it wrote. */
+    /** One thread that writes and reads random pages, and a copy of the bytes that it wrote. */
     private static final class Load implements AutoCloseable {
         private final CodedSpace space;
         private final byte[] copy;
@@ -128,7 +128,7 @@ class EvictionTest {
                     "the server has looked",
                     () -> servers.status(server).headroom().freeBytes() < CodedServers.REGION_BYTES * 16);
             int looks = servers.machine(server).looks();
-            // Clients tell as often as it looks.
+            // Clients report their use as often as the server looks at its machine.
             CodedServers.await("again and again", () -> servers.machine(server).looks() > looks + 10);
             assertEquals(0, servers.status(server).headroom().askedRegions());
             assertTrue(has(space, servers.attached.get(server)));

@@ -18,14 +18,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** A space that grows while it is used, and while slabs are lost and made anew. */
+/** A space that grows while it is used, and while slabs are lost and regenerated. */
 class GrowthTest {
 
     private static final Resilience CODE = Resilience.failureRecovery(2, 2);
     private static final int RANGE_BYTES = (int) (2 * CodedServers.REGION_BYTES);
     private static final int MOST_BYTES = 10_000;
 
-    /** One session, which reads and writes all that there is so far, and a copy of what it wrote. */
+    /** One session, which reads and writes the space in its present size, and a copy of the bytes that it wrote. */
     private static final class Load implements AutoCloseable {
         private final CodedSession session;
         private final byte[] shadow;
@@ -65,14 +65,14 @@ class GrowthTest {
             assertArrayEquals(Arrays.copyOfRange(shadow, at, at + length), bytes, "from " + at);
         }
 
-        /** It goes on with a larger space, once it has done some more with this one. */
+        /** Makes some more requests to the space as it is, and then continues with the larger one. */
         void end(long bytes) {
             long before = done;
             CodedServers.await("some requests", () -> done > before + 20 || running.isDone());
             end = (int) bytes;
         }
 
-        /** All is as it was written. */
+        /** Ends the load, and checks that all bytes are as written. */
         void check() {
             stops = true;
             running.join();
@@ -82,13 +82,13 @@ class GrowthTest {
         @Override
         public void close() {
             stops = true;
-            // What it threw is thrown by check.
+            // An exception of the load is thrown by check.
             running.handle((nothing, thrown) -> null).join();
             session.close();
         }
     }
 
-    /** On a thread of its own. */
+    /** Starts a task on a thread of its own. */
     private static CompletableFuture<Void> began(Runnable task) {
         return CompletableFuture.runAsync(
                 task, runnable -> Thread.ofPlatform().daemon().start(runnable));
@@ -125,14 +125,14 @@ class GrowthTest {
             CodedServers.await("all slabs are good", () -> servers.whole(space));
             load.check();
             assertEquals(2, space.health().mayLose());
-            // As large as it is, and smaller: nothing changes.
+            // Growing to the present size, or to a smaller one, changes nothing.
             space.grow(space.capacity());
             space.grow(1);
             assertEquals(4L * RANGE_BYTES, space.capacity());
         }
     }
 
-    /** Slabs are replaced while the table is copied: none is replaced in a table that nobody reads any more. */
+    /** Slabs are replaced while the table is copied: no slab may be replaced in the old table alone. */
     @Test
     void slabsAreMadeAnewMeanwhile() {
         long seed = System.nanoTime();
@@ -186,7 +186,7 @@ class GrowthTest {
         }
     }
 
-    /** A server that is leaving gets nothing new, and keeps nothing. */
+    /** A server that is leaving gets no new slabs, and keeps none. */
     @Test
     void aServerThatLeavesGetsNothingNew() {
         long seed = System.nanoTime();
@@ -200,7 +200,7 @@ class GrowthTest {
                 load.end(space.capacity());
             }
             retired.join();
-            // Where growing came first it may have got a slab, which has left again.
+            // If the growth came first, the server may have received a slab, which has left again.
             assertEquals(0, space.slabsAt(first.getFirst()), "seed " + seed);
             assertEquals(8, servers.freeRegions(servers.indexOf(first.getFirst())));
             load.end(space.capacity());

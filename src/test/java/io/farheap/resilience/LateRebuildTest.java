@@ -25,8 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * One server's operations take an hour while a slab is made: those who write the pages of its windows go on, and the
- * slab is made of others, or elsewhere.
+ * One server's operations take an hour while a slab is regenerated: sessions can still write the pages of its windows,
+ * and the slab is made from other slabs, or on another server.
  */
 @Needs(Need.SOFTVERBS)
 class LateRebuildTest {
@@ -36,7 +36,7 @@ class LateRebuildTest {
     private static final int PAGE = 512;
     private static final int BYTES = (int) (4 * CodedServers.REGION_BYTES);
     private static final long FOREVER_NANOS = 3_600_000_000_000L;
-    /** A window is held for so long that a busy test sees it. */
+    /** A window is held long enough that the test sees it on a busy machine, too. */
     private static final Resilience PATIENT =
             Resilience.failureRecovery(4, 2).pageBytes(PAGE).timeout(Duration.ofSeconds(2));
 
@@ -60,7 +60,7 @@ class LateRebuildTest {
         assertArrayEquals(bytes, all);
     }
 
-    /** Once a window's words are held, every window's first page is written. */
+    /** Waits until a window's words are held, and then writes the first page of every window. */
     private void writeMeanwhile(CodedSpace space, CodedSession session) {
         CodedServers.await("a window is held", () -> IntStream.range(0, BYTES / PAGE)
                 .anyMatch(page -> StripeWords.held(space.words().look(page))));
@@ -91,7 +91,7 @@ class LateRebuildTest {
         return space.health().whole() && space.slabsAt(servers.attached.get(server)) == 0;
     }
 
-    /** All five others are to be compared, the late one too, until a write has made it void. */
+    /** The rebuild compares all five other slabs, the late one too, until a write has made that one void. */
     @Test
     void aSourceThatIsLateHoldsUpNoWrite() {
         try (CodedSpace space =
@@ -104,7 +104,7 @@ class LateRebuildTest {
                 space.giveUp(space.slab(0, 0));
                 writeMeanwhile(space, session);
                 CodedServers.await("both are made elsewhere", () -> {
-                    // It was called back early, and owes splits.
+                    // The session's writes were called back early and still have splits pending.
                     session.poll();
                     return wholeWithout(space, servers, source);
                 });
@@ -122,7 +122,7 @@ class LateRebuildTest {
             try (DeviceFaults faults = servers.faults(source.region().server())) {
                 faults.slow(1, FOREVER_NANOS);
                 long late = late(space, source);
-                // It is one of the four that are asked, or it is not.
+                // A rebuild may or may not read the late slab among its four sources: repeat until one did.
                 for (int round = 0; late(space, source) == late; round++) {
                     long before = space.health().regenerated();
                     space.giveUp(space.slab(0, 2 + round % 4));
@@ -135,7 +135,7 @@ class LateRebuildTest {
         }
     }
 
-    /** What nobody polls is ended in its thread's place. */
+    /** The retiring thread ends the operation of a session that no thread polls. */
     @Test
     void aServerIsRetiredThoughAnIdleSessionHasAskedItInVain() throws Exception {
         try (CodedSpace space = servers.space(Resilience.failureRecovery(4, 2).pageBytes(PAGE), BYTES);
@@ -183,10 +183,11 @@ class LateRebuildTest {
         try (CodedSpace space = servers.space(PATIENT, BYTES);
                 CodedSession session = space.openSession()) {
             fill(session);
-            // It has fewest slabs then, and room.
+            // The server of the given-up slab has the fewest slabs, and room, so it gets the new slab.
             int late = servers.indexOf(space.slab(0, 0).region().server());
             Slab before = space.slab(0, 0);
-            // Its first window waits for this, and comes last: a server that does not answer gets no slab.
+            // The rebuild's first window waits for this word. The server is slowed only after the slab has its place,
+            // since a server that does not answer gets no slab.
             assertTrue(space.words().tryWrite(0));
             space.giveUp(before);
             CodedServers.await("it has a place", () -> space.slab(0, 0) != before);

@@ -26,7 +26,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Splits that the device executes late: whom they keep waiting, and where they land. */
+/** Splits that the device executes late: which requests wait for them, and which memory they write. */
 @Needs(Need.SOFTVERBS)
 class LateSplitsTest {
 
@@ -59,7 +59,7 @@ class LateSplitsTest {
         }
     }
 
-    /** What is late is late by much more: no processor is taken for that. */
+    /** Late splits are late by much more than this, so waiting for them need not take a processor. */
     private static void rest() {
         LockSupport.parkNanos(50_000);
     }
@@ -79,7 +79,7 @@ class LateSplitsTest {
             Health.Counts counts = space.health().counts();
             assertEquals(1, counts.hedged());
             assertEquals(1, counts.late());
-            // Another page is written and read in its memory while the split is still to come.
+            // The page is written again and the application reuses its memory while the late split is pending.
             byte[] other = bytes(2);
             session.writeBlocking(0, MemorySegment.ofArray(other), 0, PAGE);
             memory.fill((byte) 7);
@@ -107,7 +107,7 @@ class LateSplitsTest {
             assertArrayEquals(Arrays.copyOfRange(page, 1500, 1600), small);
             assertEquals(1, space.health().counts().decoded());
             assertTrue(session.unsettled());
-            // While the server owes it, it is not asked: nothing is late any more.
+            // While the server's split is pending, reads do not ask this server: they decode the bytes at once.
             for (int i = 0; i < 50; i++) {
                 session.readBlocking(1500, MemorySegment.ofArray(small), 0, 100);
                 assertArrayEquals(Arrays.copyOfRange(page, 1500, 1600), small);
@@ -116,7 +116,7 @@ class LateSplitsTest {
         }
     }
 
-    /** Nobody polls for a split that has come: who waits for it takes it. */
+    /** The session is not polled any more, so the thread that retires the server takes the split's completion. */
     @Test
     void whatAnIdleSessionHasNotTakenHoldsUpNoRetirement() throws Exception {
         try (CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE);
@@ -142,7 +142,7 @@ class LateSplitsTest {
 
     @Test
     void whereAllSplitsOfAWriteAreLateNoSlabIsVoid() {
-        // They come midway between two looks at the time, so that none is late after the others.
+        // All splits complete midway between two looks at the time, so that no split is late after the others.
         Resilience resilience = Resilience.failureRecovery(4, 2).timeout(Duration.ofSeconds(1));
         try (CodedSpace space = servers.space(resilience, PAGE);
                 CodedSession session = space.openSession()) {
@@ -211,7 +211,7 @@ class LateSplitsTest {
             SoftverbsFaults.delayOperations(0.2, 20_000_000);
             for (int i = 1; i < 100; i++) {
                 byte[] page = bytes(i);
-                // Not a blocking write, which awaits what it owes.
+                // A blocking write would also wait for its pending splits.
                 writer.write(0, MemorySegment.ofArray(page), 0, PAGE, completion, i);
                 await(writer, i);
                 boolean[] there = {false};
@@ -235,7 +235,7 @@ class LateSplitsTest {
             for (int i = 0; i < 20; i++) {
                 byte[] page = bytes(i);
                 assertEquals(CodedStatus.OK, idle.writeBlocking(0, MemorySegment.ofArray(page), 0, PAGE));
-                // Nobody polls the first session now, and the page is not kept from others.
+                // No thread polls the first session now, but it must not hold the page.
                 assertEquals(CodedStatus.OK, other.writeBlocking(0, MemorySegment.ofArray(page), 0, PAGE));
             }
         }
@@ -252,7 +252,7 @@ class LateSplitsTest {
                 await(idle, ++written);
             } while (!idle.unsettled());
             SoftverbsFaults.delayOperations(0);
-            // It is not polled any more, and a slab is to be regenerated.
+            // The session is not polled any more while the keeper must regenerate a slab.
             Slab old = space.slab(0, 5);
             space.giveUp(old);
             CodedServers.await(

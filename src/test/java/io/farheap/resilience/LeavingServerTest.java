@@ -12,12 +12,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** A server that is retired while slabs are made anew: none stays there, and none comes. */
+/** A server that is retired while slabs are regenerated: it keeps no slab, and gets none. */
 class LeavingServerTest {
 
     private static final Resilience CODE = Resilience.failureRecovery(2, 2);
 
-    /** A space that has nothing on the first server, which is so the first choice for a new slab. */
+    /** A space with no slab on the first server, which is therefore the first choice for a new slab. */
     private static CodedSpace space(CodedServers servers, Function<RemoteServer, String> domains) {
         RemoteRegion taken =
                 servers.memory.allocate(servers.attached.getFirst(), 1).getFirst();
@@ -27,7 +27,7 @@ class LeavingServerTest {
         return space;
     }
 
-    /** The keeper has chosen it for a slab that is not in the table yet. */
+    /** The keeper has chosen the server for a slab that is not in the table yet. */
     @Test
     void aSlabThatIsBeingPlacedThereLeavesToo() throws InterruptedException {
         try (CodedServers servers = new CodedServers(6, 1)) {
@@ -36,7 +36,7 @@ class LeavingServerTest {
             CountDownLatch chosen = new CountDownLatch(1);
             CountDownLatch goOn = new CountDownLatch(1);
             AtomicReference<RemoteServer> stopAt = new AtomicReference<>();
-            // It is asked of the last server when it is known that a slab may be on the first.
+            // The keeper asks for the last server's domain after it has found that the first may have the slab.
             Function<RemoteServer, String> domains = server -> {
                 if (server == stopAt.get() && isPlacing()) {
                     chosen.countDown();
@@ -82,7 +82,7 @@ class LeavingServerTest {
         }
     }
 
-    /** It is detached once it is retired: what came between would be lost. */
+    /** A retired server is detached next: a slab that came in between would be lost. */
     @Test
     void noSlabComesToAServerThatHasBeenRetired() {
         try (CodedServers servers = new CodedServers(6, 1);

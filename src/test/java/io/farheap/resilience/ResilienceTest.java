@@ -10,7 +10,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** What a resilience promises (Hydra, table 1), and what it says to values that do not fit. */
+/** The guarantees of a resilience (Hydra, table 1), and its messages for values that do not fit. */
 class ResilienceTest {
 
     private static String refused(Executable call) {

@@ -21,14 +21,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Slabs that their servers make, and what this process makes where they cannot. */
+/** Slabs that their servers regenerate, and those that this process regenerates if the servers cannot. */
 class ServerRebuildTest {
 
     private static final int PAGE = 512;
-    /** Of a slab of 512 pages, whose windows have 128. */
+    /** One of a slab's 512 pages, whose windows have 128 pages. */
     private static final int STUCK_PAGE = 300;
 
-    /** Of a slab whose splits have 192 bytes. */
+    /** The bytes of a slab that splits of 192 bytes use. */
     private static final long WITHOUT_REST = CodedServers.REGION_BYTES - 64;
 
     private static final long WINDOW_BYTES = 128L * PAGE / 4;
@@ -57,7 +57,7 @@ class ServerRebuildTest {
         return bytes;
     }
 
-    /** Gives slabs up, one after the other, until servers have made as much as that. */
+    /** Gives slabs up, one after the other, until servers have regenerated {@code byServers} bytes. */
     private static void regenerate(CodedSpace space, long byServers) {
         long deadline = System.nanoTime() + TestDevice.patience(120_000_000_000L);
         for (int i = 0; space.health().regenerationBytesByServers() < byServers; i++) {
@@ -70,7 +70,7 @@ class ServerRebuildTest {
         CodedServers.await("all slabs are good", () -> space.health().whole());
     }
 
-    /** All splits of all pages, so each of those that were made: k of k + r at a time, others lost. */
+    /** Reads all pages from the data splits, and then, with two servers killed, from parity. */
     private void assertRight(CodedSpace space, CodedSession session, byte[] bytes) {
         assertArrayEquals(bytes, read(session, bytes.length));
         servers.kill(servers.indexOf(space.slab(0, 0).region().server()));
@@ -79,9 +79,9 @@ class ServerRebuildTest {
     }
 
     /**
-     * @param bytes of the space, all of it
-     * @param byServers bytes that servers make
-     * @param read from so many slabs for each of them
+     * @param bytes the size of the space
+     * @param byServers the bytes that servers regenerate, at least
+     * @param read the number of bytes that servers read for each of them, at least
      */
     private void made(Resilience resilience, long bytes, long byServers, int read) {
         try (CodedSpace space = servers.space(resilience, bytes);
@@ -120,13 +120,13 @@ class ServerRebuildTest {
         made(Resilience.copies(3), CodedServers.REGION_BYTES, 3 * CodedServers.REGION_BYTES, 1);
     }
 
-    /** Splits of 192 bytes: the slab's last 64 bytes are no page's. */
+    /** With splits of 192 bytes, the slab's last 64 bytes belong to no page. */
     @Test
     void whatIsNoPageIsLeft() {
         made(Resilience.failureRecovery(3, 2).pageBytes(576), 3 * WITHOUT_REST, 3 * WITHOUT_REST, 3);
     }
 
-    /** The server makes what stands before it, this process what stands behind it, and at last the page. */
+    /** The server makes the windows before the page, this process those behind it, and at last the page's own. */
     @Test
     void aPageThatIsStuckHoldsUpNoOther() {
         try (CodedSpace space =
@@ -148,7 +148,7 @@ class ServerRebuildTest {
         }
     }
 
-    /** Data stays within reach while nobody answers calls: what prepares a rebuild fails, or is not there in time. */
+    /** The servers' memory can be read, but they answer no calls: preparing a rebuild at a server fails or is late. */
     @Test
     void whereASourceAnswersNoCallsThisProcessMakesTheSlab() {
         try (CodedSpace space =
@@ -172,7 +172,7 @@ class ServerRebuildTest {
         return Effort.variants(1, 4, 2);
     }
 
-    /** Each page is read and written by one thread, as often as it can, while slab after slab is made by servers. */
+    /** Two threads, one for each half of the pages, read and write them while servers regenerate slab after slab. */
     @ParameterizedTest
     @MethodSource("dataSplits")
     void writesMeanwhileAreInWhatIsMade(int data) throws Exception {

@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Strict writes where a range loses several slabs at once: each waits for all of them, and none of them for it, though
- * one slab is made after the other.
+ * Strict writes to a range that loses several slabs at once: each write waits for all of them, and no slab waits for a
+ * write, although one slab is regenerated after the other.
  */
 class StrictWriteTest {
 
@@ -39,7 +39,7 @@ class StrictWriteTest {
             for (int i = 0; i < killed; i++) {
                 servers.kill(servers.indexOf(space.slab(0, i).region().server()));
             }
-            // Of each page the half of a session of its own; of some a part.
+            // Each half of a page has its own session, which writes all of the half or a part.
             for (int page = 0; page < PAGES; page++) {
                 for (int half = 0; half < 2; half++) {
                     int length = random.nextBoolean() ? PAGE / 2 : 1 + random.nextInt(PAGE / 2);
@@ -65,7 +65,7 @@ class StrictWriteTest {
                 sessions.forEach(CodedSession::poll);
                 return done[0] == all;
             });
-            // Called back, and whole: that is what they waited for.
+            // The writes were called back only when the range was whole again.
             assertEquals(3, space.health().mayLose());
             assertEquals(0, space.health().counts().degraded());
             byte[] read = new byte[PAGES * PAGE];

@@ -30,9 +30,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * How many splits requests of each mode wait for: exactly those of Hydra's table 1 and section 4.1, no more and no
- * fewer. Some servers keep what they are asked to themselves: for ever, where the rest is to be enough, or for a while,
- * where it is not. What has come when a request is called back is counted.
+ * The number of splits that requests of each mode wait for: exactly that of Hydra's table 1 and section 4.1. Some
+ * servers delay their answers: for ever, if the other splits must be enough, or for a while, if they are not. The tests
+ * count the splits that have come when a request is called back.
  */
 @Needs(Need.SOFTVERBS)
 class WaitsTest {
@@ -42,18 +42,18 @@ class WaitsTest {
     private static final int R = 4;
     private static final long FOREVER_NANOS = 3_600_000_000_000L;
     private static final long WHILE_NANOS = 300_000_000;
-    /** A while is short beside it, so that no slab becomes void. */
+    /** Much longer than the tests' delays, so that no slab becomes void. */
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private final CodedServers servers = CodedServers.onDevices(K + R, 1);
     private final byte[] page = new byte[PAGE];
     private final MemorySegment read = MemorySegment.ofArray(new byte[PAGE]);
-    /** Splits that had come when the latest request was called back, of those that were posted since it was issued. */
+    /** The number of splits of the latest request that had come when it was called back. */
     private long came = -1;
 
     private int status = -1;
 
-    /** @param writeWaits for so many splits; {@code readWaits} likewise */
+    /** @param writeWaits the number of splits that a write waits for; {@code readWaits} likewise */
     record Mode(Resilience resilience, int writeWaits, int readWaits) {
         @Override
         public String toString() {
@@ -65,7 +65,7 @@ class WaitsTest {
         return modes(4);
     }
 
-    /** Of what is not counted as exactly. */
+    /** Fewer modes, for tests that do not count exactly. */
     static Stream<Mode> someModes() {
         return modes(2);
     }
@@ -116,7 +116,7 @@ class WaitsTest {
         });
     }
 
-    /** The servers of some splits answer so much later. Which is random, and printed where the test fails. */
+    /** Delays the operations of the servers of {@code count} random splits by {@code nanos}; returns these servers. */
     private List<RemoteServer> hold(CodedSpace space, int count, long nanos, SplittableRandom random) {
         List<Integer> splits = new ArrayList<>(IntStream.range(0, K + R).boxed().toList());
         Collections.shuffle(splits, new Random(random.nextLong()));
@@ -173,7 +173,7 @@ class WaitsTest {
             assertEquals(mode.writeWaits(), came);
             assertEquals(held.size(), session.outstanding());
             assertEquals(!held.isEmpty(), session.owes());
-            // What they hold is not waited for any more: the session is closed soon.
+            // The drain does not wait for void slabs, so that the session can be closed soon.
             for (int split = 0; split < K + R; split++) {
                 if (held.contains(space.serverOf(split))) {
                     space.slab(0, split).become(Slab.VOID);
@@ -236,7 +236,7 @@ class WaitsTest {
         }
     }
 
-    /** A read of the page while a server that is among those asked is suspect, and one while none is. */
+    /** Compares reads of the page while the servers are suspect with reads while no server is. */
     @ParameterizedTest
     @MethodSource("someModes")
     void aReadOfASuspectServerBeginsWithMore(Mode mode) {
@@ -248,7 +248,7 @@ class WaitsTest {
                 CodedSession session = space.openSession()) {
             fill(session);
             assertEquals(resilience.readAsks(), asks(session));
-            // The keeper's window may end at any time: until it has, and a read has come between.
+            // The keeper's window may end at any time, so repeat until a read falls between two of its ends.
             CodedServers.await("a read begins with " + more, () -> {
                 for (RemoteServer server : space.serversOf(0)) {
                     space.record(server).doubted.add(100);
@@ -262,7 +262,7 @@ class WaitsTest {
         }
     }
 
-    /** READs that are posted when a read of the page is issued: before anything is late. */
+    /** The number of READs that a read of the page posts at once, before any split is late. */
     private long asks(CodedSession session) {
         long before = session.posted().reads();
         came = -1;

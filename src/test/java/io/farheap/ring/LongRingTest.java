@@ -29,13 +29,14 @@ class LongRingTest {
         assertThrows(IllegalArgumentException.class, () -> new LongRing(3));
     }
 
-    /** What the producer wrote elsewhere before a value is there when the value is. */
+    /** A consumer that takes a value sees all that the producer wrote before it offered the value. */
     @Test
     void aValueCarriesWhatWasWrittenBefore() throws InterruptedException {
         int values = 500_000;
         LongRing ring = new LongRing(64);
         long[] column = new long[64];
-        // Values are indexes into the column: written before they are offered, read after they are taken.
+        // The values are indexes into the column: the producer writes an element before it offers its index, and the
+        // consumer reads the element after it has taken the index.
         LongRing back = new LongRing(64);
         for (int place = 0; place < 64; place++) {
             back.offer(place);
@@ -54,8 +55,8 @@ class LongRingTest {
         producer.start();
         for (long i = 0; i < values; i++) {
             while (!ring.hasNext()) {
-                // Where both have one core, whoever spins keeps it from the other for a turn of the scheduler, at each
-                // of 64 values.
+                // If both threads share one core, a thread that spun would keep the core from the other for a time
+                // slice of the scheduler, once for every 64 values.
                 Thread.yield();
             }
             int place = (int) ring.peek();

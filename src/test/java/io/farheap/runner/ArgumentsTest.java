@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What {@code ./farheap test} takes, and what it says of what it does not take. */
+/** The arguments that {@code ./farheap test} takes, and its messages for those that it refuses. */
 class ArgumentsTest {
 
     private static String refused(String... words) {

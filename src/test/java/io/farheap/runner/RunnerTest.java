@@ -35,7 +35,7 @@ public class RunnerTest {
     private static Item group(String name, String... classes) {
         List<String> names = List.of(classes).stream().map(one -> MADE_UP + one).toList();
         Item like = Item.of(name, Suite.LIBRARY, (_, _) -> Outcome.NOTHING, _ -> List.of());
-        // What they do is little: no JVM is to spend its time on compiling it well.
+        // The classes do little, so that their JVMs need not spend time on compiling them well.
         return new ClassGroup(TestModule.LIBRARY, names, Effort.SHORT, List.of())
                 .item(like)
                 .environment(Map.of("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"));
@@ -49,7 +49,7 @@ public class RunnerTest {
                 scratch -> List.of("bash", "-c", script, "" + scratch));
     }
 
-    /** Runs them with four places; what came of them is in the fields. */
+    /** Runs the items with four places; the fields have their results. */
     private void run(Item... all) throws Exception {
         try (Watchdog _ = new Watchdog(run)) {
             runWatched(all);
@@ -116,7 +116,7 @@ public class RunnerTest {
         assertCounts("Passes", 2, 0, 0);
     }
 
-    /** A JVM ends behind its last test, before it has said so. */
+    /** A JVM ends after its last test, before it has reported that it is done. */
     @Test
     void aJvmThatDiesAfterItsTestsFails() throws Exception {
         Path feed =
@@ -207,7 +207,7 @@ public class RunnerTest {
         assertEquals(List.of("build", "first", "second"), items);
     }
 
-    /** Each notes when it begins and ends; between those of one that is alone there is no other. */
+    /** Each item notes its begin and its end: no other note is between those of an item that must be alone. */
     @Test
     void whatMustBeAloneIs() throws Exception {
         Path notes = directory.resolve("notes");
@@ -242,7 +242,7 @@ public class RunnerTest {
         for (String signal :
                 io.farheap.testing.Effort.variants(2, "-KILL", "-INT", "-TERM").toList()) {
             String name = run + signal;
-            // What a shell starts in the background ignores SIGINT, and so would this.
+            // A process that a shell starts in the background ignores SIGINT, and so would this one.
             Process runner = new ProcessBuilder(
                             "env",
                             "--default-signal=INT",
@@ -257,7 +257,7 @@ public class RunnerTest {
                     .redirectErrorStream(true)
                     .redirectOutput(directory.resolve("output" + signal).toFile())
                     .start();
-            // bash, sleep and what that has started with a session of its own, for two items.
+            // Each of the two items has three processes: bash, sleep, and one in a session of its own.
             awaitProcesses(name, 6, runner);
             new ProcessBuilder("kill", signal, Long.toString(runner.pid()))
                     .start()
@@ -278,7 +278,7 @@ public class RunnerTest {
         }
     }
 
-    /** In a process of its own. */
+    /** Runs two items that do not end; {@link LongRun} calls this in a process of its own. */
     public static void runForEver(String directory, String run) throws Exception {
         try (Watchdog _ = new Watchdog(run)) {
             new Pool(ROOT, Path.of(directory), run, 2, (_, _, _) -> {})

@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Allocations of which the client has heard nothing, and releases that come twice. */
+/** Allocations whose answers the client did not receive, and releases that arrive twice. */
 class AbandonTest {
 
     private static final int REGIONS = 4;

@@ -61,7 +61,7 @@ final class BatchClient implements AutoCloseable {
         return memory.address();
     }
 
-    /** Sends what is open, and returns when nothing is unanswered. */
+    /** Sends the open batch, and returns when all requests are answered. */
     void drain() {
         long deadline = System.nanoTime() + TIMEOUT_NANOS;
         while (!batches.send() || batches.unanswered() > 0) {

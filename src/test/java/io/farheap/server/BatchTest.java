@@ -53,7 +53,8 @@ class BatchTest {
     }
 
     /**
-     * Random reads and writes of every length at every alignment, many in flight, against a model: also their order.
+     * Random reads and writes of every length at every alignment, many in flight, have the results and the order of a
+     * model.
      */
     @ParameterizedTest(name = "q = {0}, b = {1}")
     @CsvSource({"1, 1", "1, 64", "3, 16", "16, 7", "8, 256"})
@@ -67,7 +68,7 @@ class BatchTest {
             byte[] model = new byte[REGION];
             long[] places = new long[batches.entries()];
             byte[][] expected = new byte[batches.entries()][];
-            // Of few in flight there are few: each turn takes one of the machine's scheduler.
+            // With few requests in flight the test makes few: each round trip may cost a turn of the scheduler.
             int operations = Effort.count(Math.min(20_000, 1_000 * batches.entries()));
             for (int i = 0; i < operations; i++) {
                 while (!batches.hasRoom()) {
@@ -78,7 +79,7 @@ class BatchTest {
                 }
                 int bytes = 1 + random.nextInt(batches.recordBytes());
                 int offset = random.nextInt(REGION - bytes + 1);
-                // Places overlap in time only where a request is finished.
+                // A place is used again only after its request is finished.
                 long at = (long) (i % batches.entries()) * BatchFormat.padded(batches.recordBytes());
                 if (random.nextBoolean()) {
                     byte[] payload = new byte[bytes];
@@ -107,7 +108,7 @@ class BatchTest {
         }
     }
 
-    /** Else a migration would wait for a request that went another way. */
+    /** Otherwise a migration would wait for a request that was withdrawn and made in another way. */
     @Test
     void aMarkIsReachedWhereWhatWasBeforeItIsWithdrawn() {
         start(1, Idle.SPIN);
@@ -125,8 +126,8 @@ class BatchTest {
     }
 
     /**
-     * Whoever goes to sleep again and again before he takes answers must not use up the places of what he has not
-     * taken.
+     * A client that goes to sleep again and again before it takes answers must not use up the places of the answers
+     * that it has not taken.
      */
     @Test
     void wakeUpsTakeNoPlaces() {
@@ -182,7 +183,7 @@ class BatchTest {
         }
     }
 
-    /** Regions of others, and those given back, are refused one by one; the rest of the batch is served. */
+    /** Requests for others' regions, and for regions given back, are refused; the rest of the batch is served. */
     @Test
     void aRegionThatIsNotHeldIsRefused() {
         start(2, Idle.PARK);
@@ -301,7 +302,7 @@ class BatchTest {
         return nanos;
     }
 
-    /** When disconnect returns, no batch takes effect any more, and the client finds out. */
+    /** When disconnect returns, no batch takes effect any more, and the client notices that. */
     @Test
     void disconnectIsAFence() {
         start(1, Idle.PARK);
@@ -324,7 +325,7 @@ class BatchTest {
     @Test
     @Needs(Need.HOST)
     void servingAllocatesNothing() {
-        // Falling asleep and waking up allocate, the oftener the busier the machine; requests do not.
+        // Falling asleep and waking up allocate, more often on a busy machine; requests do not.
         start(1, Idle.SPIN);
         try (BatchClient client = new BatchClient(server, new RingShape(4, 64), 1)) {
             int region = client.allocate().regionId();

@@ -35,7 +35,7 @@ public final class Child implements AutoCloseable {
                 "--sun-misc-unsafe-memory-access=allow",
                 "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"),
                 TimeLimit.flag(),
-                // Else Netty warns where a machine has no network interface but loopback.
+                // Otherwise Netty warns if the machine has no network interface but loopback.
                 "-Dio.grpc.netty.shaded.io.netty.machineId=02:00:00:00:00:01",
                 "-cp",
                 System.getProperty("java.class.path")));
@@ -45,7 +45,7 @@ public final class Child implements AutoCloseable {
         output = process.inputReader(StandardCharsets.UTF_8);
     }
 
-    /** The next line of its standard output; fails where it ends before. */
+    /** The next line of its standard output; fails if the output has ended. */
     public String line() throws IOException {
         String line = output.readLine();
         if (line == null) {
@@ -54,7 +54,7 @@ public final class Child implements AutoCloseable {
         return line;
     }
 
-    /** What it wrote to standard error, without softverbs' notices of the modes that tests turn on. */
+    /** Its standard error, without softverbs' notices of the modes that tests turn on. */
     public String errors() throws IOException {
         try (Stream<String> lines = Files.lines(errors)) {
             return lines.filter(line -> !line.startsWith("softverbs: ")).collect(Collectors.joining("\n"));

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where something of a server does not close, the rest of it does: the device has nothing of it left, and closes. */
+/** If one part of a server fails to close, the other parts are closed nevertheless, so that the device can close. */
 class ClosingTest {
 
     private static final long REGION = 1 << 16;
@@ -44,7 +44,7 @@ class ClosingTest {
         }
     }
 
-    /** As where a process has all the threads that it may have. */
+    /** As if the process had reached its limit of threads. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void ofARegionPoolThatGetsNoThread(boolean elastic) throws IOException {

@@ -135,7 +135,7 @@ class DyingThreadTest {
         }
     }
 
-    /** The thread is kept from its rings meanwhile, as is everybody else who takes one away. */
+    /** A thread that takes a ring away locks out the serving thread and others: an error must end that, too. */
     @Test
     void anErrorWhileARingIsTakenAwayKeepsNobodyOut() throws Exception {
         start(1, Idle.PARK);
@@ -187,7 +187,7 @@ class DyingThreadTest {
         assertFalse(doomed.fault.isSet());
     }
 
-    /** Nobody is to get the regions any more; they are zero all the same before they are free. */
+    /** No client will get the regions any more; they are zeroed nevertheless before they are free. */
     @Test
     void aServerThatLeavesMakesNobodyWaitForZeroing() throws Exception {
         start(1, Idle.PARK);
@@ -206,7 +206,7 @@ class DyingThreadTest {
         await("the regions are not free again", () -> free() == REGIONS);
     }
 
-    /** Neither one that ends slowly nor one whose regions take long to zero. */
+    /** Neither a lease that ends slowly nor one whose regions take long to zero holds up another. */
     @Test
     void noLeaseWaitsForTheEndOfAnother() throws Exception {
         start(1, Idle.PARK);
@@ -272,7 +272,7 @@ class DyingThreadTest {
         await("both", () -> done[0] && done[1] && server.retired().isEmpty());
     }
 
-    /** An exception is final; that nobody can be told of it is not the end of the thread. */
+    /** A resource whose close throws an exception is not tried again; the thread continues even if the log fails. */
     @Test
     void theThreadThatTriesAgainGoesOnWhereItCannotSayWhy() throws Exception {
         start(1, Idle.PARK);

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What a server says of caches that its manager has ended: where that comes too early, it ends another. */
+/** A server reports a cache that its manager has ended only when all regions of the cache are free. */
 class EndedCachesTest {
 
     private static final long REGION = 64 << 10;
@@ -29,7 +29,7 @@ class EndedCachesTest {
                 new CacheGrant(CACHE, server, REGIONS, rights, MANAGER_MILLIS + 60_000, 1, 1), keys.getPrivate());
     }
 
-    /** The lease that a client closes is forgotten before its regions are zero, which the call does itself. */
+    /** The server forgets a lease that its client closes before the call has zeroed the lease's regions. */
     @Test
     void aCacheThatItsClientClosesHasNotEndedBeforeItsRegionsAreFree() throws Exception {
         KeyPair keys = KeyPairGenerator.getInstance(SignedGrant.ALGORITHM).generateKeyPair();

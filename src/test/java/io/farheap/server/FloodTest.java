@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A client that takes all that it is given leaves room for others, and gets a refusal that says what to do. */
+/** A client that takes all that it can get leaves room for others, and gets a refusal that names the remedy. */
 class FloodTest {
 
     private static final long REGION = 64 << 10;
@@ -85,7 +85,7 @@ class FloodTest {
         assertRoomForAnother();
     }
 
-    /** Many leases get it no more queue pairs than one. */
+    /** A client with many leases gets no more queue pairs than with one lease. */
     @Test
     void connections() {
         try (Context context = Devices.open(TestDevice.client());
@@ -154,7 +154,7 @@ class FloodTest {
         }
     }
 
-    /** What the server counts goes back when a connection does. */
+    /** The server's counts go down when a connection ends. */
     @Test
     void whatIsGivenBackMayBeTakenAgain() {
         try (BatchClient client = new BatchClient(server, new RingShape(4, 32), 1)) {

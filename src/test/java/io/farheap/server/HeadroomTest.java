@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a server does about its machine's free memory, of which the test says how much there is. */
+/** A server's reactions to its machine's free memory, which the test sets. */
 class HeadroomTest {
 
     private static final long REGION = 64 * 1024;
@@ -127,7 +127,7 @@ class HeadroomTest {
             List<RegionGrant> ours = server.allocate(client.lease.id(), 2);
             server.allocate(other.lease.id(), REGIONS - 2);
             List<RegionUse> uses = List.of(new RegionUse(ours.get(1).regionId(), 5));
-            // Of another lease, and of nobody: neither is theirs to give.
+            // A region of another lease, and one of no lease: this client has neither to offer.
             report(other, List.of(new RegionUse(ours.getFirst().regionId(), 0), new RegionUse(99, 0)));
             report(client, uses);
             machine.wants(REGIONS);

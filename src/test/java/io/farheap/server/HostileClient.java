@@ -23,7 +23,7 @@ import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.WcStatus;
 import java.lang.foreign.MemorySegment;
 
-/** A client that writes whatever it likes into the server's message ring. */
+/** A client that writes arbitrary bytes into the server's message ring. */
 final class HostileClient implements AutoCloseable {
 
     static final RingShape SHAPE = new RingShape(4, 32);
@@ -32,7 +32,7 @@ final class HostileClient implements AutoCloseable {
     final ControlPlane server;
     final Lease lease;
     private final RingShape shape;
-    /** Null where another client keeps the lease. */
+    /** Null if another client keeps the lease. */
     private final LeaseKeeper keeper;
 
     private final Context context = Devices.open(TestDevice.client());
@@ -71,7 +71,7 @@ final class HostileClient implements AutoCloseable {
     /**
      * A new connection.
      *
-     * @param responseOffset how wrong the address of its own ring is
+     * @param responseOffset the error of the address of its own ring, in bytes
      */
     void connect(long responseOffset) {
         if (queuePair != null) {
@@ -92,7 +92,7 @@ final class HostileClient implements AutoCloseable {
         queuePair.connect(connected.server());
     }
 
-    /** What is written to the first slot by {@link #send}; offsets are those of {@link BatchFormat}. */
+    /** The message that {@link #send} writes to a slot; offsets are those of {@link BatchFormat}. */
     MemorySegment message() {
         return message.segment();
     }
@@ -136,7 +136,7 @@ final class HostileClient implements AutoCloseable {
         return send(1);
     }
 
-    /** Writes it to the slot of another. */
+    /** Writes the message to the slot of this batch. */
     int send(long sequence) {
         return write(
                 RingShape.CONTROL_BYTES + sequence % shape.slots() * shape.requestSlotBytes(),

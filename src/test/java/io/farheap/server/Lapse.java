@@ -3,12 +3,12 @@ package io.farheap.server;
 import io.farheap.server.lease.ClientLease;
 import io.farheap.testing.Fields;
 
-/** The end of a lease that nobody renews, for tests of what comes with it: that it comes in time others say. */
+/** Lets a lease expire at once, for tests of the consequences; other tests check that leases expire in time. */
 final class Lapse {
 
     private Lapse() {}
 
-    /** As if nobody had renewed the lease for as long as it lasts: the server finds that when it looks next. */
+    /** As if the lease had not been renewed for its duration: the server finds that when it looks next. */
     static void of(ServerPlane server, long lease) {
         ClientLease lapsed = server.leases().find(lease);
         try {

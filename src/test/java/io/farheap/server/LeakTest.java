@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a server and its clients took is given back when they are closed, whatever state they were in. */
+/** A server and its clients give back all resources when they are closed, whatever state they were in. */
 @Tag("alone")
 class LeakTest {
 
@@ -37,7 +37,7 @@ class LeakTest {
                     count(Path.of("/dev/shm")));
         }
 
-        /** Not more of anything: what had not been let go of when the other was taken is gone. */
+        /** Whether no count is higher than the other's; one may be lower, if the other was taken while it fell. */
         boolean within(Usage other) {
             return descriptors <= other.descriptors
                     && sharedMappings <= other.sharedMappings
@@ -75,7 +75,7 @@ class LeakTest {
         assertTrue(after.within(before), before + " became " + after);
     }
 
-    /** What stays the same for a while. */
+    /** The usage, once it has stayed the same for a while. */
     private static Usage settled() throws Exception {
         Usage usage = Usage.now();
         for (int same = 0; same < 20; same++) {

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Clients that write anything into their message rings: they lose that connection, touch nothing, and nobody else
- * notices.
+ * Clients write arbitrary bytes into their message rings: they lose that connection, change no memory, and other
+ * clients are not affected.
  */
 class MalformedBatchTest {
 
@@ -69,7 +69,7 @@ class MalformedBatchTest {
         assertEquals(0, good.finishAll());
     }
 
-    /** The other client is served, and its region holds what it wrote. */
+    /** The other client is served, and its region holds the bytes that it wrote. */
     private void assertGoodIsWell(SplittableRandom random) {
         int at = 8 * random.nextInt(REGION / 8);
         good.memory().set(JAVA_LONG, 0, at + 1);
@@ -141,7 +141,7 @@ class MalformedBatchTest {
             c.message().set(JAVA_LONG, 16, c.message().get(JAVA_LONG, 16) ^ 1);
         });
         SplittableRandom random = new SplittableRandom();
-        // All at once: each has a second to get whole.
+        // All attacks run at the same time, because the server gives each a second to become whole.
         Map<String, HostileClient> clients = new LinkedHashMap<>();
         try (HostileClient first = new HostileClient(server)) {
             RegionGrant region = server.allocate(first.lease.id(), 1).getFirst();
@@ -158,7 +158,7 @@ class MalformedBatchTest {
             }
             assertUntouched(first, region);
             assertGoodIsWell(random);
-            // The same bytes, all of them right, are served: the attacks failed for what is wrong with them.
+            // The same batch without errors is served, so each attack failed because of its error.
             first.seal(1, first.put(HEADER, BatchFormat.WRITE, region.regionId(), 8, 0, 8), 1, 0);
             assertEquals(WcStatus.SUCCESS, first.send());
             awaitAnswer(first);
@@ -225,13 +225,12 @@ class MalformedBatchTest {
             int at = from + random.nextInt(changed == 1 && random.nextBoolean() ? HEADER - from : bytes - from);
             client.message().set(JAVA_BYTE, at, (byte) (client.message().get(JAVA_BYTE, at) + 1 + random.nextInt(255)));
         }
-        // What comes next is written over this word by word: where all else is good, the two must not add up to a good
-        // batch.
+        // The next message overwrites this one word by word: the two must not make up a good batch together.
         client.message().set(JAVA_LONG, CHECKSUM, good ^ (random.nextLong() | 1));
     }
 
     /**
-     * Where the answers go is the client's own affair; a server that cannot write there gives up on that connection.
+     * A client chooses the address of its answers; a server that cannot write there gives up that connection.
      */
     @Test
     void anAddressThatCannotBeWrittenEndsTheConnection() throws InterruptedException {

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Clients whose calls are not what they should be: no handler sees one, and they lose their connection. */
+/** Clients send invalid calls: no handler receives one, and the clients lose their connection. */
 class MalformedCallTest {
 
     private static final int HEADER = BatchFormat.HEADER_BYTES;
@@ -123,7 +123,7 @@ class MalformedCallTest {
         }
     }
 
-    /** It uses the places of calls that are put off for new ones: the server keeps so many of them and no more. */
+    /** A client uses the places of pending calls for new ones: the server keeps no more calls than there are places. */
     @Test
     void whoDoesNotWaitForAnswersLosesItsConnection() throws InterruptedException {
         try (HostileClient client = new HostileClient(server, SHAPE)) {
@@ -150,7 +150,7 @@ class MalformedCallTest {
         }
     }
 
-    /** Words beside the batches are hints, and no more. */
+    /** The words beside the batches are only hints, so a client may write any value there. */
     @Test
     void anythingMayBeWanted() throws InterruptedException {
         long seed = System.nanoTime();
@@ -158,7 +158,7 @@ class MalformedCallTest {
         SplittableRandom random = new SplittableRandom(seed);
         try (HostileClient client = new HostileClient(server, SHAPE)) {
             for (long sequence = 1; sequence <= 200; sequence++) {
-                // What wakes would need a receive, which this client has not posted: it has seen all.
+                // This client has posted no receive for a wake-up message, so it writes the wanted word only at last.
                 client.message().set(JAVA_LONG, 0, random.nextLong());
                 client.seal(sequence, call(client, HEADER, COUNT, 8, 8), 1, 0);
                 assertEquals(WcStatus.SUCCESS, client.send(sequence));

@@ -33,7 +33,7 @@ class PacedPullTest {
     private static final long HALF = REGION / 2;
     private static final long LATE_NANOS = 50_000_000L;
     private static final long LEASE = 300_000_000_000L;
-    /** A server that prepares a pull waits for the end of the one under way for so long. */
+    /** For this long, a server that prepares a pull waits for the end of the running one. */
     private static final long PREPARE_WAITS_NANOS = 2_000_000_000L;
 
     private ServerPlane server;
@@ -102,7 +102,7 @@ class PacedPullTest {
         client.assertFilled(to, 2, HALF, REGION);
     }
 
-    /** Its source is on a machine of its own, where each READ takes long: several are under way, at different times. */
+    /** The source is on a machine of its own, from which each READ takes long: several READs overlap in time. */
     @Test
     @Needs(Need.SOFTVERBS)
     void whatIsSaidToBeCopiedIsThereThoughWhatFollowsIsLate() {
@@ -137,7 +137,7 @@ class PacedPullTest {
         }
     }
 
-    /** A leader whose queue pair has failed cannot say that it gives up. */
+    /** A leader whose queue pair has failed cannot report that it gives up. */
     @Test
     void aPullThatIsPreparedAnewEndsTheOneUnderWay() {
         CompletableFuture<PullResult> abandoned = begin(0, REGION);
@@ -149,7 +149,7 @@ class PacedPullTest {
             long start = System.nanoTime();
             prepare(HALF, REGION, PullLeader.PIECE);
             if (System.nanoTime() - start >= PREPARE_WAITS_NANOS) {
-                // It may have given up waiting: until the one under way has ended, it refuses another.
+                // The server may have given up waiting: it refuses a new pull until the running one has ended.
                 assertEquals(Code.PULL_FAILED, PullLeader.failure(abandoned).code());
             }
             CompletableFuture<PullResult> pull = start(control.address(), HALF);

@@ -2,7 +2,7 @@ package io.farheap.server;
 
 import io.farheap.control.plane.ControlPlane;
 
-/** For tests of other packages: what a memory server's control server calls. */
+/** Gives tests of other packages the plane of a memory server that its control server calls. */
 public final class Planes {
 
     private Planes() {}

@@ -26,7 +26,7 @@ class PollingServerTest {
                 new ServerOptions(REGION, REGION, LEASE, TestDevice.server(), "test", 1, false, Idle.BACK_OFF))) {
             ServerThread thread = server.threads().thread(0);
             try (HostileClient _ = new HostileClient(server)) {
-                // It has a ring, and so it meets this when that is gone, before it sleeps.
+                // The thread has a ring, so it runs this after the ring has been removed and before it sleeps.
                 thread.fail(() -> {
                     fallsAsleep.countDown();
                     try {
@@ -37,7 +37,7 @@ class PollingServerTest {
                 });
             }
             fallsAsleep.await();
-            // It rings no bell.
+            // This client sends no wake-up message.
             try (HostileClient client = new HostileClient(server)) {
                 hasCome.countDown();
                 client.seal(2, BatchFormat.HEADER_BYTES, 0, 0);

@@ -76,7 +76,7 @@ final class PullLeader implements AutoCloseable {
         }
     }
 
-    /** What a pull ended with that did not end well. */
+    /** The failure with which a pull ended. */
     static ControlException failure(CompletableFuture<PullResult> pull) {
         CompletionException e = assertThrows(CompletionException.class, () -> pull.orTimeout(60, TimeUnit.SECONDS)
                 .join());

@@ -182,7 +182,7 @@ class PullTest {
         }
     }
 
-    /** Nobody takes it: what it holds goes, and who comes too late is told so. */
+    /** No client begins the pull: its resources are given back, and a client that comes too late is refused. */
     @Test
     void aPreparedPullThatIsNotBegunEnds() throws Exception {
         try (Site hasty = new Site(REGION, TICKET, 1);
@@ -283,7 +283,7 @@ class PullTest {
         }
     }
 
-    /** So many tries to end something, the first at once. */
+    /** Lets this number of attempts to close retired resources fail. */
     private void busyFor(int tries) {
         if (tries > 0) {
             old.server.retired().fault.set(() -> {
@@ -293,7 +293,7 @@ class PullTest {
         }
     }
 
-    /** As the device is with a reader that has lost its core in the middle of a copy. */
+    /** The device is busy, as with a reader that has lost its core during a copy. */
     @Test
     void theNextPullWaitsForOneThatTheDeviceIsBusyWith() {
         try (Context context = Devices.open("");
@@ -308,8 +308,8 @@ class PullTest {
     }
 
     /**
-     * A call that its client has given up on may end when the client has prepared the region anew, which it may have
-     * given back and got again meanwhile: what is ready then is to stay so.
+     * A call that its client has given up may end after the client has prepared the region again, which it may have
+     * given back and received again meanwhile: the newer prepared pull must stay ready.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -368,7 +368,7 @@ class PullTest {
         await(() -> fresh.server.budgets().pulls().lent() == number);
     }
 
-    /** @param anew whether the region that is to be filled goes back and comes again */
+    /** @param anew whether the client gives the region that the pull fills back and receives it again */
     private void regrant(boolean anew) {
         if (anew) {
             fresh.plane.release(fresh.lease(), to.regionId());
@@ -378,7 +378,7 @@ class PullTest {
         }
     }
 
-    /** It waits for a reader that the device is busy with, and its client has exported the region again meanwhile. */
+    /** The pull waits for a reader that keeps the device busy, while its client exports the region again. */
     @Test
     void aTicketThatIsReplacedWhileItsPullWaitsIsRefused() throws Exception {
         AtomicBoolean ended = new AtomicBoolean();
@@ -418,7 +418,7 @@ class PullTest {
         });
     }
 
-    /** Wherever the pull is when the lease ends, nothing of it reaches the region once that is granted again. */
+    /** Whenever the lease ends during the pull, the pull writes nothing to the region once that is granted again. */
     @Test
     void aLeaseThatEndsDuringAPullLeavesNothingBehind() throws Exception {
         for (int delayMicros = 0; delayMicros < 20_000; delayMicros += (int) TestDevice.patience(1_000)) {
@@ -429,7 +429,7 @@ class PullTest {
                     CompletableFuture.supplyAsync(() -> fresh.plane.pull(lease, region, old.control.address(), token));
             LockSupport.parkNanos(delayMicros * 1_000L);
             fresh.plane.closeLease(lease);
-            // A copy that gets no core for a moment keeps its region so much longer.
+            // A copy that gets no core for a moment keeps its region for that much longer.
             long start = System.nanoTime();
             while (fresh.server.hello(ControlPlane.PROTOCOL_VERSION).freeRegions() == 0) {
                 assertTrue(System.nanoTime() - start < 30_000_000_000L, "the region stays withdrawn");

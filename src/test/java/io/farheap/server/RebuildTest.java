@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A region that its server makes of others' splits, at its client's pace. */
+/** A region that its server computes from other servers' splits, at its client's pace. */
 class RebuildTest {
 
     private static final int REGION = 1 << 20;
@@ -47,7 +47,7 @@ class RebuildTest {
     private static final int PAGE = TestClient.PAGE;
 
     private final ErasureCode code = ErasureCode.of(DATA, PARITY);
-    /** What each split is, by number. */
+    /** The content of each split, by number. */
     private final List<MemorySegment> contents = new ArrayList<>();
 
     private final List<RegionGrant> regions = new ArrayList<>();
@@ -166,7 +166,7 @@ class RebuildTest {
         client.assertZero(into, 9L * PAGE, REGION);
     }
 
-    /** Of more splits than are needed one is wrong, in its last byte: nothing is made of them from there on. */
+    /** More splits are read than needed, and one has a wrong last byte: the server decodes nothing from there on. */
     @Test
     void splitsThatDisagreeAreNotDecoded() {
         contents.get(4)
@@ -197,7 +197,7 @@ class RebuildTest {
         client.assertZero(into, HALF, REGION);
     }
 
-    /** Wherever it is in reading and decoding, nothing of it reaches the region once that is granted again. */
+    /** Whether it reads or decodes just then, the rebuild writes nothing to the region once that is granted again. */
     @Test
     void givingTheRegionBackMidwayLeavesNothingBehind() {
         for (int i = 0; i < 10; i++) {

@@ -16,8 +16,8 @@ import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
 /**
- * A client that wants to be woken up and posts no receive, as one that is stopped: its answers stay in the server's
- * send queue.
+ * A client that asks to be woken up but posts no receive, like a stopped client: its answers stay in the server's send
+ * queue.
  */
 class SilentClientTest {
 
@@ -43,7 +43,7 @@ class SilentClientTest {
                                 RingShape.CONTROL_BYTES
                                         + (long) (batch % slots) * HostileClient.SHAPE.requestSlotBytes(),
                                 BatchFormat.HEADER_BYTES));
-                // Wakes the thread up: it tells all clients that it is awake, and then that it sleeps.
+                // Wakes the thread up: it announces to all clients that it is awake, and then that it sleeps.
                 assertEquals(0, good.write(region, 0, 8, 0));
                 assertEquals(0, good.read(region, 0, 8, 8));
                 awaitCalm();
@@ -51,7 +51,7 @@ class SilentClientTest {
         }
     }
 
-    /** A thread that looks again and again uses its core. */
+    /** Waits until the server's thread uses no processor time: a thread that kept looking would use a core. */
     private static void awaitCalm() throws InterruptedException {
         long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
         long used = -1;

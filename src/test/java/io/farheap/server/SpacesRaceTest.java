@@ -32,8 +32,8 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 /**
- * Leases that open, grow, close and drop spaces and end, all at once: every region and everything lent comes back once,
- * zeroed, and services are told of each end.
+ * Leases open, grow, close and drop spaces and end, all at the same time: every region comes back once, zeroed, all
+ * that was lent comes back, and services are notified of each end.
  */
 class SpacesRaceTest {
 
@@ -43,7 +43,7 @@ class SpacesRaceTest {
     private static final int STEPS = Effort.count(2_000);
     private static final long PATIENCE_NANOS = TestDevice.patience(60_000_000_000L);
     private static final byte[] DESCRIPTOR = {};
-    /** What a call may come to when another one is faster. */
+    /** The failures that a call may have if another call is faster. */
     private static final Set<Code> FAIR =
             EnumSet.of(Code.NOT_FOUND, Code.OUT_OF_MEMORY, Code.BUSY, Code.INVALID_ARGUMENT);
 
@@ -100,7 +100,7 @@ class SpacesRaceTest {
         return null;
     }
 
-    /** A service's part: what it uses is nobody else's meanwhile. */
+    /** Uses a space as a service does: no other client gets the space's memory meanwhile. */
     private void use(List<SpaceGrant> open) {
         if (open.isEmpty()) {
             return;
@@ -160,7 +160,7 @@ class SpacesRaceTest {
             await("the end of all spaces", () -> server.budgets().spaces().lent() == 0);
             assertEquals(0, server.budgets().registrations().lent());
             assertEquals(List.of(), spaces.list(last));
-            // And perhaps some that were dropped before their creators heard of them.
+            // More spaces may have ended: those that were dropped before their creators received the answer.
             created.removeAll(toldEnded);
             assertEquals(Set.of(), created);
             assertEquals(Set.of(), wrong);

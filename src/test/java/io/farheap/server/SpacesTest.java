@@ -127,7 +127,7 @@ class SpacesTest {
                 one.fill(first.regions().get(i), i);
                 two.assertFilled(second.regions().get(i), i);
             }
-            // A key is worth nothing on another lease's connection.
+            // A region's key cannot be used on another lease's connection.
             assertEquals(WcStatus.REM_ACCESS_ERR, two.read(first.regions().getFirst(), 0));
         }
     }
@@ -330,7 +330,7 @@ class SpacesTest {
         }
     }
 
-    /** Neighbours are one registration, so that a device's number of them suffices. */
+    /** Neighbouring regions are one registration, so that a device's number of registrations suffices. */
     @Test
     void registrationsAreLentAndComeBack() {
         create(REGIONS);
@@ -408,7 +408,7 @@ class SpacesTest {
             spaces.drop(lease, KEY, SpacePlane.ANY_SPACE);
             dropped.countDown();
         });
-        // It does not wait for ever for a service that does not let go.
+        // The drop does not wait for ever for a service that keeps using the space.
         assertTrue(dropped.await(PATIENCE_NANOS, TimeUnit.NANOSECONDS));
         assertTrue(use.ended());
         assertNull(served.find(created.spaceId()));
@@ -422,7 +422,7 @@ class SpacesTest {
         assertEquals(List.of("space " + created.spaceId()), told);
     }
 
-    /** As where the device did not let go of a connection of a lease that had it open. */
+    /** As if the device could not close a connection of a lease that had the space open. */
     @Test
     void whatSomebodyMayStillReachIsNeverGrantedAgain() {
         SpaceGrant created = create(2);
@@ -437,7 +437,7 @@ class SpacesTest {
 
         spaces.drop(other.id(), KEY, SpacePlane.ANY_SPACE);
         await("the end of the space", () -> server.budgets().spaces().lent() == 0);
-        // Zeroed behind what was before.
+        // These regions are zeroed after the first space's: when they are free, those would be free, too.
         spaces.create(other.id(), KEY, REGIONS - 2, SpacePlane.FOR_EVER, DESCRIPTOR, 3);
         spaces.drop(other.id(), KEY, SpacePlane.ANY_SPACE);
         await("the return of the others", () -> free() == REGIONS - 2);
@@ -460,7 +460,7 @@ class SpacesTest {
         SpaceGrant created = create(1);
         SpacePin use = server.servedSpaces().use(created.spaceId());
         server.close();
-        // Its memory is there as long as the process: a service that goes on does no harm.
+        // The space's memory stays mapped as long as the process, so a service that continues does no harm.
         use.space().region(0).fill((byte) 1);
         assertTrue(use.ended());
         use.close();

@@ -15,11 +15,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A client that spins looks at answers while they are being written, so at many that are torn: what it takes must be
- * whole. Each batch fills some words with its number and reads them, so a word with another number comes from the
- * answer that was in the slot before.
+ * A client that spins looks at answers while they are being written, so it sees many torn ones: those that it takes
+ * must be whole. Each batch fills some words with its number and reads them, so a word with another number comes from
+ * the answer that was in the slot before.
  *
- * <p>{@code -Dfarheap.batches=N} runs so many batches of each form, and takes the time that they take.
+ * <p>{@code -Dfarheap.batches=N} runs N batches of each form, without a limit of time.
  */
 class SpinningClientTest {
 
@@ -27,7 +27,7 @@ class SpinningClientTest {
     private static final RingShape SHAPE = new RingShape(2, 16);
     private static final Long ASKED = Long.getLong("farheap.batches");
     private static final long BATCHES = ASKED != null ? ASKED : Effort.count(300_000);
-    /** Without the property. Where cores are shared a batch may cost a time slice. */
+    /** The limit of time without the property, because a batch may cost a time slice if cores are shared. */
     private static final long MOST_NANOS = Effort.either(1, 10) * 1_000_000_000L;
 
     private static final int MOST_EXAMPLES = 3;

@@ -90,7 +90,7 @@ class MeasurementPlanTest {
         assertTrue(measured.contains(new Configuration(16, 4, 2, 2)));
     }
 
-    /** A server that limits all: what more client threads leave out, is what they would have done. */
+    /** The server limits the throughput: points left out at more client threads are estimated as they would measure. */
     @Test
     void whatIsLeftOutIsEstimatedByLittlesLaw() throws InterruptedException {
         Measurement limited = configuration -> {
@@ -123,7 +123,7 @@ class MeasurementPlanTest {
         }
     }
 
-    /** Noise could end a line early, and there is time for all. */
+    /** Noise could end a line early, and there is time to measure all points. */
     @Test
     void aSmallGridIsMeasuredWhole() throws InterruptedException {
         for (ModelSubject subject :

@@ -25,7 +25,7 @@ class ModelFileTest {
 
     private static final ModelSubject SUBJECT =
             new ModelSubject("sim0 (simulated)", "a processor, a card", 1, 1024, 50, 2, 8);
-    /** In short it is one byte of five, another one each time. */
+    /** The short form changes one byte of five, and begins with another byte each time. */
     private static final int STEP = Effort.either(5, 1);
 
     private static final int FIRST = Math.floorMod(System.nanoTime(), STEP);
@@ -198,7 +198,7 @@ class ModelFileTest {
         refusal(SUBJECT);
     }
 
-    /** Right checksums do not make a file right: another may have written it. */
+    /** A file with right checksums may still be wrong: another program may have written it. */
     @Test
     void aWellSealedFileThatNoPlanMakesIsRefused() throws IOException {
         for (String line : new String[] {
@@ -218,7 +218,7 @@ class ModelFileTest {
         assertTrue(refusal(SUBJECT).contains("models have at most"));
     }
 
-    /** However much of it was written, measuring goes on after the last whole line and ends with the same file. */
+    /** Wherever the file was cut, measuring continues after its last whole line and ends with the same file. */
     @Test
     void anInterruptedFileResumes() throws IOException, InterruptedException {
         int total = Models.measured(SUBJECT, SYSTEM).measured();
@@ -270,7 +270,7 @@ class ModelFileTest {
             String message = assertThrows(ModelFileException.class, () -> ModelFile.open(file, SUBJECT))
                     .getMessage();
             assertTrue(message.contains("is being measured into already"), message);
-            // Both have closed another descriptor of it.
+            // The open that failed and the load have closed other descriptors of the file: the lock is still held.
             assertTrue(ModelFile.load(file).space().size() > 0);
             assertFalse(LockProbe.isFree(file), "another process could measure into it");
         }

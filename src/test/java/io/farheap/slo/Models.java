@@ -10,7 +10,7 @@ public final class Models {
 
     private Models() {}
 
-    /** {@code -Dfarheap.seed=S} is one seed. */
+    /** The seeds of a test; with {@code -Dfarheap.seed=S}, that seed alone. */
     public static LongStream seeds(int count) {
         Long one = Long.getLong("farheap.seed");
         if (one != null) {
@@ -37,12 +37,12 @@ public final class Models {
         return plan;
     }
 
-    /** More of any parameter raises every figure, also the first server thread. */
+    /** A model in which more of any parameter, the first server thread too, raises every figure. */
     static PerformanceModel monotonic(SplittableRandom random) {
         return random(random, true);
     }
 
-    /** Figures that have nothing to do with each other, some of them equal, and points left out. */
+    /** A model of independent figures, some of them equal, with points left out. */
     public static PerformanceModel anyhow(SplittableRandom random) {
         return random(random, false);
     }
@@ -84,7 +84,7 @@ public final class Models {
         return most;
     }
 
-    /** Between the model's figures, some bounds absent. */
+    /** An objective between the model's figures, with some bounds absent. */
     static Slo drawn(SplittableRandom random, PerformanceModel model) {
         return new Slo(
                 drawn(random, model.readLatencyNanos(), model.readsPerSecond()),
@@ -103,8 +103,8 @@ public final class Models {
     }
 
     /**
-     * What some configuration does exactly, so that it meets the bounds with nothing to spare; null where that one is
-     * not predicted.
+     * An objective that some configuration meets exactly, with nothing to spare; null if the model does not predict
+     * that configuration.
      */
     static Slo exact(SplittableRandom random, PerformanceModel model) {
         ConfigurationSpace space = model.space();

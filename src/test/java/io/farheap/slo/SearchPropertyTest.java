@@ -39,7 +39,7 @@ class SearchPropertyTest {
         }
     }
 
-    /** Redy: it "is guaranteed to have the fewest server threads", where its assumption holds. */
+    /** Redy: it "is guaranteed to have the fewest server threads", if its assumption holds. */
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("seeds")
     void prunedTraversalFindsWhatTheOracleFindsOnMonotonicModels(long seed) {
@@ -54,7 +54,7 @@ class SearchPropertyTest {
         }
     }
 
-    /** Why there is another search than Redy's. */
+    /** This model is the reason for another search than Redy's. */
     @Test
     void prunedTraversalMissesWhatAModelHidesBehindALatency() {
         MeasuredGrid grid = new MeasuredGrid(new ConfigurationSpace(2, 1, 1, 2));

@@ -27,17 +27,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Operations allocate nothing, in memory and on the device: by the JVM's own count, of the session's thread. */
+/** Operations allocate nothing, in memory or on the device, as the JVM counts for the session's thread. */
 @Tag("optimised")
 @Needs(Need.HOST)
 class AllocationTest {
 
     private static final int KEYS = 4_000;
-    /** Of a round; a file is slow on a busy machine. */
+    /** The operations of a round: few, because a file is slow on a busy machine. */
     private static final int OPERATIONS = 2_000;
-    /** Rounds, one after the other, in which nothing may be allocated. */
+    /** The number of successive rounds in which nothing may be allocated. */
     private static final int SILENT_ROUNDS = 10;
-    /** Until there are these: at first code is not compiled yet, and a compilation may deoptimise. */
+    /** The most rounds until then: at first code is not compiled yet, and compiled code may be deoptimised. */
     private static final int MOST_ROUNDS = 400;
 
     private static final int FENCES = 20_000;
@@ -116,7 +116,7 @@ class AllocationTest {
         }
     }
 
-    /** Keys of 11 bytes, of which there is none, and of 8. */
+    /** Reads keys of 8 bytes, and keys of 11 bytes, of which the store has none. */
     private void readAllOfMemory(StoreSession session, int first) {
         int end = 0;
         for (int i = 0; i < ends.length; i++) {

@@ -1,6 +1,6 @@
 package io.farheap.store;
 
-/** What tests do where a session is full. */
+/** The step that tests take before they try again with a session that is full. */
 final class Calls {
 
     private Calls() {}

@@ -26,16 +26,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** A device that keeps only so much of the log, and would write its oldest part over. */
+/** A store on a device of bounded capacity, which would write the oldest part of the log over. */
 class CapacityTest {
 
     private static final int PAGE = 4096;
     private static final int PAGES = 64;
     private static final int RECORDS_A_PAGE = PAGE / 24;
-    /** Of a value: three records are in a page, and no room is left. */
+    /** Bytes of a value: three records of this size leave no room in a page. */
     private static final int THIRD = 1300;
 
-    /** What hangs fails. */
+    /** A test that hangs fails after this time. */
     private static final Duration BOUND = Duration.ofNanos(TestDevice.patience(60_000_000_000L));
 
     private final MemoryDevice device = new MemoryDevice(PAGE, 512, 32, PAGES * (long) PAGE);
@@ -81,7 +81,7 @@ class CapacityTest {
                     assertHas(session, value % keys, value);
                 }
                 assertTrue(store.failure().isEmpty());
-                // Most of it was replaced, so there is room again.
+                // Most of the records were replaced, so a compaction makes room.
                 store.compact(store.logBytes());
                 for (long value = done; value < done + keys; value++) {
                     assertEquals(StoreStatus.DONE, put(session, value % keys, value));
@@ -91,7 +91,10 @@ class CapacityTest {
         });
     }
 
-    /** Old records that stay are in front of those that are replaced all the time: compactions meet them first. */
+    /**
+     * A session that writes faster than compactions make room waits for them. The records that stay are in front of the
+     * records that are replaced all the time, so each compaction has to copy them first.
+     */
     @Test
     void whoWritesFasterThanCompactionsWaitsForThem() {
         assertTimeoutPreemptively(BOUND, () -> {
@@ -117,7 +120,7 @@ class CapacityTest {
         });
     }
 
-    /** The index names an address that the device has no more, which no compaction has given back. */
+    /** The index has an address that the device no longer has, although no compaction has given it back. */
     @Test
     void aReadOfWhatTheDeviceHasWrittenOverEndsAsLost() {
         assertTimeoutPreemptively(BOUND, () -> {
@@ -138,7 +141,7 @@ class CapacityTest {
         });
     }
 
-    /** What its device answers while it is being closed may be that there is something to be read once more. */
+    /** During the close, a record that the device returns may require another read; it is called back, too. */
     @Test
     void aCloseCallsBackWhatWouldBeReadOnceMore() {
         assertTimeoutPreemptively(BOUND, () -> {
@@ -147,7 +150,8 @@ class CapacityTest {
             try (FarStore store = how().expectedKeys(1).growingIndex(false).open()) {
                 StoreSession session = store.openSession();
                 fill(store, session);
-                // In one bucket, so behind many others in its chain, or gone at once.
+                // All keys are in one bucket, so a key is behind many others in its chain, or the compaction below has
+                // removed it when its read ends.
                 for (long key = 0; key < 8; key++) {
                     assertEquals(StoreStatus.PENDING, session.read(key, memory, 0, 8, completion, key));
                     assertEquals(StoreStatus.PENDING, session.update(key, Values.ADD, 1, completion, key));
@@ -159,7 +163,8 @@ class CapacityTest {
     }
 
     /**
-     * A move that has read what is in front of its record finds no room, which nothing but its compaction could make.
+     * A compaction that moves a record, and had to read the record before it in the chain, finds no room for the copy.
+     * Only this compaction could make room, so it fails instead of waiting.
      */
     @Test
     void aCompactionThatHasUsedUpItsPagesEnds() {
@@ -207,7 +212,7 @@ class CapacityTest {
         return next;
     }
 
-    /** As a compaction does whose copies are in vain, since others are faster. */
+    /** Uses up the spare pages, like a compaction whose copies are useless because other sessions were faster. */
     private static void useUpSpare(FarStore store, long first, MemorySegment value)
             throws ReflectiveOperationException {
         StoreContext parts = (StoreContext) IndexGrowthTest.field(store, "parts");

@@ -30,13 +30,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What was done before a close is there afterwards, or the close says that it is not. */
+/** The operations before a close are there after the next open, or the close throws. */
 class CheckpointOnCloseTest {
 
     private static final int PAGE = 4096;
     private static final int KEYS = 4_000;
 
-    /** What hangs fails. */
+    /** A test that hangs fails after this time. */
     private static final Duration BOUND = Duration.ofNanos(TestDevice.patience(60_000_000_000L));
 
     private final MemoryFiles files = new MemoryFiles();
@@ -76,14 +76,14 @@ class CheckpointOnCloseTest {
         }
     }
 
-    /** An update that waits for the device. */
+    /** Begins an update that waits for the device. */
     private void begin(StoreSession session, long key) {
         assertEquals(
                 StoreStatus.PENDING,
                 session.update(key, Values.ADD, 1_000, (token, status, bytes) -> ends.add(status), 0));
     }
 
-    /** As the README's example does. */
+    /** The program is that of the README's example. */
     @Test
     void aProgramThatEndsNormallyGoesOnWhereItWas(@TempDir Path directory) {
         for (long run = 1; run <= 3; run++) {
@@ -155,7 +155,7 @@ class CheckpointOnCloseTest {
         }
     }
 
-    /** What an update throws comes out of the close, which is one all the same. */
+    /** The close throws what a pending update throws, and makes its checkpoint nevertheless. */
     @Test
     void anUpdateThatThrowsIsDone() {
         FarStore store = how().open();
@@ -176,7 +176,10 @@ class CheckpointOnCloseTest {
         }
     }
 
-    /** Nor does an operation that is too late make a failure of what is durable. */
+    /**
+     * The close runs pending updates and callbacks. They cannot close the store or their session, and the close does
+     * not fail because of operations that they begin too late.
+     */
     @Test
     void whatRunsInTheCloseCannotCloseItsStore() {
         assertTimeoutPreemptively(BOUND, () -> {
@@ -209,7 +212,10 @@ class CheckpointOnCloseTest {
         });
     }
 
-    /** Only its own thread could do what is pending, which is told that it never happened. */
+    /**
+     * Only a session's own thread could do its pending updates. The close makes no checkpoint and throws, and the
+     * updates end with {@code CLOSED}: they never happened.
+     */
     @Test
     void anotherThreadsPendingUpdatesAreTold() throws Exception {
         FarStore store = how().open();
@@ -251,7 +257,7 @@ class CheckpointOnCloseTest {
         assertEquals(Map.of(), files.files);
     }
 
-    /** Nor is it waited for for ever. */
+    /** The close does not wait forever for the device: it throws. */
     @Test
     void aDeviceThatWritesNothingIsTold() {
         assertTimeoutPreemptively(BOUND, () -> {

@@ -38,11 +38,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a checkpoint promises: of each session all operations up to one, and none after. */
+/** The promise of a checkpoint: it has all operations of each session up to one of them, and none after it. */
 class CheckpointTest {
 
     private static final int SESSIONS = 3;
-    /** Of each session alone; and counters of all. */
+    /** Keys that each session has for itself; {@link #SHARED} counters belong to all sessions. */
     private static final int OWN = 400;
 
     private static final int SHARED = 100;
@@ -71,7 +71,7 @@ class CheckpointTest {
         return 1_000_000L * (session + 1) + operation * 7 % OWN;
     }
 
-    /** The key that a session's operation adds to, and what: the same whoever asks. */
+    /** @return a hash that selects the counter of a session's operation, in the load and in the check */
     private long sharedKey(int session, long operation) {
         return Hashes.of(seed + session * 31L + operation);
     }
@@ -98,7 +98,7 @@ class CheckpointTest {
         return memory.get(JAVA_LONG_UNALIGNED, 0);
     }
 
-    /** An operation of a session: even ones store their number, odd ones add it to a counter of all. */
+    /** Does an operation of a session: an even one stores its number, an odd one adds it to a shared counter. */
     private void operation(StoreSession session, MemorySegment memory, int number, long operation) {
         if (operation % 2 == 0) {
             put(session, memory, ownKey(number, operation), operation);
@@ -171,7 +171,10 @@ class CheckpointTest {
         }
     }
 
-    /** Checkpoints beside a load, then what came after the last is lost; several lives of one store. */
+    /**
+     * One store is opened several times. Each time it makes checkpoints during a load, and loses the operations after
+     * the last checkpoint.
+     */
     @ParameterizedTest
     @CsvSource({"FOLD_OVER, false", "FOLD_OVER, true", "SNAPSHOT, false", "SNAPSHOT, true", "INCREMENTAL, true"})
     void eachSessionsPrefixIsThere(CheckpointKind kind, boolean index) throws Exception {
@@ -213,7 +216,7 @@ class CheckpointTest {
         }
     }
 
-    /** Stands still where a snapshot begins: all sessions have passed then, and the store does not rest yet. */
+    /** Waits when a snapshot begins: all sessions are in the new version then, and the store is not at rest yet. */
     private record SlowFiles(StableFiles files, CountDownLatch begun, CountDownLatch go) implements InvocationHandler {
 
         @Override
@@ -232,7 +235,10 @@ class CheckpointTest {
         }
     }
 
-    /** Else what others do to the record in place, as soon as the store rests, would be gone with it. */
+    /**
+     * If the copy were published later, it would replace a record that other sessions may update in place as soon as
+     * the store is at rest, and their updates would be lost.
+     */
     @Test
     void aCopyThatWasBegunBesideACheckpointIsPublishedBeforeTheStoreRests() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
@@ -264,7 +270,7 @@ class CheckpointTest {
             });
             copied.await();
             goOn.countDown();
-            // Of another key: either sessions are held now, or the checkpoint is made.
+            // Upserts another key until sessions are held, or until the checkpoint is made.
             while (!checkpoint.isDone() && session.upsert(2, memory, 0, 8) == StoreStatus.DONE) {
                 Thread.onSpinWait();
             }
@@ -301,14 +307,14 @@ class CheckpointTest {
             try (FarStore store = how(device).open();
                     StoreSession session = store.openSession("a")) {
                 assertEquals(
-                        "checkpoint 2 cannot be used: its checksum is wrong; checkpoint 1 is recovered, and what is newer"
-                                + " is set aside, in files whose names end with .damaged",
+                        "checkpoint 2 cannot be used: its checksum is wrong; checkpoint 1 is recovered, and newer ones"
+                                + " are set aside, in files whose names end with .damaged",
                         store.recovery());
                 assertArrayEquals(newest, files.files.get("checkpoint-2.damaged"));
                 assertEquals(1, session.serial());
                 assertEquals(10, get(session, memory, 1));
                 put(session, memory, 1, 30);
-                // It takes the number of the damaged one, and not its place.
+                // The new checkpoint takes the number of the damaged one, and does not overwrite its file.
                 assertEquals(2, store.checkpoint());
                 assertArrayEquals(newest, files.files.get("checkpoint-2.damaged"));
             }
@@ -339,7 +345,7 @@ class CheckpointTest {
                 }
                 StoreException late = assertThrows(StoreException.class, store::checkpoint);
                 assertTrue(late.getMessage().contains("sleeper"), late.getMessage());
-                // Nobody is held up by it.
+                // The failed checkpoint holds up no other session.
                 put(other, memory, 7, 70);
                 session.drain();
                 assertEquals(1, store.checkpoint());
@@ -372,7 +378,10 @@ class CheckpointTest {
         }
     }
 
-    /** What waits for the device belongs to the checkpoint, whoever is faster that belongs to the next. */
+    /**
+     * An update that waits for the device belongs to the checkpoint. Another session's update of the same key, which
+     * would belong to the next checkpoint, has to wait for it.
+     */
     @Test
     void nobodyOvertakesAnUpdateThatWaitsForTheDevice() throws Exception {
         try (MemoryDevice device = device();
@@ -391,7 +400,8 @@ class CheckpointTest {
                 while (!StoreVersion.draining(version(store).state())) {
                     Thread.sleep(1);
                 }
-                // The checkpoint waits for the first; what the second does at once goes on, and belongs to it.
+                // The checkpoint waits for the first session. An upsert of the second, which ends at once, belongs to
+                // this checkpoint, too.
                 put(second, memory, 5_000, 50);
                 assertEquals(StoreStatus.FULL, second.update(5, Values.ADD, 1_000, (token, status, bytes) -> {}, 0));
                 long before = second.serial();

@@ -39,7 +39,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What keeps the newest checkpoint from being used and is no damage: nothing older takes its place. */
+/**
+ * An open fails if the newest checkpoint cannot be used for a reason that is no damage. Only if it is damaged does an
+ * older checkpoint replace it.
+ */
 class CheckpointTroubleTest {
 
     private static final int PAGE = 4096;
@@ -61,7 +64,7 @@ class CheckpointTroubleTest {
                 .files(where);
     }
 
-    /** Two checkpoints, of which each key has its number. */
+    /** Makes two checkpoints, in each of which every key has the checkpoint's number as its value. */
     @BeforeEach
     void make() {
         try (FarStore store = how(files).open();
@@ -92,7 +95,7 @@ class CheckpointTroubleTest {
         }
     }
 
-    /** Once it is over, all is as it was. */
+    /** Asserts that an open is refused with a message of these parts, and changes no file. */
     private void assertRefuses(StableFiles where, String... parts) {
         Map<String, byte[]> before = new TreeMap<>(files.files);
         String told =
@@ -104,7 +107,7 @@ class CheckpointTroubleTest {
         before.forEach((name, bytes) -> assertArrayEquals(bytes, files.files.get(name), name));
     }
 
-    /** As a file of another user, or a process that has no descriptor left. */
+    /** The file may belong to another user, for example, or the process may have no descriptor left. */
     @ParameterizedTest
     @ValueSource(strings = {"checkpoint-2", "snapshot-2"})
     void aFileThatCannotBeOpened(String which) {
@@ -184,7 +187,7 @@ class CheckpointTroubleTest {
         assertHas(1);
     }
 
-    /** The device has not what a checkpoint needs, and can read all that it has. */
+    /** The device lacks a part of the log that the checkpoint needs, and reads the rest without an error. */
     @Test
     void aLogThatIsShorterIsDamage() {
         RecordingStorage storage = new RecordingStorage();
@@ -212,7 +215,7 @@ class CheckpointTroubleTest {
             assertTrue(told.contains("no checkpoint that is whole"), told);
             assertTrue(told.contains("the device has it up to"), told);
         }
-        // All of it, but for the content of one in the middle.
+        // All segments are there now, but one in the middle is empty.
         storage.create(segments.getLast()).close();
         storage.delete(segments.get(1));
         storage.create(segments.get(1)).close();
@@ -251,7 +254,7 @@ class CheckpointTroubleTest {
         assertEquals(List.of("b", "c"), real.names().stream().sorted().toList());
     }
 
-    /** Of some files, one of which cannot be opened. */
+    /** Files of which one cannot be opened. */
     private static class Unreadable implements StableFiles {
 
         private final StableFiles files;

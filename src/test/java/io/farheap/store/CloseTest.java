@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
-/** A store that is closed while others use it. */
+/** A store that is closed while other threads use it. */
 class CloseTest {
 
     private static final int SESSIONS = 3;
@@ -47,7 +47,7 @@ class CloseTest {
                 .files(new MemoryFiles());
     }
 
-    /** Whatever a session's thread is at, it is told by one error; so are scans, compactions and checkpoints. */
+    /** Sessions, scans, compactions and checkpoints that are under way end with an exception that names the close. */
     @RepeatedTest(10)
     void whoIsInTheMiddleOfAnOperationIsTold() throws Exception {
         try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
@@ -118,7 +118,7 @@ class CloseTest {
         }
     }
 
-    /** Also the last one, behind which nothing is pending; all can be closed afterwards. */
+    /** Nor can the last callback, after which nothing is pending; the session can be closed afterwards. */
     @Test
     void aCallbackCannotCloseItsSession() {
         try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
@@ -169,7 +169,7 @@ class CloseTest {
         }
     }
 
-    /** What comes out of a pending update that runs while its session is closed comes out of that; it is closed. */
+    /** If a pending update throws while its session is closed, the close throws it, and the session is closed. */
     @Test
     void aSessionWhosePendingUpdateThrowsIsClosed() {
         try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
@@ -218,7 +218,7 @@ class CloseTest {
                     () -> other.update(KEYS - 1, new StandingStill(inside, go), 0, (token, status, bytes) -> {}, 0));
             inside.await();
             Future<?> closing = threads.submit(store::close);
-            // Nobody begins anything any more, and the one that is inside ends.
+            // No session can begin an operation any more, and the close waits for the update that is under way.
             IllegalStateException told = assertThrows(IllegalStateException.class, () -> {
                 while (true) {
                     session.touch(1);
@@ -238,7 +238,10 @@ class CloseTest {
         }
     }
 
-    /** Nobody is left to close it: the store does, and the device, which refuses while a handle is open, can be. */
+    /**
+     * No thread is left that could close the session, so the store closes it. Otherwise the device could not be closed,
+     * which refuses while a handle is open.
+     */
     @Test
     void aSessionWhoseThreadHasEndedIsClosedWithTheStore() throws Exception {
         try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
@@ -261,7 +264,10 @@ class CloseTest {
         }
     }
 
-    /** Nothing is pending that a poll could refuse first; all of it can be closed afterwards, and nothing is left. */
+    /**
+     * Nothing is pending, so the close itself has to refuse, and not the poll of a pending operation. The session stays
+     * usable, and another thread can close it after its release.
+     */
     @Test
     void anotherThreadCannotCloseASessionThatStaysWhole() throws Exception {
         try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
@@ -285,7 +291,7 @@ class CloseTest {
         }
     }
 
-    /** The store has left it to its thread, with a read that the device may still be at. */
+    /** The store has left the session to its thread, with a read on which the device may still work. */
     @Test
     void anotherThreadCannotCloseASessionWhoseStoreIsClosed() throws Exception {
         try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
@@ -314,7 +320,7 @@ class CloseTest {
         assertTrue(told.getMessage().contains("belongs to thread"), told.getMessage());
     }
 
-    /** @return what it throws on a thread of its own, or null */
+    /** @return the exception that the work throws on a thread of its own, or null */
     private static @Nullable Throwable elsewhere(Runnable work) throws InterruptedException {
         AtomicReference<Throwable> thrown = new AtomicReference<>();
         Thread thread = new Thread(() -> {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A log that is compacted again and again beside its load stays small, and loses nothing. */
+/** A log that is compacted again and again during a load gives space back, and loses nothing. */
 class CompactionTest {
 
     private static final int KEYS = 1_000;
@@ -57,7 +57,7 @@ class CompactionTest {
             AtomicBoolean stop = new AtomicBoolean();
             Future<Long> compaction = threads.submit(() -> {
                 long all = 0;
-                // Once at least, also where it is scheduled last.
+                // At least once, also if this thread first runs after the load.
                 do {
                     all += store.compact(store.logBytes() / 2);
                     Thread.sleep(1);
@@ -86,7 +86,7 @@ class CompactionTest {
         }
     }
 
-    /** The pending read is at a record in front of the one that is moved, and behind the log's new beginning. */
+    /** The pending read reads the record before the moved one in the chain, which is above the log's new beginning. */
     @Test
     void aPendingReadFindsWhatWasMovedMeanwhile() {
         try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
@@ -101,7 +101,7 @@ class CompactionTest {
         }
     }
 
-    /** The pending read looks for what was moved, in an index that has no memory to grow. */
+    /** The pending read looks for the moved record in an index that has no memory to grow, and ends nevertheless. */
     @Test
     void aPendingReadEndsThatCannotLookForWhatWasMoved() {
         assertTimeoutPreemptively(Duration.ofNanos(TestDevice.patience(60_000_000_000L)), () -> {
@@ -134,7 +134,11 @@ class CompactionTest {
                 .open();
     }
 
-    /** @return where the status of the read is to be, which has yet to look at what it has read */
+    /**
+     * Begins a read of {@link #MOVED}, and moves its record before the session looks at what the device has read.
+     *
+     * @return the list that receives the status of the read
+     */
     private static List<Integer> beginReadOfMoved(FarStore store, StoreSession session, MemorySegment memory) {
         long inFront = MOVED + 1;
         while (tag(inFront) != tag(MOVED)) {
@@ -162,7 +166,7 @@ class CompactionTest {
         return Hashes.of(key) >>> 49;
     }
 
-    /** @return the key that was stored, of a tag that another has not */
+    /** @return the key that was stored, whose tag differs from the tag of {@code another} */
     private static long fillOnce(StoreSession session, MemorySegment memory, long last, long another) {
         long key = last + 1;
         while (tag(key) == tag(another)) {

@@ -46,7 +46,7 @@ class CutFileTest {
             assertThrows(InternalError.class, () -> session.upsert(3, mapped, 0, BYTES));
             assertThrows(InternalError.class, () -> session.upsert(mapped, 0, 32, memory, 0, BYTES));
             assertThrows(InternalError.class, () -> session.read(1, mapped, 0, BYTES, none, 0));
-            // Nothing of that is in the way of what comes after.
+            // The failed operations have no effect on later ones.
             for (int bytes : new int[] {BYTES, Long.BYTES}) {
                 memory.fill((byte) 0);
                 assertEquals(StoreStatus.DONE, session.read(bytes == BYTES ? 1 : 2, memory, 0, BYTES, none, 0));

@@ -3,7 +3,7 @@ package io.farheap.store;
 import io.farheap.store.contract.Update;
 import java.lang.foreign.MemorySegment;
 
-/** An addition to a value that is there, which does something else before it ends. */
+/** An addition to an existing value, which runs something else before it ends. */
 class Doing implements Update {
 
     private final Runnable what;

@@ -24,9 +24,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.junit.jupiter.api.Test;
 
 /**
- * Counters in a store over far memory, to which several sessions add and which they read while the cache's regions move
- * between servers. A read finds no less than any read or addition has shown that ended before it began, and no more
- * than was begun before it ended; in the end each counter has every addition, once.
+ * Several sessions add to counters in a store over far memory, and read them, while the cache's regions move between
+ * servers. A read finds no less than the reads and additions that ended before it began, and no more than the additions
+ * that began before it ended. At the end each counter has every addition once.
  */
 class FarHistoryTest {
 
@@ -34,30 +34,30 @@ class FarHistoryTest {
     private static final int KEYS = 3_000;
     private static final int ADDITIONS = Math.max(2_000, Effort.count(8_000));
     private static final int PENDING = 16;
-    /** Of a request for many. */
+    /** The keys of a request for many. */
     private static final int MANY = 100;
 
     private static final int REGIONS = Effort.either(12, 32);
     private static final int SEGMENT = (int) Cluster.REGION_BYTES;
-    /** Of all regions, and back. */
+    /** How often all regions move: to the other server, and back. */
     private static final int MOVES = 2;
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
     private final AtomicIntegerArray begun = new AtomicIntegerArray(KEYS);
     private final AtomicIntegerArray ended = new AtomicIntegerArray(KEYS);
-    /** The most that a read has found. */
+    /** The largest value of each counter that a read has found. */
     private final AtomicLongArray seen = new AtomicLongArray(KEYS);
 
     private final AtomicInteger moves = new AtomicInteger();
     private final AtomicInteger going = new AtomicInteger(SESSIONS);
 
-    /** One thread's. */
+    /** A session and its operations, of one thread. */
     private final class User implements AutoCloseable {
 
         private final StoreSession session;
         private final SplittableRandom random;
         private final Arena arena = Arena.ofShared();
-        // Places of single operations, then those of a request for many.
+        // The places of single operations come first, then those of a request for many.
         private final MemorySegment into = arena.allocate((PENDING + MANY) * 8, 8);
         private final long[] least = new long[PENDING + MANY];
         private final int[] key = new int[PENDING + MANY];
@@ -86,7 +86,7 @@ class FarHistoryTest {
             }
         }
 
-        /** Adds so often, and reads until regions have moved. */
+        /** Makes {@link #ADDITIONS} additions, and reads until all regions have moved {@link #MOVES} times. */
         void run() {
             for (int additions = 0; additions < ADDITIONS || moves.get() < MOVES; ) {
                 if (left == 0 && random.nextInt(32) == 0) {
@@ -159,7 +159,7 @@ class FarHistoryTest {
             }
         }
 
-        /** When nobody adds any more. */
+        /** Checks each counter when no session adds to it any more. */
         void check() {
             for (int counter = 0; counter < KEYS; counter++) {
                 assertEquals(begun.get(counter), ended.get(counter), "seed " + seed + ", counter " + counter);
@@ -232,7 +232,7 @@ class FarHistoryTest {
         }
     }
 
-    /** Until the sessions have ended, and then no more. */
+    /** Moves regions until all sessions have ended. */
     private void move(Cache cache, Cluster cluster) {
         for (int to = 1; going.get() > 0; to = 1 - to) {
             for (int region = 0; region < REGIONS && going.get() > 0; region++) {

@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A disk without room below a store is told as such, wherever the store meets it. */
+/** If the disk below a store is full, the store's failure, a checkpoint and the close all name that cause. */
 class FullDiskTest {
 
     private static final int PAGE = 4096;

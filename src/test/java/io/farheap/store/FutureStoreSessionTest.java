@@ -122,7 +122,7 @@ class FutureStoreSessionTest {
         assertArrayEquals(value, session.read(key(2)).join());
     }
 
-    /** Many keys at once: in memory, on the device, absent, and one of which the value is longer than others. */
+    /** The keys are in memory, on the device or absent, and the value of one is longer than the others. */
     @Test
     void manyAreReadByOneCall() {
         byte[] value = "long ".repeat(500).getBytes(UTF_8);
@@ -139,7 +139,7 @@ class FutureStoreSessionTest {
             assertArrayEquals(expected, values.get(KEYS - 1 - i), "key " + i);
         }
         assertEquals(List.of(), session.readAll(List.of()).join());
-        // In memory, so called back at once.
+        // This key is in memory, so its read is called back at once.
         assertArrayEquals(
                 number(KEYS - 1), session.readAll(List.of(key(KEYS - 1))).join().getFirst());
     }
@@ -169,7 +169,7 @@ class FutureStoreSessionTest {
         assertInstanceOf(
                 IllegalArgumentException.class,
                 assertThrows(CompletionException.class, tooLong::join).getCause());
-        // Pushed to the device, so that the update is pending.
+        // These upserts push the first key to the device, so that its update is pending.
         for (int i = 1; i < KEYS; i++) {
             session.upsert(key(i), number(i));
         }
@@ -207,7 +207,10 @@ class FutureStoreSessionTest {
                         .getCause());
     }
 
-    /** On the thread that completes futures, which the store would wait for; it stays as it is. */
+    /**
+     * The action runs on the thread that completes futures, for which the close would wait. The close is refused, and
+     * the store stays open.
+     */
     @Test
     void anActionCannotCloseTheStore() throws Exception {
         session.upsert(key(1), new byte[8]).join();
@@ -225,13 +228,16 @@ class FutureStoreSessionTest {
         assertNull(store.asMap(Codec.STRING, Codec.LONG).put("a", 1L));
     }
 
-    /** A pending read, and one of many, in an index that has none; what else is pending goes on, as do later ones. */
+    /**
+     * A pending read, and a pending read of many keys, fail if the index has no memory to grow. Another pending read
+     * and later ones succeed.
+     */
     @Test
     void whatFindsNoMemoryFailsAlone() throws Exception {
         try (MemoryDevice own = new MemoryDevice(1 << 14, 512);
                 FarStore small = CompactionTest.withOneBucket(own)) {
             FutureStoreSession futures = filled(small);
-            // Only the end of the chain on the device says that it is absent; then the index is looked at.
+            // Only the end of its chain on the device shows that this key is absent; then the read looks at the index.
             long absent = KEYS;
             while (CompactionTest.tag(absent) != CompactionTest.tag(0)) {
                 absent++;
@@ -255,7 +261,7 @@ class FutureStoreSessionTest {
         }
     }
 
-    /** Updates that are pending then, and throw meanwhile. */
+    /** If the thread of the futures ends, pending updates fail, also if they throw meanwhile, and so do later reads. */
     @Test
     void allEndWithTheThread() throws Exception {
         try (MemoryDevice own = new MemoryDevice(1 << 14, 512);
@@ -271,7 +277,7 @@ class FutureStoreSessionTest {
         }
     }
 
-    /** The first keys are on the device. */
+    /** Stores all keys, the first of which are then on the device. */
     private static FutureStoreSession filled(FarStore store) {
         FutureStoreSession futures = store.openFutureSession("futures");
         for (int i = 0; i < KEYS; i++) {
@@ -280,7 +286,7 @@ class FutureStoreSessionTest {
         return futures;
     }
 
-    /** Does something when the thread has begun operations, and not polled since. */
+    /** Runs {@code meanwhile} after the thread has begun the operations, and before it polls again. */
     private static List<CompletableFuture<?>> whilePending(
             FutureStoreSession futures, Supplier<List<CompletableFuture<?>>> begin, Runnable meanwhile)
             throws InterruptedException {

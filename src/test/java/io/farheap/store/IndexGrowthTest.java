@@ -35,7 +35,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
-/** An index that begins with one bucket and doubles beside what several sessions do. */
+/** An index that begins with one bucket and doubles while several sessions use it. */
 class IndexGrowthTest {
 
     private static final int SESSIONS = 3;
@@ -69,7 +69,7 @@ class IndexGrowthTest {
                     end.get();
                 }
             }
-            // From one bucket it has become large enough for as many keys.
+            // The index has grown from one bucket to a size that suits the number of keys.
             assertTrue(store.indexBytes() > 64 * before, before + " bytes are " + store.indexBytes() + " now");
             try (StoreSession session = store.openSession();
                     Arena arena = Arena.ofConfined()) {
@@ -90,7 +90,7 @@ class IndexGrowthTest {
         }
     }
 
-    /** Chains of a large index have no records of other buckets: a smaller one would not find these through them. */
+    /** A chain of a large index has no records of other buckets, so a smaller index could not find these through it. */
     @Test
     void whatHasGrownIsRecoveredAsLarge() {
         MemoryFiles files = new MemoryFiles();
@@ -121,7 +121,7 @@ class IndexGrowthTest {
         }
     }
 
-    /** It goes on with long chains, says so in figures, and grows when there is memory. */
+    /** The store continues with long chains and counts the failures, and its index grows when there is memory. */
     @Test
     void withoutMemoryItGoesOn() throws Exception {
         try (MemoryDevice device = new MemoryDevice(1 << 16, 8);
@@ -158,7 +158,7 @@ class IndexGrowthTest {
         return field.get(store);
     }
 
-    /** The log goes on too, whose thread begins growth; also where nobody can be told. */
+    /** The log continues, too, whose thread starts the growth, even if the failure cannot be logged. */
     @Test
     void withoutAThreadItGoesOn() {
         assertTimeoutPreemptively(Duration.ofNanos(TestDevice.patience(60_000_000_000L)), () -> {
@@ -193,8 +193,8 @@ class IndexGrowthTest {
     }
 
     /**
-     * The growing thread finds none for buckets that overflow, while sessions use these; it tries again, also where
-     * nobody can be told.
+     * The growing thread finds no memory for overflow buckets while sessions use the index. It tries again, even if the
+     * failure cannot be logged.
      */
     @Test
     void withoutMemoryForLongChainsItGoesOn() {
@@ -225,14 +225,14 @@ class IndexGrowthTest {
         });
     }
 
-    /** Nobody waits for it then: who needs it next divides it. */
+    /** No thread waits for the failed division: the next thread that needs the bucket divides it. */
     @Test
     void aBucketThatCouldNotBeDividedIsAsItWas() {
         AtomicBoolean refusing = new AtomicBoolean(true);
         int entries = 3 * IndexTable.ENTRIES;
-        // Both buckets have all: the device has these records, of any keys.
+        // Both buckets get all entries, as if the records were on the device and could be of any keys.
         RecordChains chains = (address, bit, set) -> address;
-        // Not closed where it fails: one that waits for ever looks at its memory.
+        // The index is not closed if the test fails: a thread that waits forever still looks at its memory.
         HashIndex index = new HashIndex(1);
         index.tables = buckets -> new Refusing(buckets, refusing::get);
         for (long i = 1; i <= entries; i++) {
@@ -255,7 +255,7 @@ class IndexGrowthTest {
         index.close();
     }
 
-    /** The cache finds no entry for a copy, in an index that has no memory to grow. */
+    /** The read cache finds no entry for its copy in an index that has no memory to grow; the read succeeds. */
     @Test
     void aReadEndsWhereItsRecordCannotBeKept() {
         assertTimeoutPreemptively(Duration.ofNanos(TestDevice.patience(60_000_000_000L)), () -> {
@@ -281,7 +281,7 @@ class IndexGrowthTest {
         });
     }
 
-    /** Else the store could not be closed, which waits for who is inside an operation. */
+    /** Otherwise the store could not be closed, since a close waits for all threads inside an operation. */
     @Test
     void whoCannotTouchARecordIsOutside() {
         assertTimeoutPreemptively(Duration.ofNanos(TestDevice.patience(60_000_000_000L)), () -> {
@@ -299,7 +299,7 @@ class IndexGrowthTest {
         });
     }
 
-    /** With keys of one chain of buckets; the first are on the device. */
+    /** Stores keys of one chain of buckets, the first of which are then on the device. */
     private static MemorySegment fill(StoreSession session, Arena arena) {
         MemorySegment memory = arena.allocate(8);
         for (int key = 0; key < KEYS / 4; key++) {
@@ -324,7 +324,7 @@ class IndexGrowthTest {
         NativeWords.set(entry, HashIndex.pointing(NativeWords.get(entry), address));
     }
 
-    /** One that has no memory for buckets that overflow, at times. */
+    /** A table that has no memory for overflow buckets at times. */
     static final class Refusing extends IndexTable {
 
         private final BooleanSupplier refuses;
@@ -355,7 +355,7 @@ class IndexGrowthTest {
     private static void add(FarStore store, long[] sums, SplittableRandom random) {
         try (StoreSession session = store.openSession()) {
             for (int i = 0; i < 5 * KEYS; i++) {
-                // New keys come all the time, old ones are met again.
+                // New keys come all the time, and old ones are updated again.
                 int key = random.nextInt(1 + Math.min(KEYS - 1, i / 4));
                 int delta = random.nextInt(100);
                 while (session.update(key, Values.ADD, delta, (token, status, bytes) -> {}, 0) == StoreStatus.FULL) {

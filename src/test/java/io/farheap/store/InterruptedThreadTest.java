@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What an interrupted thread does ends as without the interrupt, which is still there afterwards. */
+/** Operations of an interrupted thread end as without the interrupt, and the thread is still interrupted afterwards. */
 class InterruptedThreadTest {
 
     private static final int PAGE = 4096;
@@ -45,7 +45,7 @@ class InterruptedThreadTest {
         arena.close();
     }
 
-    /** Interrupted all the time, since nothing takes the flag away. */
+    /** Runs work on a thread that is interrupted all the time, and asserts that no operation has cleared the flag. */
     private static void interrupted(Runnable work) {
         Thread.currentThread().interrupt();
         work.run();
@@ -148,7 +148,7 @@ class InterruptedThreadTest {
         return how(device).files(new MemoryFiles());
     }
 
-    /** A checkpoint, and what waits for operations that are under way. */
+    /** A checkpoint and a scan wait for a session that is inside an operation. */
     @Test
     void whatWaitsForASessionSleeps() throws Exception {
         try (MemoryDevice device = new MemoryDevice(1 << 16, 512);
@@ -196,7 +196,7 @@ class InterruptedThreadTest {
         }
     }
 
-    /** As who waits for the log's thread to make room. */
+    /** The thread waits as it would for the log's thread to make room. */
     @Test
     void whatWaitsForTheLogSleeps() throws Exception {
         try (MemoryDevice device = new MemoryDevice(1 << 16, 512);

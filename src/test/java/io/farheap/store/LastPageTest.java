@@ -35,7 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A log whose last page was short when it was recovered: the file ends with it, and not where its page would. */
+/** A log whose last page is short when it is recovered: the file ends before the page would. */
 class LastPageTest {
 
     private static final int BLOCK = 4096;
@@ -43,7 +43,7 @@ class LastPageTest {
     private static final int SEGMENT = 1 << 14;
     private static final int EXPECTED = 600;
 
-    /** Records of the last page: few, to the middle where a block ends, to the end, and one more. */
+    /** @return numbers of records in the last page: few; about as many as fill one block; about as many as fill both */
     static IntStream records() {
         int block = BLOCK / 32;
         return IntStream.concat(
@@ -59,7 +59,7 @@ class LastPageTest {
         itIsReadScannedAndCompacted(records, false);
     }
 
-    /** A power cut leaves the file of a later segment, so the device's end is beyond the short page. */
+    /** A power cut can leave the file of a later segment, so that the device's end is beyond the short page. */
     @ParameterizedTest
     @MethodSource("records")
     void soItIsWithALaterSegmentThere(int records) {
@@ -76,7 +76,7 @@ class LastPageTest {
             store.checkpoint();
             before.stopAfter(0);
         } catch (StoreException e) {
-            // The close has no checkpoint, as the power is cut.
+            // The close cannot make its checkpoint, because the power is cut.
         }
         RecordingStorage storage = before.cut(new Random(1));
         try (Arena arena = Arena.ofConfined();
@@ -97,7 +97,7 @@ class LastPageTest {
         }
     }
 
-    /** A page that was written beside the load has records behind the end, which its checksum is of. */
+    /** A page that was written during a load has records after the checkpoint's end, and its checksum covers them. */
     @Test
     void whatACheckpointHasBehindItsEndStays() {
         RecordingStorage storage = new RecordingStorage();
@@ -142,7 +142,7 @@ class LastPageTest {
                 List.of());
     }
 
-    /** As of a log that was empty, by a release that let it begin where it ended. */
+    /** The checkpoint is like one of an earlier release, in which a log that was empty began at its end. */
     @Test
     void aPageThatAGapCoversIsNotRead() throws Exception {
         RecordingStorage storage = new RecordingStorage();
@@ -177,7 +177,7 @@ class LastPageTest {
         }
     }
 
-    /** The same from the log's first address on, where there is nothing up to its first page. */
+    /** @return the same checkpoint, but with a log from the first address on and a gap before its first page */
     private static Checkpoint beginning(Checkpoint of) {
         assertEquals(BLOCK, of.begin());
         return new Checkpoint(
@@ -212,7 +212,7 @@ class LastPageTest {
                 .pageBytes(PAGE)
                 .memory(8 * PAGE)
                 .expectedKeys(64)
-                // More is read at once than a record has.
+                // A read takes more bytes than a record has.
                 .records(8, EXPECTED);
     }
 
@@ -225,7 +225,7 @@ class LastPageTest {
             int keys = 0;
             try (FarStore store = how.open();
                     StoreSession session = store.openSession("a")) {
-                // Records of 32 bytes, as many in a page as go in; the first page has some less.
+                // A record has 32 bytes, and the first page has room for fewer records than the others.
                 while (store.logBytes() < PAGE || keys < PAGE / 32 + records) {
                     put(session, memory, keys++);
                 }

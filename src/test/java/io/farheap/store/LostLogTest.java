@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A log that cannot be written any more: there will be no room, and nobody waits for it. */
+/** If the log cannot be written any more, there will never be room again, and no operation waits for it. */
 class LostLogTest {
 
     private static final int PAGE = 4096;
@@ -32,12 +32,12 @@ class LostLogTest {
             MemorySegment memory = arena.allocate(8);
             memory.set(JAVA_LONG_UNALIGNED, 0, 1);
             long keys = 0;
-            // The first keys are on the device alone.
+            // Afterwards the first keys are on the device only.
             while (store.logBytes() < 20 * PAGE) {
                 new BlockingStoreSession(session).upsert(keys++, memory, 0, 8);
             }
             device.faults().inject((kind, address, length) -> kind == Fault.Kind.APPEND ? Fault.FAILED : Fault.NONE);
-            // Until there is no room.
+            // Upserts use up the room in memory.
             long next = keys;
             int outcome = StoreStatus.DONE;
             while (outcome != StoreStatus.FAILED) {

@@ -29,7 +29,7 @@ class MaintenanceTest {
     private static final long LIMIT = 64 * PAGE;
     private static final int KEYS = 4_000;
 
-    /** What hangs fails. */
+    /** A test that hangs fails after this time. */
     private static final Duration BOUND = Duration.ofNanos(TestDevice.patience(60_000_000_000L));
 
     private final MemoryFiles files = new MemoryFiles();
@@ -55,7 +55,7 @@ class MaintenanceTest {
         }
     }
 
-    /** Of one who writes and waits while there is too much: the store makes room by itself. */
+    /** A session that writes waits while the space is above the limit; the store makes room by itself. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void spaceStaysBelowTheLimit(boolean durable) {
@@ -109,7 +109,10 @@ class MaintenanceTest {
         }
     }
 
-    /** Who waits for durability needs nobody's call; a failure is told, and forgotten when the next one is made. */
+    /**
+     * A session that waits for durability needs no call of {@code checkpoint}. The store reports a failed checkpoint
+     * until the next one succeeds.
+     */
     @Test
     void checkpointsAreTakenInTime() {
         try (MemoryDevice device = new MemoryDevice(PAGE, 512);
@@ -136,7 +139,7 @@ class MaintenanceTest {
         }
     }
 
-    /** The longest time there is means never: the store's thread goes on with the rest. */
+    /** The longest time means that there are no checkpoints in time; the store's thread does the rest of its work. */
     @Test
     void aTimeWithoutEndIsNone() {
         try (MemoryDevice device = new MemoryDevice(PAGE, 512);
@@ -155,7 +158,7 @@ class MaintenanceTest {
         }
     }
 
-    /** It would wait for its own thread. */
+    /** The close would wait for the thread that calls it. */
     @Test
     void aListenerCannotCloseItsStore() {
         Queue<Throwable> told = new ConcurrentLinkedQueue<>();
@@ -173,7 +176,7 @@ class MaintenanceTest {
                         .open()) {
                     opened.set(store);
                     until(() -> !told.isEmpty());
-                    // It is as open as before.
+                    // The store is still open.
                     store.openSession().close();
                     device.faults().inject(null);
                     until(() -> store.checkpoints() > 0);
@@ -183,7 +186,7 @@ class MaintenanceTest {
         assertTrue(told.element().getMessage().contains("maintenance"), told::toString);
     }
 
-    /** Also where that is what it was told. */
+    /** The listener throws an error of its own, or the failure that it is called with. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void whatAListenerThrowsEndsNothing(boolean itsOwn) {

@@ -9,9 +9,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A load whose every operation is a function of its session and its serial number: so a store that says how many of a
- * session's operations it has can be checked to have these and no others. Even ones store their number under a key of
- * their session's, odd ones add it to a counter of all.
+ * A load in which each operation is a function of its session and its serial number. So a test can check that a store,
+ * which reports how many of a session's operations it has, has these operations and no others. An even operation stores
+ * its number under a key of its session; an odd one adds it to a counter of all sessions.
  */
 final class PrefixLoad {
 
@@ -44,7 +44,11 @@ final class PrefixLoad {
         return general ? (int) (operation / 2 % MOST_WORDS + 1) * Long.BYTES : Long.BYTES;
     }
 
-    /** The session's next operation. @param memory of {@link #room} bytes */
+    /**
+     * Does the session's next operation.
+     *
+     * @param memory of {@link #room} bytes
+     */
     void next(StoreSession session, int number, MemorySegment memory) {
         long operation = session.serial() + 1;
         if (operation % 2 == 0) {
@@ -65,7 +69,11 @@ final class PrefixLoad {
         return MOST_WORDS * Long.BYTES;
     }
 
-    /** What the store says that it has of each session is what it has. @return those serials */
+    /**
+     * Asserts that the store has exactly the operations of each session that it reports.
+     *
+     * @return the serial number of each session's last operation in the store
+     */
     long[] verify(FarStore store) {
         long[] serials = new long[sessions];
         long[] counters = new long[SHARED];

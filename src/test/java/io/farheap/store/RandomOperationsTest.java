@@ -17,7 +17,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One session's random operations against a map of Java's: on a log of which little is in memory. */
+/** Compares the random operations of one session with a Java map, on a log of which little is in memory. */
 class RandomOperationsTest {
 
     private static final int KEYS = 3_000;
@@ -26,7 +26,7 @@ class RandomOperationsTest {
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
     private final SplittableRandom random = new SplittableRandom(seed);
 
-    /** What the store is to have: the value's bytes, and its word. */
+    /** A value that the store must have: its length in bytes, and the word that it repeats. */
     private record Value(int bytes, long word) {}
 
     private final Map<Long, Value> expected = new HashMap<>();
@@ -147,7 +147,7 @@ class RandomOperationsTest {
         while ((status = session.delete(key)) == StoreStatus.FULL) {
             Calls.goOn(session);
         }
-        // A tombstone is laid without a look at what is on the device.
+        // A delete does not read the device before it writes a tombstone, so an absent key has either status.
         if (expected.remove(key) != null) {
             assertEquals(StoreStatus.DONE, status);
         }

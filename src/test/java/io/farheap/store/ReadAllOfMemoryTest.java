@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Many keys of any lengths by one request: those in memory, on the device, deleted and absent. */
+/** One request reads many keys of different lengths: keys in memory, on the device, deleted and absent. */
 class ReadAllOfMemoryTest {
 
     private static final int KEYS = 1_500;
@@ -35,7 +35,7 @@ class ReadAllOfMemoryTest {
     private final int[] ends = new int[MOST];
     private final int[] statuses = new int[MOST];
     private final int[] lengths = new int[MOST];
-    /** By number of the key; null where it is absent. */
+    /** The value of each key, by the key's number; null if the key is absent. */
     private final byte[][] stored = new byte[KEYS][];
 
     private final MemoryDevice device = new MemoryDevice(1 << 16, 512);
@@ -75,7 +75,7 @@ class ReadAllOfMemoryTest {
         arena.close();
     }
 
-    /** From 4 to 40 bytes, 8 among them; those of one length differ in their first bytes alone. */
+    /** @return a key of 4 to 40 bytes; keys of one length differ in their first four bytes only */
     private static byte[] key(int number) {
         byte[] key = new byte[4 + number % (MOST_KEY_BYTES - 3)];
         MemorySegment.ofArray(key).set(JAVA_INT_UNALIGNED, 0, number);
@@ -118,7 +118,7 @@ class ReadAllOfMemoryTest {
                     Calls.goOn(session);
                 }
             }
-            // What they are read from is not used any more.
+            // The session does not read the keys' memory any more once it has taken all keys.
             keys.fill((byte) 0xff);
             session.drain();
             for (int i = 0; i < MOST; i++) {
@@ -149,7 +149,7 @@ class ReadAllOfMemoryTest {
         }
     }
 
-    /** Those of the groups that a callback reads stay apart from those whose callback it is. */
+    /** The keys that a callback reads do not mix with the keys of the request that calls it. */
     @Test
     void callbacksMayReadOthers() {
         int number = 100;

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Many keys by one request: those in memory, on the device, deleted and absent. */
+/** One request reads many keys: keys in memory, on the device, deleted and absent. */
 @ParameterizedClass(name = "read cache {0}")
 @ValueSource(booleans = {false, true})
 class ReadAllTest {
@@ -37,7 +37,7 @@ class ReadAllTest {
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment memory = arena.allocate((MOST + 1) * 8, 8);
     private final MemoryDevice device = new MemoryDevice(1 << 16, 512);
-    /** By key; 0 where it is absent. */
+    /** The value of each key; 0 if the key is absent. */
     private final long[] values = new long[KEYS];
 
     private final long[] keys = new long[MOST];
@@ -82,7 +82,7 @@ class ReadAllTest {
         arena.close();
     }
 
-    /** Also of more keys than a group, and than may wait, from any place of the array. */
+    /** A request begins anywhere in the array, and may have more keys than a group, and more than may be pending. */
     @Test
     void eachKeyIsCalledBackWithItsValue() {
         StoreCompletion done = (token, status, bytes) -> ended((int) token - 1_000, status, bytes);
@@ -126,11 +126,11 @@ class ReadAllTest {
         }
     }
 
-    /** What is taken ends; what is not is not called back. */
+    /** Each key that is taken is called back, and no other key. */
     @Test
     void aFullSessionTakesWhatItHasRoomFor() {
         for (int i = 0; i < MOST; i++) {
-            // Written first, so on the device.
+            // These keys were written first, so they are on the device.
             keys[i] = 7L * i % 500 + 1;
         }
         Arrays.fill(statuses, NOT_CALLED);
@@ -144,7 +144,7 @@ class ReadAllTest {
         }
     }
 
-    /** A callback may read in its turn; what is in a session's hands meanwhile stays. */
+    /** A callback may read other keys, which does not change the request that calls it. */
     @Test
     void callbacksMayReadOthers() {
         long[] last = {KEYS - 1, KEYS - 2, KEYS - 3};

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A log of many pages is read and looked at by several threads, also where a device takes few requests at a time. */
+/** Several threads recover a log of many pages, also if its device takes few requests at a time. */
 class RecoveryTest {
 
     private static final int KEYS = 20_000;
@@ -32,7 +32,7 @@ class RecoveryTest {
                 .files(files);
     }
 
-    /** Each key twice, a third of them deleted in the end. */
+    /** Stores each key twice, and deletes a third of the keys at the end. */
     private void fill(MemoryDevice device) {
         try (FarStore store = how(device).open();
                 StoreSession session = store.openSession();
@@ -72,7 +72,7 @@ class RecoveryTest {
         }
     }
 
-    /** And nothing is left that keeps the device from another try. */
+    /** The failed recovery leaves nothing behind, so a store can be opened on the same device again. */
     @Test
     void aLogThatCannotBeReadIsTold() {
         try (MemoryDevice device = new MemoryDevice(1 << 16, 512)) {

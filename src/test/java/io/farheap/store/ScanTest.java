@@ -24,7 +24,7 @@ class ScanTest {
 
     private static final int KEYS = 700;
     private static final int SCANS = 15;
-    /** What is written beside each scan. */
+    /** How many values the load writes during each scan, at most. */
     private static final int BESIDE = 2_000;
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
@@ -43,14 +43,14 @@ class ScanTest {
         new BlockingStoreSession(session).upsert(key, memory, 0, 8);
     }
 
-    /** Beside a load each key is met once, with a value that is no older than the scan's beginning. */
+    /** During a load, a scan visits each key once, with a value that is no older than the scan's beginning. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void eachKeyIsMetOnceBesideALoad(boolean general) throws Exception {
         System.out.println("seed " + seed);
         AtomicBoolean stop = new AtomicBoolean();
         AtomicLong clock = new AtomicLong(KEYS);
-        // A scan looks for what is newer than each record: it is slower the more is written beside it.
+        // Bounds the load: a scan looks for newer records of each key, so it is slower the more is written meanwhile.
         AtomicLong until = new AtomicLong(KEYS);
         long[] written = new long[KEYS];
         try (MemoryDevice device = new MemoryDevice(1 << 16, 512);
@@ -91,7 +91,7 @@ class ScanTest {
             });
             try {
                 for (int scan = 0; scan < SCANS && !load.isDone(); scan++) {
-                    // What was written before the clock had this time can be seen.
+                    // This read pairs with the load's write of the clock: it makes earlier writes of the array visible.
                     clock.get();
                     long[] before = written.clone();
                     until.addAndGet(BESIDE);

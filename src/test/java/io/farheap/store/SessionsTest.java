@@ -57,7 +57,7 @@ class SessionsTest {
                 .expectedKeys(16);
     }
 
-    /** Counters that many add to, in place, from the read-only part and from the device, come to the sum of all. */
+    /** Sessions add to counters in place, in the read-only part and on the device; the sum of all counters is right. */
     @Test
     void noUpdateIsLost() throws Exception {
         System.out.println("seed " + seed);
@@ -67,7 +67,7 @@ class SessionsTest {
             together(store, (session, number) -> {
                 SplittableRandom random = new SplittableRandom(seed + number);
                 for (int i = 0; i < OPERATIONS; i++) {
-                    // A few are hot, so that they are met in each part of the log.
+                    // A few keys are hot, so that updates find their keys in each part of the log.
                     long key = random.nextInt(4) == 0 ? random.nextInt(4) : random.nextInt(KEYS);
                     long add = random.nextInt(100);
                     while (true) {
@@ -129,7 +129,7 @@ class SessionsTest {
         return total[0];
     }
 
-    /** Values of many words that all are the same, whoever wrote them, are never seen with two. */
+    /** Each value that a session writes repeats one word, so a read must never find two different words. */
     @Test
     void longValuesAreNeverTorn() throws Exception {
         System.out.println("seed " + seed);

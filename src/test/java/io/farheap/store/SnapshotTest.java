@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What checkpoints write beside the log: copies of what is updated in place, and images of the index. */
+/** The files that checkpoints write besides the log: snapshots of the mutable part, and images of the index. */
 class SnapshotTest {
 
     private static final int PAGE = 1 << 14;
@@ -78,7 +78,10 @@ class SnapshotTest {
         return files.files.get(name).length;
     }
 
-    /** What was updated in place behind a snapshot is as the snapshot has it, and the log has not grown for it. */
+    /**
+     * Records that are updated in place after a snapshot are recovered as the snapshot has them, and the updates do not
+     * make the log grow.
+     */
     @Test
     void whatIsUpdatedInPlaceIsAsItWas() {
         try (FarStore store = how(CheckpointKind.SNAPSHOT).open();
@@ -93,9 +96,9 @@ class SnapshotTest {
                 put(session, key, -key);
             }
             new BlockingStoreSession(session).delete(5);
-            // Nothing was copied but what was updated while the checkpoint was made, which was nothing.
+            // Only an update during a checkpoint copies its record, and there was none.
             assertEquals(log, store.logBytes());
-            // It is evicted as it is now, so the device has another state of these pages.
+            // The pages are evicted with the new values, so the device has another state of them than the snapshot.
             for (int key = KEYS; key < 5 * KEYS; key++) {
                 put(session, key, key);
             }
@@ -121,7 +124,7 @@ class SnapshotTest {
         }
     }
 
-    /** Versions in records are modulo 4,096, and one that nobody has written since then looks like the newest. */
+    /** A record has its version modulo 4,096, so a record that is that many versions old looks like a new one. */
     @Test
     void anOldRecordThatIsUpdatedMeanwhileIsAsItWas() {
         int page = 4096;
@@ -140,7 +143,7 @@ class SnapshotTest {
             for (int i = 0; i < StoreRecord.VERSION; i++) {
                 store.checkpoint();
             }
-            // There is something to be copied, whatever the device has.
+            // With this new record the snapshot has something to copy, whatever the device has.
             put(session, keys, keys);
             AtomicInteger updates = new AtomicInteger();
             onWrite.set(() -> {
@@ -164,7 +167,7 @@ class SnapshotTest {
         }
     }
 
-    /** Files where something is done before each part of a snapshot is written. */
+    /** @return files that run something before each part of a snapshot is written */
     private StableFiles watched(AtomicReference<Runnable> onWrite) {
         return new StableFiles() {
             @Override
@@ -226,12 +229,12 @@ class SnapshotTest {
             }
             store.checkpoint();
             assertEquals(store.logBytes(), bytes("snapshot-1"));
-            // The first record of the log, and one in the last block but some.
+            // One record is in the first block of the log, and the other in a block in the middle.
             put(session, 0, 1_000);
             put(session, KEYS / 2, 2_000);
             store.checkpoint();
             assertEquals(2 * SnapshotFiles.BLOCK - HybridLog.FIRST, bytes("snapshot-2"), "blocks of two records");
-            // Nothing was changed at all.
+            // Nothing has changed since, so the checkpoint writes no snapshot.
             store.checkpoint();
             assertEquals(Set.of("snapshot-1", "snapshot-2"), names("snapshot"));
             new BlockingStoreSession(session).delete(KEYS - 1);
@@ -250,12 +253,12 @@ class SnapshotTest {
             assertEquals(-1, new BlockingStoreSession(session).read(KEYS - 1, memory, 0, 8));
             store.checkpoint();
             store.checkpoint();
-            // The log has all of it now.
+            // The log on the device has all records now, so the snapshots are deleted.
             assertEquals(Set.of(), names("snapshot"));
         }
     }
 
-    /** However often: files beside the log have a few times what the snapshot has. */
+    /** However many checkpoints are made, the snapshots' files have at most a few times the bytes of a full one. */
     @Test
     void snapshotsAreWrittenAnewWhenTheirFilesHaveTooMuch() {
         try (FarStore store = how(CheckpointKind.INCREMENTAL).open();
@@ -263,7 +266,7 @@ class SnapshotTest {
             for (int key = 0; key < KEYS; key++) {
                 put(session, key, key);
             }
-            // Each leaves one block of use in the file before.
+            // Each round begins a block later than the one before, so one block of the file before stays in use.
             for (int round = 0; round < 60; round++) {
                 for (int key = round % 15 * SnapshotFiles.BLOCK / 24; key < KEYS; key += 50) {
                     put(session, key, round);
@@ -289,8 +292,8 @@ class SnapshotTest {
         try (FarStore store = how(CheckpointKind.SNAPSHOT).open();
                 StoreSession session = store.openSession("a")) {
             assertEquals(
-                    "checkpoint 2 cannot be used: snapshot-2 has another checksum at 0; checkpoint 1 is recovered, and what"
-                            + " is newer is set aside, in files whose names end with .damaged",
+                    "checkpoint 2 cannot be used: snapshot-2 has another checksum at 0; checkpoint 1 is recovered, and newer"
+                            + " ones are set aside, in files whose names end with .damaged",
                     store.recovery());
             assertHas(session, 1, 10);
         }
@@ -301,11 +304,11 @@ class SnapshotTest {
         }
     }
 
-    /** With an image of the index recovery does not read what the log had before: it may have no part of that. */
+    /** With an image of the index, recovery does not read the part of the log before it. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void anImageOfTheIndexSavesReading(boolean image) {
-        // Of an index that grows at that moment there is no image.
+        // The index is large enough not to grow: a checkpoint writes no image of an index that is growing.
         FarStoreBuilder how =
                 how(CheckpointKind.FOLD_OVER).indexInCheckpoints(image).expectedKeys(64L * KEYS);
         try (FarStore store = how.open();

@@ -2,7 +2,7 @@ package io.farheap.store;
 
 import java.util.concurrent.CountDownLatch;
 
-/** An addition to a value that is there, which says when it has been made, and stands still before it ends. */
+/** An addition to an existing value, which signals that it was made and waits for a signal before it ends. */
 class StandingStill extends Doing {
 
     StandingStill(CountDownLatch made, CountDownLatch go) {

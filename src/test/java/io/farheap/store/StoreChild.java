@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.util.SplittableRandom;
 
 /**
- * A process that uses a store until it is killed: {@link StoreKillsTest}. It says what is durable, a line at a time: a
- * serial number of each session.
+ * The process of {@link StoreKillsTest}, which uses a store until it is killed. After each checkpoint it prints a line
+ * with the durable serial number of each session.
  */
 final class StoreChild {
 
@@ -19,7 +19,7 @@ final class StoreChild {
 
     private StoreChild() {}
 
-    /** The store in a directory, with little memory, so that most of it is on the disk. */
+    /** @return a builder of the store in a directory, with little memory, so that most of the store is on the disk */
     static FarStoreBuilder how(FileDevice device, Path directory, boolean general) {
         FarStoreBuilder how = FarStore.builder()
                 .device(device)
@@ -38,7 +38,7 @@ final class StoreChild {
                 FileOptions.DEFAULT.withThreads(2).withRequests(32));
     }
 
-    /** The directory, whether values have any length, and a seed, which also chooses how checkpoints are made. */
+    /** @param args the directory; whether values have any length; a seed, which also chooses the kind of checkpoints */
     public static void main(String[] args) throws Exception {
         Thread.ofPlatform().daemon().start(StoreChild::endWithTheParent);
         try {
@@ -53,7 +53,7 @@ final class StoreChild {
         try {
             System.in.readAllBytes();
         } catch (IOException e) {
-            // So it has ended.
+            // The parent has ended.
         }
         Runtime.getRuntime().halt(2);
     }

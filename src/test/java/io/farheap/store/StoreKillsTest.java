@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A process that is killed at any moment loses nothing that it said was durable, and nothing of it is there in part.
+ * A process that is killed at any moment loses no operation that it reported as durable, and leaves none in part.
  * {@code -Dfarheap.storeKills=N} kills it N times for each layout.
  */
 @Needs(Need.HOST)
@@ -52,7 +52,7 @@ class StoreKillsTest {
         }
     }
 
-    /** @return what it has said last, or what was durable before */
+    /** @return the serial numbers that the process printed last; those of before if it printed none */
     private long[] life(SplittableRandom random, boolean general, long[] before) throws Exception {
         Path errors = directory.resolve("errors");
         Path said = directory.resolve("said");
@@ -78,7 +78,7 @@ class StoreKillsTest {
                 assertTrue(child.isAlive(), () -> "the process has ended by itself: " + text(errors));
                 Thread.sleep(1);
             }
-            // Anywhere on the way to the next, or while it is opened.
+            // The process is killed at any moment before the next line, or while it opens the store.
             Thread.sleep(random.nextInt(wanted == 0 ? 1_000 : 40));
         } finally {
             child.destroyForcibly();
@@ -88,7 +88,7 @@ class StoreKillsTest {
         return lines.isEmpty() ? before : serials(lines.getLast());
     }
 
-    /** Those that are whole. */
+    /** @return the complete lines of a file */
     private static List<String> lines(Path file) throws IOException {
         String text = Files.readString(file);
         return text.substring(0, text.lastIndexOf('\n') + 1).lines().toList();

@@ -65,7 +65,7 @@ class StoreMapTest {
         open(6);
     }
 
-    /** Beside a map of the JDK's, on a log most of which is on the device; and with copies of what was read. */
+    /** Compares the map with a JDK map, on a log most of which is on the device, without and with a read cache. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void itDoesWhatAMapDoes(boolean copies) {
@@ -118,7 +118,7 @@ class StoreMapTest {
         assertTrue(map.isEmpty());
     }
 
-    /** Neither in memory nor on the device, in a copy of what was read alone. */
+    /** Operations that change nothing end at the key's copy in the read cache, without a read of the device. */
     @Test
     void whatLeavesACopyAsItIsEndsAsElsewhere() {
         openWithCopies();
@@ -156,7 +156,7 @@ class StoreMapTest {
         assertEquals(value, map.get("a"));
     }
 
-    /** Many virtual threads count: nothing is lost, and functions may use the map. */
+    /** Many virtual threads lose no count, and the functions that they pass may use the map. */
     @Test
     void virtualThreadsCount() throws Exception {
         ConcurrentMap<String, Long> counts = store.asMap(Codec.STRING, Codec.LONG);
@@ -199,7 +199,7 @@ class StoreMapTest {
         assertEquals("1", map.get("a"));
     }
 
-    /** The session that a call has failed on is another thread's next. */
+    /** Another thread uses the session on which a call has failed. */
     @Test
     void aCallThatFailsLeavesTheMapToOtherThreads() throws Exception {
         map.put("a", "1");
@@ -207,7 +207,7 @@ class StoreMapTest {
             map.put("filler " + i, "x".repeat(200));
         }
         try (ExecutorService thread = Executors.newSingleThreadExecutor()) {
-            // The thread lives on, and has the session's handle unless it lets go of it.
+            // The thread stays alive, and would keep the session's handle if the failed call did not release it.
             thread.submit(() -> assertThrows(IllegalArgumentException.class, () -> map.put("a", "1".repeat(5_000))))
                     .get();
             map.put("n", "1");

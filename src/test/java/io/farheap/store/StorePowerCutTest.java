@@ -26,9 +26,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Power cuts under a store that is used, its log and its checkpoints in one storage: nothing is lost that a checkpoint
- * has acknowledged, each session's prefix holds, and no record is torn. {@code -Dfarheap.powerCuts=N} makes N. A seed
- * repeats a life but for what a checkpoint meets that is made beside the load.
+ * Power cuts while a store is used that has its log and its checkpoints in one storage: no operation is lost that a
+ * checkpoint has acknowledged, the store has a prefix of each session's operations, and no record is torn.
+ * {@code -Dfarheap.powerCuts=N} makes N cuts. A seed repeats a life, except for the course of a checkpoint that is made
+ * during the load.
  */
 class StorePowerCutTest {
 
@@ -43,11 +44,11 @@ class StorePowerCutTest {
     private int acknowledged;
 
     /**
-     * How a store is used, beside what a case says.
+     * How a store is used, in addition to the parameters of a case.
      *
-     * @param pageBytes a block of the device, or two
-     * @param commit of tiers, memory and the file; negative where there is the file alone
-     * @param beside whether sessions go on while a checkpoint is made
+     * @param pageBytes one block of the device, or two
+     * @param commit the commit point of two tiers, memory and the file; negative if the file is the only device
+     * @param beside whether sessions continue while a checkpoint is made
      */
     private record Use(boolean general, int pageBytes, int commit, boolean beside, double mutableShare) {
 
@@ -77,7 +78,7 @@ class StorePowerCutTest {
         assertTrue(acknowledged > 0, "no checkpoint was made");
     }
 
-    /** What the test above rests on: were the device's syncs left out, it would find that. */
+    /** Proves that the test above can fail: if the device's syncs do nothing, durable operations are lost. */
     @Test
     void aDeviceThatDropsSyncsLosesWhatItPromisedAndThatIsFound() {
         int lost = 0;
@@ -93,7 +94,7 @@ class StorePowerCutTest {
         assertTrue(lost > 0, "nothing was lost in " + LIES + " cuts, seed " + seed);
     }
 
-    /** What is there is right in any case. */
+    /** @return whether the store has all durable operations; those that it reports must be right in any case */
     private static boolean keeps(RecordingStorage storage, long[] durable) {
         try (Device device = device(storage, Use.PLAIN);
                 FarStore store = how(storage, device, Use.PLAIN).open()) {
@@ -114,7 +115,7 @@ class StorePowerCutTest {
             storage.stopAfter(random.nextInt(250));
             live(storage, use, durable, random, kind, index);
             storage = storage.cut(random);
-            // What a recovery writes is of no harm to the next one.
+            // The writes of the first recovery must not harm the second.
             for (int recovery = 0; recovery < 2; recovery++) {
                 durable = recovered(storage, use, durable);
             }
@@ -122,7 +123,7 @@ class StorePowerCutTest {
         return lives;
     }
 
-    /** @return what the store has of each session, which is at least what it said that it has */
+    /** @return how many operations of each session the store has, which are at least the durable ones */
     private static long[] recovered(RecordingStorage storage, Use use, long[] durable) {
         try (Device device = device(storage, use);
                 FarStore store = how(storage, device, use).open()) {
@@ -136,7 +137,7 @@ class StorePowerCutTest {
 
     private static Device device(RecordingStorage storage, Use use) {
         FileDevice file = FileDevice.open(storage, SEGMENT, FileOptions.DEFAULT.with(FileOptions.Engine.POLLER));
-        // The memory has some pages more than the store.
+        // The memory tier has at least as many bytes as the store's memory.
         return use.commit < 0
                 ? file
                 : new TieredDevice(List.of(new MemoryDevice(SEGMENT, 512, 32, 4 * SEGMENT), file), use.commit);
@@ -155,7 +156,7 @@ class StorePowerCutTest {
         return use.general ? how.records(8, 24) : how;
     }
 
-    /** Until the power is gone. */
+    /** Uses a store until the power is cut. */
     private void live(
             RecordingStorage storage, Use use, long[] durable, Random random, CheckpointKind kind, boolean index) {
         PrefixLoad load = new PrefixLoad(use.general, SESSIONS);
@@ -211,7 +212,7 @@ class StorePowerCutTest {
                 operation.run();
             }
         } finally {
-            // The next step would be made beside it otherwise, also where this one has thrown.
+            // Waits also if an operation has thrown: otherwise the next step would run during this checkpoint.
             while (!made.isDone()) {
                 Thread.onSpinWait();
             }

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 /** Updates for tests: a counter of 8 bytes, and bytes that grow. */
 final class Values {
 
-    /** Adds the argument to a value of 8 bytes; it begins at the argument. */
+    /** Adds the argument to a value of 8 bytes; the initial value is the argument. */
     static final Update ADD = new Update() {
         @Override
         public int initialBytes(long argument) {
@@ -40,8 +40,8 @@ final class Values {
     };
 
     /**
-     * A value of words that are all the same, one longer with each update, until it has {@link #LONGEST}: then it is
-     * deleted, and begins again with one.
+     * Writes a value that repeats the argument, one word longer with each update. A value of {@link #LONGEST} bytes is
+     * deleted instead, and the next update writes one word again.
      */
     static final Update GROW = new Update() {
         @Override

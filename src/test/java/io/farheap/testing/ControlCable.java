@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The way to a server's control plane, which can be cut and mended. While it is cut nothing comes through, in either
- * direction, and nobody is told: as TCP has it, what was sent meanwhile arrives when it is mended. New connections come
- * about and are as silent.
+ * The connections to a server's control plane, which can be cut and mended. While they are cut, no bytes come through
+ * in either direction, and neither end is notified: as with TCP, bytes that were sent meanwhile arrive when they are
+ * mended. New connections can be opened meanwhile and are silent, too.
  */
 public final class ControlCable implements AutoCloseable {
 
@@ -30,12 +30,12 @@ public final class ControlCable implements AutoCloseable {
         start(this::accept);
     }
 
-    /** By which clients reach the server through it. */
+    /** The address at which clients reach the server through this cable. */
     public String address() {
         return "127.0.0.1:" + listener.getLocalPort();
     }
 
-    /** What is on its way in this moment may still arrive. */
+    /** Cuts the connections; bytes that are on their way at this moment may still arrive. */
     public synchronized void cut() {
         cut = true;
     }
@@ -62,7 +62,7 @@ public final class ControlCable implements AutoCloseable {
                 sockets.add(client);
                 start(() -> connect(client));
             } catch (IOException e) {
-                // The test is over.
+                // The test has ended.
             }
         }
     }

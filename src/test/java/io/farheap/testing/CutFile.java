@@ -7,7 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** A mapped file that another process, say, makes shorter: each access to what it has lost is an error. */
+/** A mapped file that is cut, as if by another process: each access to the lost part is an error. */
 public final class CutFile implements AutoCloseable {
 
     private final FileChannel channel;
@@ -31,7 +31,7 @@ public final class CutFile implements AutoCloseable {
         }
     }
 
-    /** All of it, also once it is cut. */
+    /** The whole mapping, also after the cut. */
     public MemorySegment segment() {
         return segment;
     }

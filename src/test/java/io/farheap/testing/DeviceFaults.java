@@ -3,8 +3,8 @@ package io.farheap.testing;
 import java.util.Locale;
 
 /**
- * What is the matter with one softverbs device, for all who reach it: of one server of many, in this process or in
- * another. Faults hold from when a method returns. Closing mends it.
+ * Faults of one softverbs device, for all processes that reach it, such as the device of one server of many, in this
+ * process or in another. A fault is in effect when its method returns. Closing ends all faults.
  */
 public final class DeviceFaults implements AutoCloseable {
 
@@ -14,32 +14,32 @@ public final class DeviceFaults implements AutoCloseable {
         this.device = device;
     }
 
-    /** @param device of this process, such as {@code soft3}; somebody has it open */
+    /** @param device a device of this process, such as {@code soft3}, which is open */
     public static DeviceFaults of(String device) {
         return new DeviceFaults(device);
     }
 
-    /** All devices of a process, which has one open. */
+    /** The faults of all devices of a process, which has one open. */
     public static DeviceFaults ofProcess(long pid) {
         return new DeviceFaults(Long.toString(pid));
     }
 
-    /** That part of the operations on it, 0 to 1, is executed so much later. */
+    /** Delays a part of the operations on the device, 0 to 1, by {@code nanos}. */
     public void slow(double part, long nanos) {
         set("straggler=" + decimal(part) + ":" + nanos);
     }
 
-    /** That part of the tries of operations on it has no effect and no answer. */
+    /** Loses a part of the attempts at operations on the device: they have no effect and no answer. */
     public void lose(double part) {
         set("lose=" + decimal(part));
     }
 
-    /** One byte is wrong where that part of the WRITEs to it are stored. */
+    /** Makes one byte wrong in the memory into which a part of the WRITEs to the device store. */
     public void corruptWrites(double part) {
         set("corrupt=" + decimal(part));
     }
 
-    /** One byte is wrong where that part of the READs from it are stored. */
+    /** Makes one byte wrong in the memory into which a part of the READs from the device store. */
     public void corruptReads(double part) {
         set("corrupt_read=" + decimal(part));
     }
@@ -62,7 +62,7 @@ public final class DeviceFaults implements AutoCloseable {
         Softverbs.set("at=" + device + " " + faults);
     }
 
-    /** Somebody must still have it open; what the last who had has closed is well already. */
+    /** Ends all faults. The device must still be open; one that was closed by its last user has no faults any more. */
     @Override
     public void close() {
         set("straggler=0 lose=0 corrupt=0 corrupt_read=0 link=up");

@@ -6,9 +6,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * How much tests do. The property {@code farheap.effort} says it: {@code short}, without it too, as much as each claim
- * needs; {@code full} many times that, with what carries the tag {@code full}; {@code guest} what an emulated processor
- * can bear.
+ * The amount of work that tests do, by the property {@code farheap.effort}: {@code short}, which is the default, as
+ * much as each claim needs; {@code full} many times that, and the tests with the tag {@code full}; {@code guest} as
+ * much as an emulated processor can bear.
  */
 public enum Effort {
     SHORT(5),
@@ -24,7 +24,7 @@ public enum Effort {
         this.part = part;
     }
 
-    /** @throws IllegalArgumentException where there is none of that name */
+    /** @throws IllegalArgumentException if there is none of that name */
     static Effort named(String name) {
         return Stream.of(values())
                 .filter(effort -> effort.text().equals(name))
@@ -58,15 +58,15 @@ public enum Effort {
     }
 
     /**
-     * How often something is done that differs each time by what is drawn.
+     * The number of repetitions of a step that differs each time by random choices.
      *
-     * @param full what is enough for a night
+     * @param full the number that is enough for a night
      */
     public static int count(int full) {
         return chosen().countOf(full);
     }
 
-    /** How many seeds of a test that has one each time it runs. */
+    /** The number of seeds of a test that takes one seed for each run. */
     public static int seeds(int full) {
         return chosen().seedsOf(full);
     }
@@ -80,12 +80,12 @@ public enum Effort {
         return chosen() == FULL;
     }
 
-    /** One number where all is done, and another where not. */
+    /** One number for the full form, and another for the others. */
     public static int either(int few, int full) {
         return chosen().eitherOf(few, full);
     }
 
-    /** As {@link #either}, unless whoever runs it asks by a property for another number. */
+    /** As {@link #either}, unless a property gives another number. */
     public static int asked(String property, int few, int full) {
         return Integer.getInteger(property, either(few, full));
     }

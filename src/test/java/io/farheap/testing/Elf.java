@@ -9,7 +9,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
-/** What a shared library of 64 bits, little-endian, says of itself. */
+/** Reads the headers of a shared library of 64 bits, little-endian. */
 public final class Elf {
 
     /** In the order of versions: 2.9 is before 2.27. */

@@ -6,7 +6,7 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** A log that throws an error at whoever writes some message to it, as for want of memory. */
+/** A log handler that throws an error when certain messages are logged, as if memory were short. */
 public final class FailingLog extends Handler implements AutoCloseable {
 
     private final Logger logger;
@@ -15,7 +15,7 @@ public final class FailingLog extends Handler implements AutoCloseable {
     private final Error error;
     private final AtomicInteger failures = new AtomicInteger();
 
-    /** @param part of the messages that it fails; others may be logged meanwhile by other tests */
+    /** @param part the text of the messages that fail; other tests may log other messages meanwhile */
     public FailingLog(Class<?> writer, String part, Error error) {
         this.part = part;
         this.error = error;
@@ -25,7 +25,7 @@ public final class FailingLog extends Handler implements AutoCloseable {
         logger.addHandler(this);
     }
 
-    /** How often it has thrown. */
+    /** The number of times that it has thrown the error. */
     public int failures() {
         return failures.get();
     }

@@ -2,7 +2,7 @@ package io.farheap.testing;
 
 import java.lang.reflect.Field;
 
-/** Private fields, for tests of what no caller can bring about. */
+/** Private fields, for tests of states that no caller can bring about. */
 public final class Fields {
 
     private Fields() {}
@@ -24,7 +24,7 @@ public final class Fields {
                 field.setAccessible(true);
                 return field;
             } catch (NoSuchFieldException e) {
-                // Perhaps above it.
+                // A class above this one may declare the field.
             }
         }
         throw new AssertionError(object.getClass() + " has no field " + name);

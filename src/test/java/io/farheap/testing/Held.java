@@ -30,7 +30,7 @@ public final class Held {
     /**
      * Runs an action, once, while the memory is held.
      *
-     * @return what it threw, or null
+     * @return the throwable of the action, or null
      */
     public static Throwable during(MemorySegment memory, Runnable action) {
         Held held = new Held(action);
@@ -46,7 +46,7 @@ public final class Held {
         return held.thrown;
     }
 
-    /** What leaves it would end the JVM. */
+    /** Catches everything, because an exception that left this method would end the JVM. */
     @SuppressWarnings({"UnusedMethod", "UnusedVariable"}) // Found by its name and type.
     private int compare(long left, long right) {
         try {

@@ -15,8 +15,8 @@ public final class Interrupts {
     private Interrupts() {}
 
     /**
-     * Fails unless a thread that is interrupted sleeps where it waits. Parking returns at once to a thread that is
-     * interrupted, so the interrupt is aside for as long as it sleeps; and it is there again at the end.
+     * Fails unless an interrupted thread sleeps while it waits. Parking returns at once in an interrupted thread, so
+     * the thread must set the interrupt aside while it sleeps, and restore it at the end.
      *
      * @param work waits until {@code end} has run, on a thread of its own
      */

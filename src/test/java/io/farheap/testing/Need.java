@@ -5,7 +5,7 @@ import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
 import java.util.function.BooleanSupplier;
 
-/** What a test may need of where it runs. */
+/** Things of the device and the machine that a test may need. */
 public enum Need {
     SOFTVERBS(
             "needs softverbs: it switches the device's faults, delays or settings",

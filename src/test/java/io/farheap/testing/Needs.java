@@ -7,8 +7,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What a test class or method needs of the device and the machine. Where it is not there, the test is not run, and is
- * listed with the reason at the end of the run ({@link NotRunReport}).
+ * The needs of a test class or method on the device and the machine. If one is not met, the test is not run, and the
+ * end of the run lists it with the reason ({@link NotRunReport}).
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

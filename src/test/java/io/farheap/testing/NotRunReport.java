@@ -12,7 +12,7 @@ import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 
-/** Prints what was not run and why, so that nothing is skipped silently; in the guest also how long each class took. */
+/** Prints the tests that were not run and why, so that none is skipped silently; in the guest, also classes' times. */
 public final class NotRunReport implements TestExecutionListener {
 
     private final List<String> notRun = Collections.synchronizedList(new ArrayList<>());
@@ -43,7 +43,7 @@ public final class NotRunReport implements TestExecutionListener {
     @Override
     public void testPlanExecutionFinished(TestPlan plan) {
         synchronized (notRun) {
-            // A fork runs one class at a time, and would say of each that it was run.
+            // A fork runs one class at a time, and would report for each that all tests were run.
             if (!notRun.isEmpty()) {
                 System.out.println("not run here: " + notRun.size()
                         + (notRun.size() == 1 ? " test or class" : " tests or classes"));

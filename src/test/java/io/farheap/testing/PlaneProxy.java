@@ -7,13 +7,13 @@ import java.lang.reflect.Proxy;
 /** A memory server's control plane with something around its calls. */
 public final class PlaneProxy {
 
-    /** The rest of a call: what the server does. */
+    /** The rest of a call: the server's part. */
     public interface Rest {
-        /** Returns what the server answers, and throws what it throws. */
+        /** Returns the server's answer, or throws its exception. */
         Object call() throws Throwable;
     }
 
-    /** What is done for a call, which may run the rest of it, or not. */
+    /** A test's handling of a call, which may run the rest of the call, or not. */
     public interface Around {
         /** @param arguments null if the method has none */
         Object call(String method, Object[] arguments, Rest rest) throws Throwable;

@@ -23,23 +23,23 @@ public final class RefusedCalls {
 
     /**
      * @param number of the call
-     * @param argument that the call is told by, from 0; below 0 for a call whatever its arguments are
+     * @param argument index, from 0, of the argument that selects the calls; below 0 for calls with any arguments
      * @param value of that argument's lower half
-     * @param errno that it fails with
+     * @param errno with which the calls fail
      */
     public record Call(int number, int argument, int value, int errno) {
 
-        /** Fails, whatever its arguments are. */
+        /** A call that fails, whatever its arguments are. */
         public static Call of(int number, int errno) {
             return new Call(number, -1, 0, errno);
         }
 
-        /** Of madvise, with MADV_POPULATE_WRITE. */
+        /** The call madvise, with MADV_POPULATE_WRITE. */
         public static Call populate(int errno) {
             return new Call(28, 2, 23, errno);
         }
 
-        /** Of fallocate. */
+        /** The call fallocate. */
         public static Call takePages(int errno) {
             return of(285, errno);
         }
@@ -68,7 +68,7 @@ public final class RefusedCalls {
 
     private RefusedCalls() {}
 
-    /** @param skipped so many instructions where it is not equal */
+    /** @param skipped the number of instructions to skip if the comparison fails */
     private static long instruction(int code, int skipped, int operand) {
         return code | (long) skipped << 24 | (long) operand << 32;
     }
@@ -77,8 +77,8 @@ public final class RefusedCalls {
      * Runs an action on a thread of its own to which calls are refused, unless this machine has no seccomp. It must
      * start no threads that outlive it.
      *
-     * @return what it returned
-     * @throws Exception that it threw
+     * @return the action's result
+     * @throws Exception that the action threw
      */
     public static <T> T during(List<Call> calls, Callable<T> action) throws Exception {
         FutureTask<T> task = new FutureTask<>(() -> {
@@ -100,9 +100,9 @@ public final class RefusedCalls {
     }
 
     /**
-     * From now on calls are refused to the calling thread, and to those that it starts.
+     * From now on the kernel refuses these calls to the calling thread, and to threads that it starts.
      *
-     * @return false where this machine has no such filters
+     * @return false if this machine has no such filters
      */
     public static boolean refuse(List<Call> calls) {
         Linker linker = Linker.nativeLinker();

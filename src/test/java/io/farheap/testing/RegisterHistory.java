@@ -13,7 +13,7 @@ import java.util.Map;
  */
 public final class RegisterHistory {
 
-    /** What the word holds before the first write. */
+    /** The word's value before the first write. */
     public static final long INITIAL = 0;
 
     private static final class Zone {
@@ -53,7 +53,7 @@ public final class RegisterHistory {
         zones.put(INITIAL, initial);
     }
 
-    /** @param responded when it was called back, or {@link Long#MAX_VALUE} where it was not */
+    /** @param responded when it was called back, or {@link Long#MAX_VALUE} if it was not */
     public void write(long value, long invoked, long responded) {
         Zone zone = zones.computeIfAbsent(value, ignored -> new Zone());
         zone.written = true;
@@ -70,7 +70,7 @@ public final class RegisterHistory {
         zone.lastReadInvocation = Math.max(zone.lastReadInvocation, invoked);
     }
 
-    /** @return what is wrong, or null */
+    /** @return a description of the violation, or null if there is none */
     public String violation() {
         List<Zone> forward = new ArrayList<>();
         List<Zone> backward = new ArrayList<>();
@@ -102,7 +102,7 @@ public final class RegisterHistory {
         return null;
     }
 
-    /** The write and the reads apart: a zone alone does not tell which of them bounds it. */
+    /** Describes the write and the reads apart, because a zone alone does not show which of them bounds it. */
     private String describe(Zone zone) {
         long value = zones.entrySet().stream()
                 .filter(entry -> entry.getValue() == zone)

@@ -18,8 +18,9 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 
 /**
- * Tells {@code ./farheap test} what happens in this JVM, as it happens: lines that {@code io.farheap.runner.Feed}
- * describes and reads, in the file that the property {@code farheap.feed} names. Without the property it does nothing.
+ * Reports to {@code ./farheap test} the events of this JVM's tests as they happen: it writes lines, which
+ * {@code io.farheap.runner.Feed} describes and reads, into the file that the property {@code farheap.feed} names.
+ * Without the property it does nothing.
  */
 public final class ResultFeed implements TestExecutionListener {
 
@@ -105,7 +106,7 @@ public final class ResultFeed implements TestExecutionListener {
         return stack.length() > STACK_CHARACTERS ? stack.substring(0, STACK_CHARACTERS) + "..." : stack;
     }
 
-    /** Of this process and of the children that it has waited for: 100 a second. */
+    /** Processor time of this process and of the children that it has waited for, in ticks of 10 ms. */
     private static long cpuTicks() {
         try {
             String line = Files.readString(Path.of("/proc/self/stat"));
@@ -120,13 +121,13 @@ public final class ResultFeed implements TestExecutionListener {
         }
     }
 
-    /** Below the engine. An invocation of a class with parameters is not: it has the class as its source, too. */
+    /** Whether this is a class directly below the engine; a class's invocations also have it as their source. */
     private static boolean isTopLevelClass(TestIdentifier test) {
         return test.getSource().orElse(null) instanceof ClassSource
                 && test.getUniqueIdObject().getSegments().size() == 2;
     }
 
-    /** The top-level class of a test or container; of the engine itself its name. */
+    /** The top-level class of a test or container; for the engine itself, its name. */
     private static String className(TestIdentifier test) {
         TestSource source = test.getSource().orElse(null);
         String name = source instanceof ClassSource of

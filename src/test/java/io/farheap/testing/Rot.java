@@ -12,7 +12,7 @@ public final class Rot {
      * Inverts bytes.
      *
      * @param pid this process, or a child of it
-     * @param address where they are in that process, as the server grants it
+     * @param address their address in that process, as the server grants it
      */
     public static void invert(long pid, long address, int bytes) throws IOException {
         try (RandomAccessFile memory = new RandomAccessFile("/proc/" + pid + "/mem", "rw")) {

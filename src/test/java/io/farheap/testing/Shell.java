@@ -8,7 +8,7 @@ public final class Shell {
 
     private Shell() {}
 
-    /** @return its output; fails where it does not end with 0 */
+    /** @return the command's output; fails if its exit code is not 0 */
     public static String run(String line) {
         Result result = result(line);
         if (result.status() != 0) {

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A JVM of its own on the software device that has ended.
+ * The result of a JVM on the software device, which has ended.
  *
  * @param output of both streams
  */
@@ -35,7 +35,7 @@ public record SoftJvm(int status, String output) {
         return new SoftJvm(process.waitFor(), output);
     }
 
-    /** On this JVM's class path. */
+    /** Runs a program on this JVM's class path. */
     public static SoftJvm run(List<String> shell, Class<?> main, String... arguments)
             throws IOException, InterruptedException {
         return run(shell, List.of(), System.getProperty("java.class.path"), main, arguments);

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.verbs.soft.SoftverbsCalls;
 
-/** The settings of softverbs, changed while this process runs; its README says what there is. */
+/** Changes the settings of softverbs while this process runs; its README lists them. */
 public final class Softverbs {
 
     private Softverbs() {}
@@ -15,8 +15,8 @@ public final class Softverbs {
     }
 
     /**
-     * So many devices, {@code soft0} and on, each as a machine of its own: of servers in this process that are on
-     * different ones one can be broken alone.
+     * Sets the number of devices, {@code soft0} and on, each like a machine of its own: if servers of this process are
+     * on different devices, a test can break one of them alone.
      */
     public static void devices(int count) {
         set("devices=" + count);

@@ -4,14 +4,14 @@ import io.farheap.control.ControlException;
 import io.farheap.control.plane.ControlPlane;
 
 /**
- * A memory server as its client sees it if it is stopped when connections to it are to be ended: it does not destroy
- * its ends, and refuses at once, in the place of a deadline that passes.
+ * A memory server as its client sees it if it is stopped before connections to it are ended: it does not destroy its
+ * ends of them, and refuses at once, so that tests need not wait for a deadline.
  */
 public final class StoppedPlane {
 
     private volatile Runnable asked;
 
-    /** Stops it: each time that a client asks it to destroy an end, something else runs. */
+    /** Stops the server: {@code whenAsked} runs each time that a client asks it to destroy an end. */
     public void stop(Runnable whenAsked) {
         asked = whenAsked;
     }

@@ -5,7 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.util.List;
 
 /**
- * Where the tests run: which device is whose, and how fast the machine is. The guest's suite sets the properties;
+ * The devices of servers and clients in tests, and the speed of the machine. The guest's suite sets the properties;
  * without them there is one device, the first that serves, and a processor at full speed.
  */
 public final class TestDevice {
@@ -45,15 +45,15 @@ public final class TestDevice {
     }
 
     /**
-     * A lease whose end a test waits for, so it is no longer where time limits are. It must not matter to the test that
-     * a busy machine lets it end early.
+     * The duration of a lease whose end a test waits for, which is longer only in the guest. It must not matter to the
+     * test that a busy machine lets the lease end early.
      */
     public static long shortLease(long time) {
         return inGuest() ? patience(time) : time;
     }
 
     /**
-     * A time limit that suits the machine: how long something is waited for at most, such as a lease that is renewed.
+     * A time limit that suits the machine: the longest that a test waits, or the duration of a lease that is renewed.
      */
     public static long patience(long time) {
         return TimeLimit.of(time);

@@ -85,7 +85,7 @@ class OwnerGateTest {
         assertEquals(entered[0] + 2L * CLAIMS, counter);
     }
 
-    /** As where a filter of system calls lets membarrier be registered, and not be used. */
+    /** As if a filter of system calls allowed the registration for membarrier but not its use. */
     @Test
     void aClaimWhoseFenceFailsIsNone() throws InterruptedException {
         IllegalStateException failure = new IllegalStateException("no membarrier");

@@ -28,13 +28,13 @@ class SubmissionsTest {
         submissions.end();
     }
 
-    /** Closed at any moment, while others submit. */
+    /** The submissions are closed at any moment, while other threads submit. */
     @Test
     void eachIsTakenOrRefusedOnce() {
         for (int round = 0; round < ROUNDS; round++) {
             Submissions<AtomicInteger> submissions = new Submissions<>(request -> {
                 request.incrementAndGet();
-                // Others go on meanwhile.
+                // Other threads run meanwhile.
                 Thread.yield();
             });
             Thread taker = Thread.ofPlatform().start(() -> take(submissions));

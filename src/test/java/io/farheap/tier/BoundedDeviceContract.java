@@ -7,7 +7,7 @@ import io.farheap.tier.device.Device;
 import io.farheap.tier.device.IoStatus;
 import org.junit.jupiter.api.Test;
 
-/** What a {@link Device} of bounded size promises beside. */
+/** The further promise of a {@link Device} of bounded size: it writes its oldest part over. */
 abstract class BoundedDeviceContract extends DeviceContract {
 
     @Test

@@ -10,7 +10,7 @@ import io.farheap.tier.device.IoStatus;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a handle called back, in order. */
+/** The callbacks of a handle, in their order. */
 final class Calls implements AppendCompletion, IoCompletion {
 
     record Call(String what, long token, int status) {}
@@ -32,7 +32,7 @@ final class Calls implements AppendCompletion, IoCompletion {
         all.add(new Call("completed", token, status));
     }
 
-    /** Of the request with a token that ended, an append or another. */
+    /** @return the status with which the request of this token ended, an append or any other */
     int status(long token) {
         return all.stream()
                 .filter(call -> call.token == token && !call.what.equals("released"))
@@ -47,7 +47,7 @@ final class Calls implements AppendCompletion, IoCompletion {
         }
     }
 
-    /** Until nothing is pending. */
+    /** Polls a handle until it has no pending request. */
     static void finish(DeviceHandle handle) {
         long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
         while (handle.pending() > 0) {
@@ -60,7 +60,7 @@ final class Calls implements AppendCompletion, IoCompletion {
         }
     }
 
-    /** Keeps nothing. */
+    /** Counts callbacks and allocates nothing. */
     static final class Counter implements AppendCompletion, IoCompletion {
 
         long ended;

@@ -26,13 +26,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link Device} promises: a class for each says how to make one. */
+/** The promises of every {@link Device}; a subclass for each kind creates one. */
 abstract class DeviceContract {
 
     static final int SEGMENT = 64 * 1024;
-    /** Of memory that each test has registered. */
+    /** Bytes of memory that are registered for each test. */
     static final int MEMORY = 256 * 1024;
-    /** Segments that a device of these tests has room for, at least. */
+    /** A device of these tests has room for at least this number of segments. */
     static final int SEGMENTS = 8;
 
     Device device;
@@ -42,10 +42,10 @@ abstract class DeviceContract {
     DeviceHandle handle;
     final Calls calls = new Calls();
 
-    /** With segments of {@link #SEGMENT} bytes, and room for {@link #SEGMENTS} of them. */
+    /** @return a device with segments of {@link #SEGMENT} bytes and room for at least {@link #SEGMENTS} of them */
     abstract Device create() throws Exception;
 
-    /** What {@link #create} made beside it. */
+    /** Closes what {@link #create} created besides the device, and may check that nothing is left open. */
     void end() throws Exception {}
 
     @BeforeEach
@@ -72,7 +72,7 @@ abstract class DeviceContract {
         return Math.max(device.alignment(), 64);
     }
 
-    /** What a log has at an address, so that every eight bytes of it differ. */
+    /** @return the eight bytes that the tests append at this address; they differ at every address */
     static long word(long address) {
         return (address / 8 + 1) * 0x9e3779b97f4a7c15L;
     }
@@ -245,7 +245,7 @@ abstract class DeviceContract {
         assertTrue(handle.sync(calls, 99));
         Calls.finish(handle);
         assertEquals(IoStatus.OK, calls.status(99));
-        // Nothing since.
+        // A sync is called back, too, if nothing was appended since the last one.
         assertTrue(handle.sync(calls, 100));
         Calls.finish(handle);
         assertEquals(IoStatus.OK, calls.status(100));
@@ -419,7 +419,7 @@ abstract class DeviceContract {
         assertTrue(message.contains(part), message);
     }
 
-    /** Of a round of {@link #requestsAllocateNothing}. */
+    /** @return how many requests a round of {@link #requestsAllocateNothing} makes */
     int operations() {
         return 2_000;
     }
@@ -448,7 +448,7 @@ abstract class DeviceContract {
         assertEquals(0, counter.failed);
     }
 
-    /** Threads that do a device's work. */
+    /** @return the ids of the threads that do the work of file devices */
     static long[] workers() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith("farheap-file"))

@@ -12,7 +12,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 class DiskStorageTest {
 
-    /** What has been refused was closed, and with it another descriptor of the same file. */
+    /**
+     * A refused open closes its descriptor of the lock file. A process that held the lock itself would lose it then;
+     * the storage's lock belongs to its open file description.
+     */
     @Test
     void aDirectoryStaysInUseBehindAnOpenThatWasRefused(@TempDir Path directory) throws Exception {
         DiskStorage storage = DiskStorage.open(directory);

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The paper's two tiers, with real devices. */
+/** The paper's two tiers, with real devices: far memory before a file. */
 @Tag("optimised")
 @ParameterizedClass(name = "commit point {0}")
 @ValueSource(ints = {0, 1})
@@ -86,7 +86,7 @@ class FarAndFileTest extends DeviceContract {
         append(6 * SEGMENT, SEGMENT);
         assertReads(6 * SEGMENT + 16, 24);
         assertEquals(IoStatus.OK, sync());
-        // Another server, and all is in far memory again.
+        // With a tier on another server, all of the log is in far memory again.
         cluster.add(8);
         tiered().replace(0, far(8));
         assertEquals(7L * SEGMENT, tiered().fill(0, 1L << 30));

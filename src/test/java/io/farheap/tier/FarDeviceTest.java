@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @MethodSource("shapes")
 class FarDeviceTest extends BoundedDeviceContract {
 
-    /** @param segments of the cache: a power of two, and not */
+    /** @param segments the size of the cache in segments; the shapes have a power of two, and another number */
     record Shape(int segments, int batch, int doorbell) {
 
         CacheConfiguration configuration() {
@@ -97,7 +97,7 @@ class FarDeviceTest extends BoundedDeviceContract {
         fill(bytes, 0, SEGMENT, device.capacity());
         assertFalse(handle.append(device.capacity(), memory, 0, SEGMENT, calls, 2));
         Calls.finish(idle);
-        // It was being written over.
+        // The refused append has moved the log's beginning past the late one.
         assertEquals(IoStatus.GONE, late.status(1));
         idle.close();
         append(device.capacity(), SEGMENT);

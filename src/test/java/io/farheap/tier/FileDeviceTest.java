@@ -70,7 +70,7 @@ class FileDeviceTest extends DeviceContract {
         assertEquals(descriptors, descriptors(), "open files");
     }
 
-    /** Of what lies in this test's directory, or is a ring. */
+    /** @return how many descriptors of files in this test's directory and of io_urings are open */
     private long descriptors() {
         try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
             return all.filter(fd -> {
@@ -207,10 +207,10 @@ class FileDeviceTest extends DeviceContract {
     }
 
     /**
-     * On files that fail.
+     * Opens the device again on files whose calls can fail.
      *
-     * @param errors with which their calls fail first
-     * @param descriptor theirs in place of their own; negative: their own
+     * @param errors the errors with which the next calls fail, one for each call
+     * @param descriptor the descriptor that the files return instead of their own; their own if it is negative
      */
     private void reopenFailing(Deque<Integer> errors, AtomicInteger descriptor) throws IOException {
         handle.close();
@@ -232,8 +232,9 @@ class FileDeviceTest extends DeviceContract {
     }
 
     /**
-     * The kernel tells of a write that was lost once, and forgets it: the next sync of that file succeeds. Of another
-     * file, of a device that is full, a sync always fails; io_uring is given that one's descriptor.
+     * The kernel reports a lost write only once: the next sync of that file succeeds. The test injects one error for
+     * the engines that call {@code sync} themselves. For io_uring, which syncs by descriptor, it substitutes the
+     * descriptor of {@code /dev/full}, whose sync always fails.
      */
     @Test
     void afterASyncThatHasFailedNoneOfThatFileIsBelieved() throws IOException {
@@ -261,7 +262,10 @@ class FileDeviceTest extends DeviceContract {
         assertEquals(IoStatus.OK, sync());
     }
 
-    /** The engines that read and write for themselves share with io_uring what is done with a result. */
+    /**
+     * A request that ends with EAGAIN, EINTR or ECANCELED is made again. The injected errors reach only the engines
+     * that call the files' methods; io_uring consumes none of them, but handles its results with the same code.
+     */
     @Test
     void whatTheKernelPutsOffComesAgain() throws IOException {
         Deque<Integer> errors = new ConcurrentLinkedDeque<>();
@@ -278,7 +282,7 @@ class FileDeviceTest extends DeviceContract {
         assertEquals(0, ((FileDevice) device).failures());
     }
 
-    /** Files whose calls fail with such errors first. */
+    /** A storage whose files fail with these errors first. */
     private record BusyStorage(Storage storage, Deque<Integer> errors, AtomicInteger descriptor) implements Storage {
         @Override
         public String name() {

@@ -20,13 +20,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Directories whose names the locale does not have. */
+/** Directories whose names cannot be expressed in the locale's character set. */
 class FileNamesTest {
 
     @TempDir
     private Path directory;
 
-    /** Keeps a file in a directory. */
+    /** A process that creates a file in a directory. */
     static final class Keeper {
         private Keeper() {}
 
@@ -40,7 +40,7 @@ class FileNamesTest {
         }
     }
 
-    /** @param enter what the shell does in the directory first */
+    /** @param enter the command that the shell runs first, in the test's directory */
     private String keep(String enter, String where) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of("sh", "-c", enter + "; exec \"$@\"", "sh"));
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -55,7 +55,7 @@ class FileNamesTest {
         return output;
     }
 
-    /** Keeps a file in a directory, and native code in another. */
+    /** A process that creates a file in a directory, and extracts native libraries into another. */
     static final class NativeKeeper {
         private NativeKeeper() {}
 
@@ -73,7 +73,7 @@ class FileNamesTest {
         }
     }
 
-    /** In a directory whose name is of Latin-1, of which a file and native code are kept. */
+    /** Runs a {@link NativeKeeper} in this locale, with both directories below one whose name is in Latin-1. */
     private String keepInLatinNames(String locale) throws IOException, InterruptedException {
         String shell =
                 "export LOCPATH=\"$PWD/locales\" LC_ALL=" + locale + "; name=$(printf 'caf\\351'); mkdir \"$name\""
@@ -86,7 +86,7 @@ class FileNamesTest {
         return outputOf(command);
     }
 
-    /** What there is below the directory, a line each, in ASCII. */
+    /** @return the names in a directory below the test's, one in each line, escaped to ASCII */
     private String namesOf(String entry) throws IOException, InterruptedException {
         return outputOf(List.of("sh", "-c", "ls -1 --quoting-style=escape \"" + entry + "\""));
     }
@@ -101,7 +101,7 @@ class FileNamesTest {
         return output;
     }
 
-    /** Where names of files are not UTF-8, and native code is given their bytes. */
+    /** In a locale whose names of files are not in UTF-8, native code receives the bytes of the names. */
     @Test
     void namesOfLatin1AreKeptInItsLocale() throws Exception {
         Path locales = Files.createDirectory(directory.resolve("locales"));
@@ -140,7 +140,7 @@ class FileNamesTest {
         }
     }
 
-    /** Java puts question marks into it, and makes another directory of that name. */
+    /** Java replaces the name's bytes by question marks, and would create a second directory of that name. */
     @Test
     void aWorkingDirectoryThatTheLocaleDoesNotHaveIsRefused() throws Exception {
         String enter = "mkdir \"$(printf 'caf\\303\\251')\" && cd caf*";

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A last tier that a crash has left behind, or that is new, is completed from the one before it. */
+/** A last tier that lacks parts of the log after a crash, or that is new, is completed from the tiers before it. */
 class LastTierCopyTest {
 
     private static final int SEGMENT = 1 << 20;
@@ -43,7 +43,7 @@ class LastTierCopyTest {
         return FileDevice.open(directory.resolve(name), SEGMENT);
     }
 
-    /** Appends pieces, some of which the device is not to get. */
+    /** Appends the pieces of a range, but for some. */
     private void append(Device device, int from, int to, int... without) {
         try (DeviceMemory registered = device.register(memory.segment());
                 DeviceHandle handle = device.open()) {
@@ -84,7 +84,7 @@ class LastTierCopyTest {
     @Test
     void whatACrashHasLeftOutIsCopied() {
         fill();
-        // The last had not got its newest pieces, nor some before: neither was waited for.
+        // The last tier lacks the newest pieces and some before them, since no append waited for it.
         try (FileDevice middle = open("middle");
                 FileDevice last = open("last")) {
             append(middle, 0, PIECES);
@@ -119,14 +119,14 @@ class LastTierCopyTest {
             assertEquals(2L * SEGMENT, last.begin());
             assertHas(last, 2 * SEGMENT / PIECE);
         }
-        // As it is found after a restart, too.
+        // The same is found after a restart.
         try (FileDevice last = open("last")) {
             assertEquals(2L * SEGMENT, last.begin());
             assertHas(last, 2 * SEGMENT / PIECE);
         }
     }
 
-    /** Of what it has before, it may lack some all the same. */
+    /** A last tier that ends after the other tiers may nevertheless lack a piece before their end. */
     @Test
     void oneThatGoesFurtherThanTheOthersIsCompletedToo() {
         fill();
@@ -141,7 +141,11 @@ class LastTierCopyTest {
         }
     }
 
-    /** A file that ends before its segment does cannot be read there: a later segment was begun, and the power cut. */
+    /**
+     * The last tier keeps pieces that the other tier lacks: one in the middle of a segment, and the last one of a
+     * segment, whose file is then too short to be read there. The latter occurs if the power is cut after a later
+     * segment was begun.
+     */
     @Test
     void whatTheOtherLacksInItsMiddleStays() {
         fill();
@@ -156,7 +160,7 @@ class LastTierCopyTest {
         }
     }
 
-    /** Zeros at the end of a log are a part of it, also where the last tier has memory there already. */
+    /** Zeros at the end of a log are a part of it, also if the last tier has memory at this address already. */
     @Test
     void zerosInTheEndAreCopied() {
         fill();
@@ -171,7 +175,7 @@ class LastTierCopyTest {
         }
     }
 
-    /** The one whose syncs count is the first. */
+    /** If tiers differ at an address, the bytes of the first one count, also against those of the last tier. */
     @Test
     void theFirstThatHasAPlaceSaysWhatIsThere() {
         fill();
@@ -190,7 +194,7 @@ class LastTierCopyTest {
         }
     }
 
-    /** Also of what was there, and only seemed to be: nobody had synced it. */
+    /** The completed tier is durable, including the pieces that it had before without a sync. */
     @Test
     void afterwardsAPowerCutTakesNothing() {
         fill();
@@ -226,7 +230,7 @@ class LastTierCopyTest {
         }
     }
 
-    /** It is logged, and what the last has stays. */
+    /** The last tier keeps its bytes for a part that the other tier cannot read, and a repeated call copies it. */
     @Test
     void whatCannotBeReadIsCopiedAnotherTime() {
         fill();

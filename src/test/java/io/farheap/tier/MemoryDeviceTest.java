@@ -147,7 +147,7 @@ class MemoryDeviceTest extends BoundedDeviceContract {
         assertEquals(IoStatus.OK, pending.status(1));
     }
 
-    /** All that is pending is called back nevertheless, and the handle does not keep its device open. */
+    /** The other pending requests are called back nevertheless, and the handle does not keep its device open. */
     @Test
     void aHandleIsClosedThoughACallbackThrows() {
         append(0, 64);

@@ -19,8 +19,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * A log is appended to, synced and truncated; at some moment the power is cut, the process with it, and the log is
- * opened again on what may be left. What was synced is there, in place, and the log goes on.
+ * A log is appended to, synced and truncated until, at some moment, a power cut ends the process. Then the log is
+ * opened again on a state that the power cut may leave: all synced bytes are at their addresses, and the log continues.
  */
 @Needs(Need.HOST)
 class PowerCutTest {
@@ -30,10 +30,13 @@ class PowerCutTest {
     private static final int CUTS = 400;
     private static final FileOptions OPTIONS = FileOptions.DEFAULT.with(Engine.POLLER);
 
-    /** What a writer was told. */
+    /** The outcomes that the writer has received, as addresses of the log. */
     private static final class Told {
 
-        /** Appended; synced; given up, at least, and at most. */
+        /**
+         * The log is appended up to here and synced up to {@code synced}. It is truncated below {@code truncated} at
+         * least, and below {@code asked} at most.
+         */
         private long appended;
 
         private long synced;
@@ -59,7 +62,7 @@ class PowerCutTest {
         }
     }
 
-    /** Several lives of one log. */
+    /** Opens one log up to three times; a power cut ends each life, and the log is checked after it. */
     private static void cutOnce(Random random) {
         RecordingStorage storage = new RecordingStorage();
         try (Arena arena = Arena.ofShared()) {
@@ -86,7 +89,7 @@ class PowerCutTest {
         }
     }
 
-    /** @return whether the power is on */
+    /** @return {@code false} if a request failed, because the power is cut */
     private static boolean step(FileDevice device, DeviceMemory memory, DeviceHandle handle, Told told, Random random) {
         Calls calls = new Calls();
         switch (random.nextInt(8)) {
@@ -99,7 +102,7 @@ class PowerCutTest {
                 told.synced = told.appended;
             }
             case 1 -> {
-                // As a store does: never beyond what is durable.
+                // Like a store, the test never truncates beyond what is durable.
                 told.asked = Math.max(told.asked, told.truncated + random.nextInt(3) * SEGMENT);
                 told.asked = Math.min(told.asked, told.synced);
                 device.truncate(told.asked);
@@ -134,7 +137,8 @@ class PowerCutTest {
                 DeviceContract.assertHas(told.bytes, 0, PART, address);
             }
         }
-        // What was not synced is for the log's user to find out about: it begins again where that is.
+        // Bytes after the last sync may be there or not. A log's user has to find its own end; this one appends again
+        // from the last sync.
         told.appended = told.synced;
     }
 }

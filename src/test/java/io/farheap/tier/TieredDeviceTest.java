@@ -17,7 +17,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Two tiers and three, in memory, where a test says what happens when. */
+/** Two and three tiers in memory, whose requests a test can hold, let go and fail. */
 @Tag("optimised")
 @Needs(Need.HOST)
 @ParameterizedClass(name = "{0}")
@@ -113,7 +113,7 @@ class TieredDeviceTest extends DeviceContract {
                 calls.all);
     }
 
-    /** With something else pending. */
+    /** Asserts that a read ends with the right bytes although another request stays pending. */
     private void assertReads1(long address) {
         Calls read = new Calls();
         assertTrue(handle.read(address, memory, SEGMENT, 4096, read, 1));
@@ -135,7 +135,7 @@ class TieredDeviceTest extends DeviceContract {
             Calls call = new Calls();
             assertTrue(handle.append((long) i * SEGMENT, memory, 0, SEGMENT, call, i));
             await(call, 1);
-            // The memory of the last tier's write is not free: its content is checked below.
+            // The memory is not released, since the last tier has not written it yet.
             assertEquals(List.of(new Calls.Call("appended", i, IoStatus.OK)), call.all);
         }
         assertFalse(handle.append((long) fits * SEGMENT, memory, 0, SEGMENT, calls, 99));
@@ -215,7 +215,7 @@ class TieredDeviceTest extends DeviceContract {
         assertEquals(0, device.end());
     }
 
-    /** Though a faster tier has it, and ends last. */
+    /** The append fails although a faster tier has written it, and ends after that tier, which is the last to end. */
     @Test
     void anAppendThatTheCommitPointRefusesFails() {
         if (shape.commit < shape.tiers - 1) {
@@ -255,7 +255,10 @@ class TieredDeviceTest extends DeviceContract {
         assertEquals(7, tiered().reads(0));
     }
 
-    /** It has waited for an append, which is not where it would have read. */
+    /**
+     * A fill waits for a pending append, which the last tier does not have yet. If it is interrupted there, it must not
+     * copy the last tier's old bytes of this address.
+     */
     @Test
     void anInterruptedFillCopiesNothingThatIsPending() throws Exception {
         if (shape.tiers > 2 || shape.commit > 0) {

@@ -23,9 +23,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A thread appends, with many parts on their way and parts written again longer; others read what was called back; one
- * adds tiers, fills them and removes them. Devices end requests late and in any order, and lose some. Every read that
- * ends well has the bytes of its address.
+ * One thread appends parts, each a second time longer, while earlier appends are not released yet; other threads read
+ * what was called back; one thread replaces tiers and fills them. The devices end requests late and in any order, and
+ * all devices but the last tier's lose some. Every read succeeds and returns the bytes of its address.
  */
 @Needs(Need.HOST)
 class TieredHistoryTest {
@@ -104,7 +104,7 @@ class TieredHistoryTest {
         });
     }
 
-    /** Each part twice: half of it with zeros behind, then all, as a store's tail page. */
+    /** Appends each part twice, as a store does its tail page: first half of it with zeros behind, then all of it. */
     private void append(TieredDevice device) {
         int frames = 16;
         try (Arena arena = Arena.ofShared();
@@ -166,7 +166,7 @@ class TieredHistoryTest {
                 return;
             }
         }
-        // The next part, and the longer one, go out once this is called back.
+        // The longer append of this part, and the next part, must wait until this append was called back.
         while (!ended[0] && !done) {
             handle.poll();
         }

@@ -21,13 +21,13 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Memory that is registered with tiers which come and go, and handles while their device is closed. */
+/** Memory that is freed while a tier is removed, and handles that end while their device is closed. */
 @Needs(Need.HOST)
 class TieredMemoryTest {
 
     private static final int SEGMENT = 16 * 1024;
 
-    /** A device of which nothing is used but that memory is registered with it, and handles are opened. */
+    /** A device that only registers memory and opens handles; it calls a test when it frees memory or ends a handle. */
     private static final class Watched extends BaseDevice {
 
         private final Runnable freeing;
@@ -129,7 +129,7 @@ class TieredMemoryTest {
         }
     }
 
-    /** A tier is removed, and so closed, while memory is freed that was registered with it. */
+    /** A tier can be removed, and thereby closed, while memory that was registered with it is freed. */
     @Test
     void aTierIsRemovedWhileMemoryIsFreed() throws Exception {
         AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -161,7 +161,10 @@ class TieredMemoryTest {
         }
     }
 
-    /** Its tiers cannot be closed before the handle has closed theirs: it is refused, and stays open. */
+    /**
+     * The close is refused and the device stays open, because its tiers cannot be closed before the handle has closed
+     * the tiers' handles.
+     */
     @Test
     void itIsClosedWhileAHandleOfItEnds() {
         AtomicReference<Throwable> refused = new AtomicReference<>();
@@ -185,7 +188,7 @@ class TieredMemoryTest {
         assertTrue(last.freed);
     }
 
-    /** A handle that has failed to end is closed all the same, and does not keep its device open. */
+    /** A handle that throws while it ends is closed nevertheless, and does not keep its device open. */
     @Test
     void aHandleThatCannotEndIsForgotten() {
         Watched watched = new Watched(() -> {}, () -> {

@@ -33,9 +33,9 @@ final class ConnectedPair implements AutoCloseable {
     final End client;
     final End server;
     final SendRequests requests;
-    /** What a test opens beside, closed first and in reverse. */
+    /** Further objects that a test opens; they are closed first, in reverse order. */
     private final List<AutoCloseable> more = new ArrayList<>();
-    /** Of the last poll's completions, those that {@link #await} has given out. */
+    /** The number of the last poll's completions that {@link #await} has returned. */
     private int awaited;
 
     private int polled;
@@ -50,7 +50,7 @@ final class ConnectedPair implements AutoCloseable {
         return connect(TestDevice.client(), TestDevice.server(), memoryBytes);
     }
 
-    /** Not connected yet. */
+    /** Opens a pair that is not connected yet. */
     static ConnectedPair open(String clientDevice, String serverDevice, int memoryBytes) {
         return new ConnectedPair(clientDevice, serverDevice, memoryBytes);
     }

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What the software device takes of a process's descriptors, and what it says if there are none left. */
+/** The file descriptors that the software device uses, and its messages if none is left. */
 @Needs(Need.SOFTVERBS)
 class DescriptorsTest {
 
@@ -31,14 +31,14 @@ class DescriptorsTest {
             try (Context context = Devices.open();
                     ProtectionDomain domain = context.allocateProtectionDomain();
                     SharedMemory memory = SharedMemory.allocate("test-short", SharedMemory.PAGE_BYTES)) {
-                // What refuses is loaded, for which descriptors are needed, too.
+                // Loads the classes of a refusal now, because loading needs descriptors, too.
                 String refusal = new VerbsException("loaded", Errno.EMFILE).getMessage();
                 try {
                     while (true) {
                         taken.add(new FileInputStream("/dev/null"));
                     }
                 } catch (FileNotFoundException e) {
-                    // All are taken.
+                    // All descriptors are taken.
                 }
                 try (MemoryRegion region = domain.register(memory.segment(), Access.LOCAL_WRITE)) {
                     refusal = "none: it has " + region.bytes() + " bytes";

@@ -45,15 +45,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which files native code is loaded from. Each case is a JVM of its own: a process loads its libraries once. */
+/** The files from which native code is loaded. Each case is a JVM of its own: a process loads its libraries once. */
 class EmbeddedLibraryTest {
 
     private static final String REMEDY =
-            "set -Dorg.bytedeco.javacpp.cachedir= to a directory that belongs to this user and that nobody else may write to";
+            "set -Dorg.bytedeco.javacpp.cachedir= to a directory that belongs to this user and that no other user may write to";
 
     private static final String REFUSED = "refused cannot extract libjnijavacpp.so (";
 
-    /** Opens softverbs, and prints which files of native code of ours and of JavaCPP are mapped. */
+    /** Opens softverbs, and prints the mapped files of Farheap's and JavaCPP's native code. */
     static final class Loaded {
         private Loaded() {}
 
@@ -73,9 +73,9 @@ class EmbeddedLibraryTest {
         }
     }
 
-    /** As two deployments of a container: the same classes in class loaders that know nothing of each other. */
+    /** Like two deployments in a container: the same classes in class loaders that do not know each other. */
     static final class TwiceLoaded {
-        /** What is collected has its libraries unloaded. */
+        /** Kept, because the JVM unloads the libraries of a class loader that it collects. */
         private static final List<ClassLoader> LOADERS = new ArrayList<>();
 
         private TwiceLoaded() {}
@@ -105,7 +105,7 @@ class EmbeddedLibraryTest {
         }
     }
 
-    /** Registers memory and makes a queue pair, and says so. */
+    /** Registers memory, makes a queue pair, and prints that it did. */
     public static final class Opened {
         private Opened() {}
 
@@ -152,7 +152,7 @@ class EmbeddedLibraryTest {
         assertEquals(one, loaded(jar("one", 0)));
     }
 
-    /** Of the same size and time, which JavaCPP takes for the same. A process that has it mapped keeps what it has. */
+    /** Size and time are the same, so JavaCPP would keep the file. A process that has mapped it keeps its bytes. */
     @Test
     void aFileWithOtherBytesIsReplacedAndNotWrittenTo() throws Exception {
         Set<Path> before = loaded(classPath());
@@ -188,7 +188,7 @@ class EmbeddedLibraryTest {
         Set<Path> before = loaded(classPath());
         Path own = find(before, "libjnijavacpp.so").getParent();
         refusedWithMode("rwxrwxrwx", own);
-        // What the user has named is the user's affair, and who can put another directory there is said once.
+        // A directory that the user has named is used; one warning says that others can replace it.
         for (Path place : Effort.variants(1, directory, cache).toList()) {
             Files.setPosixFilePermissions(place, PosixFilePermissions.fromString("rwx----w-"));
             String output = raw(Loaded.class, classPath(), "-Dorg.bytedeco.javacpp.cachedir=" + cache);
@@ -207,7 +207,7 @@ class EmbeddedLibraryTest {
         assertEquals(before, loaded(classPath()));
     }
 
-    /** Where the user names no directory. */
+    /** If the user names no directory, the library is below the home, and it is refused if others may write there. */
     @Test
     void nobodyElseMayReplaceTheHomesDirectory() throws Exception {
         Path home = Files.createDirectory(directory.resolve("home"));
@@ -262,7 +262,7 @@ class EmbeddedLibraryTest {
         assertTrue(output.contains("which others can replace: " + cache + " belongs to user 1, "), output);
     }
 
-    /** As in an image: natives were extracted when it was built, and nothing can be written when it runs. */
+    /** As in an image: the libraries were extracted when it was built, and nothing can be written when it runs. */
     @Test
     void whatIsExtractedServesFromAReadOnlyRoot() throws Exception {
         String jar = jar("image", 0);
@@ -270,7 +270,7 @@ class EmbeddedLibraryTest {
         assertEquals(extracted, loadedReadOnly(List.of(), jar));
     }
 
-    /** Who extracted was root, and who runs it is another user. */
+    /** Root has extracted the libraries, and another user runs them. */
     @Test
     void whatRootHasExtractedServesAnotherUser() throws Exception {
         assumeTrue(Posix.effectiveUser() == 0, "needs root, who can become another user");
@@ -283,7 +283,7 @@ class EmbeddedLibraryTest {
                         made.toString());
             }
         }
-        // Of what is not Farheap's, such as the directory of this test, it may read all.
+        // The other user may read all files that are not Farheap's, such as those of this test.
         List<String> other = List.of(
                 "setpriv",
                 "--reuid=1000",
@@ -292,7 +292,7 @@ class EmbeddedLibraryTest {
                 "--inh-caps=+dac_read_search",
                 "--ambient-caps=+dac_read_search");
         assertEquals(extracted, loadedReadOnly(other, classPath()));
-        // What it would have to write, it says.
+        // The message names a missing file, which this user cannot write.
         Path lost = find(extracted, "libsoftverbs.so");
         Files.delete(lost);
         String output = raw(other, Loaded.class, classPath(), "-Dorg.bytedeco.javacpp.cachedir=" + cache);
@@ -302,7 +302,7 @@ class EmbeddedLibraryTest {
                 output.strip());
     }
 
-    /** With no other place to write to. */
+    /** The libraries that are loaded if the cache is read-only and there is no other place to write to. */
     private Set<Path> loadedReadOnly(List<String> user, String classPath) throws Exception {
         String mount = "mount --bind " + cache + " " + cache + " && mount -o remount,bind,ro " + cache;
         assumeTrue(
@@ -349,7 +349,7 @@ class EmbeddedLibraryTest {
         Files.createDirectories(cache);
         Path young = unusedFor(1, "0");
         Path old = unusedFor(60, "f");
-        // What JavaCPP keeps of such a jar.
+        // A directory as JavaCPP makes it for such a jar, which is not Farheap's to delete.
         Path jar = Files.createDirectory(cache.resolve("farheap-1.jar"));
         Files.createDirectories(jar.resolve("org/bytedeco"));
         Path kept = Files.createDirectory(unusedFor(60, "a").resolve("kept"));
@@ -365,7 +365,7 @@ class EmbeddedLibraryTest {
             Files.setLastModifiedTime(
                     library.getParent(), FileTime.from(Instant.now().minus(Duration.ofDays(60))));
         }
-        // Of those that it finds it uses all, and so keeps all.
+        // A process uses all the directories of its libraries, and so keeps all of them, however old they are.
         Files.delete(find(first, "libsoftverbs.so"));
         assertEquals(first, loaded(classPath()));
     }
@@ -381,7 +381,7 @@ class EmbeddedLibraryTest {
         }
     }
 
-    /** JavaCPP's own library is for newer systems: what a system that is too old for it has is loaded then. */
+    /** JavaCPP's own library needs a newer system; a system that is too old for it loads Farheap's instead. */
     @Test
     void aSystemThatIsTooOldForJavacppsLibraryLoadsFarheaps() throws Exception {
         String resource = "org/bytedeco/javacpp/linux-x86_64/libjnijavacpp.so";
@@ -390,7 +390,7 @@ class EmbeddedLibraryTest {
         Set<Path> loaded = loaded(classPath);
         assertEquals(2, loaded.size(), loaded.toString());
         for (String library : List.of("libsoftverbs.so", "libfarheap_binding.so")) {
-            // JavaCPP's own ways end in a directory that others may have made.
+            // JavaCPP's own search would end in a directory that other users may have made.
             assertEquals(
                     cache,
                     find(loaded, library).getParent().getParent(),
@@ -473,7 +473,7 @@ class EmbeddedLibraryTest {
             out.setLevel(Deflater.NO_COMPRESSION);
             for (Path file : files.filter(Files::isRegularFile).toList()) {
                 JarEntry entry = new JarEntry(classes.relativize(file).toString());
-                // One time for all, as in a jar that is built reproducibly.
+                // All entries have the same time, as in a jar that is built reproducibly.
                 entry.setTime(1_000_000_000_000L);
                 out.putNextEntry(entry);
                 Files.copy(file, out);
@@ -524,7 +524,7 @@ class EmbeddedLibraryTest {
                 .collect(Collectors.joining("\n"));
     }
 
-    /** With warnings. */
+    /** The output with warnings. */
     private String raw(Class<?> main, String classPath, String... flags) throws Exception {
         return raw(List.of(), main, classPath, flags);
     }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a peer says of itself is checked before a device sees it. */
+/** The endpoint that a peer sends is checked before a device gets it. */
 class EndpointTest {
 
     @ParameterizedTest

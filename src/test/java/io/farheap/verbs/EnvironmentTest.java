@@ -35,7 +35,7 @@ class EnvironmentTest {
         assertEquals("registered 4194304", register(""));
     }
 
-    /** Root may lock any amount: the capability is what must go. */
+    /** Root may lock any amount, so the test drops the capability. */
     @Test
     void tooLittleLockedMemoryNamesTheLimit() {
         String output = register("ulimit -l 64; setpriv --bounding-set -ipc_lock --inh-caps -ipc_lock");

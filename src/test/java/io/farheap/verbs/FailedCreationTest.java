@@ -10,10 +10,10 @@ import io.farheap.testing.TestDevice;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What cannot be made leaves nothing behind: what it was made from closes, which a device refuses while it is used. */
+/** A failed creation leaves nothing behind: the parent object closes, which a device refuses while it is in use. */
 class FailedCreationTest {
 
-    /** Of a GID that no port has. */
+    /** The index of a GID that no port has. */
     private static final String NO_GID = "255";
 
     private final Context context = Devices.open(TestDevice.client());
@@ -34,7 +34,7 @@ class FailedCreationTest {
         assertDoesNotThrow(context::close);
     }
 
-    /** Less than was asked for, and more than none. */
+    /** The queue pair gets less inline data than was asked for, but some. */
     @Test
     @Needs(Need.SOFTVERBS)
     void inlineDataOfHalfTheSizeThatADeviceDoesNotTake() {
@@ -46,7 +46,7 @@ class FailedCreationTest {
         context.close();
     }
 
-    /** More than the JVM lets anybody have: 100 GB of completions. */
+    /** 100 GB of completions are more memory than the JVM allows. */
     @Test
     void aCompletionQueueWithoutMemoryForItsCompletions() {
         CompletionChannel channel = context.createCompletionChannel();

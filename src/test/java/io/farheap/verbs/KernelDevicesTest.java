@@ -13,10 +13,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which of the kernel's devices a process can use, over made-up trees of sysfs and nodes. */
+/** The kernel's devices that a process can use, in made-up trees of sysfs and device nodes. */
 class KernelDevicesTest {
 
-    /** What its trial says of a device on which no reliable connection can be made. */
+    /** The message of the trial for a device on which no reliable connection can be made. */
     private static final String NO_QUEUE_PAIR = "cannot create a queue pair of depth 1 on ";
 
     @TempDir
@@ -26,13 +26,13 @@ class KernelDevicesTest {
         return new KernelDevices(root.resolve("class"), root.resolve("dev"));
     }
 
-    /** @param node what is where its node should be: a file, which opens, a directory, which does not, or nothing */
+    /** @param node the kind of the node's file: a file, which opens, a directory, which does not, or none */
     private void device(String name, String type, String state, String uverbs, String node) throws IOException {
         Path device = root.resolve("class/infiniband").resolve(name);
         Files.createDirectories(device.resolve("ports"));
         write(device.resolve("node_type"), type);
         if (state != null) {
-            // The first is one whose state cannot be read.
+            // The first port is one whose state cannot be read.
             Files.createDirectories(device.resolve("ports/1/state"));
             write(device.resolve("ports/2/state"), state);
         }
@@ -55,7 +55,7 @@ class KernelDevicesTest {
         Files.writeString(file, line + "\n");
     }
 
-    /** As AUTO does: the last step, which a device must pass, makes a queue pair. */
+    /** Finds a device as AUTO does: the last step, which a device must pass, makes a queue pair. */
     private String first(String withoutQueuePair) {
         KernelDevices devices = devices();
         return Devices.first(devices.names(), name -> {
@@ -96,7 +96,7 @@ class KernelDevicesTest {
                 expected,
                 assertThrows(VerbsException.class, () -> first(withoutQueuePair))
                         .getMessage());
-        // One that does not serve does not end the search, and one that serves is found behind it.
+        // A device that does not serve does not end the search: one behind it that serves is found.
         device("mlx5_1", "1: CA", "4: ACTIVE", "uverbs1", "file");
         assertEquals("mlx5_1", first(withoutQueuePair));
     }

@@ -71,7 +71,8 @@ class LibraryTest {
     }
 
     /**
-     * All that files tell is there, and only the library finds that the device does not work: then it is left again.
+     * The files show a usable device, and only the library finds that it does not work: then the system's library is
+     * not used.
      */
     @Test
     void automaticallyTheSystemsLibraryIsLeftIfNoDeviceWorks() throws Exception {
@@ -81,7 +82,7 @@ class LibraryTest {
         assertFalse(output.contains("has no node"), output);
     }
 
-    /** Under a sysfs that shows a device, in a mount namespace of its own. */
+    /** Lists devices under a sysfs that shows one, in a mount namespace of its own. */
     private static String listAutomatically(String more) throws Exception {
         String device = "/sys/class/infiniband/mlx5_0/";
         String shown =

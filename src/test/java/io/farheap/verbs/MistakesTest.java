@@ -12,8 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What comes of each mistake, in one table for every device: softverbs must say what the kernel and hardware say. A
- * mistake either ends in a completion with a status, or is refused in the post with an errno.
+ * The result of each mistake, in one table for every device: softverbs must report what the kernel and hardware report.
+ * A mistake either ends in a completion with a status, or is refused in the post with an errno.
  */
 @Needs(Need.ATOMICS)
 class MistakesTest {
@@ -26,7 +26,7 @@ class MistakesTest {
         void make(ConnectedPair pair) throws Exception;
     }
 
-    /** Whose queue pair is in the error state afterwards. */
+    /** The ends whose queue pairs are in the error state afterwards. */
     private enum Fails {
         CLIENT,
         BOTH,
@@ -108,7 +108,7 @@ class MistakesTest {
                 Fails.CLIENT,
                 pair -> from(pair, SendRequests.READ, pair.client.memory.localKey() ^ 0x5A5A5A00)),
         /**
-         * rxe tells keys that it cannot find from those that it can, where it gathers data to send; hardware does not.
+         * When rxe gathers data to send, it distinguishes unknown keys from known ones; hardware does not.
          */
         WRITE_FROM_A_BAD_LKEY(
                 WcStatus.LOC_PROT_ERR,
@@ -184,7 +184,7 @@ class MistakesTest {
             this(status, fails, status, fails, maker);
         }
 
-        /** Where rxe differs from hardware, and so from softverbs. */
+        /** A mistake for which rxe differs from hardware, and so from softverbs. */
         Mistake(int status, Fails fails, int rxeStatus, Fails rxeFails, Maker maker) {
             this.status = status;
             this.fails = fails;
@@ -228,7 +228,7 @@ class MistakesTest {
         }
     }
 
-    /** A failed queue pair flushes what is posted later; one that only refused goes on. */
+    /** A failed queue pair flushes later requests; one that only refused a post executes them. */
     private static void checkWhatFollows(Fails fails, ConnectedPair pair) {
         pair.prepare(1, SendRequests.WRITE, SendRequests.SIGNALED, 0, 8, 0);
         assertEquals(0, pair.post(1));
@@ -237,7 +237,7 @@ class MistakesTest {
                 WcStatus.describe(pair.await(1)));
     }
 
-    /** A post in a state that takes none: refused at once, and the queue pair as good as before. */
+    /** A post in a state that takes none is refused at once, and the queue pair is usable as before. */
     enum EarlyPost {
         SEND_IN_RESET(ibverbs.IBV_QPS_RESET, true, true),
         SEND_IN_INIT(ibverbs.IBV_QPS_INIT, true, true),
@@ -246,7 +246,7 @@ class MistakesTest {
 
         private final int state;
         private final boolean send;
-        /** rxe refuses a send in its doorbell, when it is in the queue already. */
+        /** rxe refuses a send only in its doorbell, when the request is in the queue already. */
         private final boolean rxeRunsItLater;
 
         EarlyPost(int state, boolean send, boolean rxeRunsItLater) {
@@ -278,7 +278,7 @@ class MistakesTest {
             }
             assertEquals(WcStatus.SUCCESS, pair.await(1));
 
-            // What it still held would be flushed.
+            // Requests that the queue pair still held would be flushed now.
             pair.client.queuePair.fail();
             pair.prepare(2, SendRequests.WRITE, SendRequests.SIGNALED, 0, 8, 0);
             assertEquals(0, pair.post(2));

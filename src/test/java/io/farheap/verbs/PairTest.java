@@ -12,7 +12,7 @@ import io.farheap.testing.TestDevice;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** Queue pairs of the clients' and the servers' device: one device on a single host, two where there are two. */
+/** Queue pairs of the clients' and the servers' device: one device on a single host, two if there are two. */
 class PairTest {
 
     private static final int BYTES = 1 << 20;

@@ -41,7 +41,7 @@ class RefusedSystemCallsTest {
             System.out.println("closed");
         }
 
-        /** As a container's filter. */
+        /** Refuses membarrier as a container's filter does. */
         private static void refuse() {
             if (!RefusedCalls.refuse(List.of(RefusedCalls.Call.of(MEMBARRIER, Errno.EPERM)))) {
                 System.out.println("no filter");
@@ -63,7 +63,7 @@ class RefusedSystemCallsTest {
                 result.output().contains("refused cannot open device soft0: EPERM (not permitted)"), result.output());
     }
 
-    /** What others rely on is not done: then nothing more is. */
+    /** Other processes rely on the barriers, so a process that cannot execute them must end. */
     @Test
     void aProcessEndsWhoseBarriersFail() throws Exception {
         SoftJvm result = SoftJvm.run(List.of("sh", "-c", "ulimit -c 0; exec \"$@\"", "sh"), Refused.class, "late");

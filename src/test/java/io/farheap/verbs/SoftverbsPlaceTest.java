@@ -44,7 +44,7 @@ class SoftverbsPlaceTest {
         assertEquals(SoftverbsPlace.UNKNOWN, SoftverbsPlace.own(VerbsLibrary.SYSTEM));
     }
 
-    /** Before, the first request failed, by a retry counter. */
+    /** Otherwise the first request would fail with an exceeded retry counter. */
     @Test
     @Needs(Need.SOFTVERBS)
     void aQueuePairIsNotConnectedToWhatItCannotReach() throws Exception {

@@ -18,8 +18,8 @@ import java.util.function.ToIntFunction;
 import org.bytedeco.javacpp.Loader;
 
 /**
- * What Farheap's own queue pairs do not tell or do: the client's end of a pair in states that it passes through and
- * never posts in.
+ * Queries and operations that Farheap's own queue pairs do not have: the client's end of a pair in the states that it
+ * passes through and in which it never posts.
  */
 final class States {
 
@@ -44,7 +44,7 @@ final class States {
         }
     }
 
-    /** Through the states up to this one, of {@code enum ibv_qp_state}. */
+    /** Takes the queue pair through the states up to this one, of {@code enum ibv_qp_state}. */
     void climbTo(int state) {
         for (int next = queuePair.state() + 1; next <= state; next++) {
             switch (next) {
@@ -57,12 +57,12 @@ final class States {
         assertEquals(state, queuePair.state());
     }
 
-    /** READs and atomics that it has outstanding at most, as the device has it. */
+    /** The most READs and atomics that the queue pair has outstanding, as the device reports it. */
     static int initiatorDepth(QueuePair queuePair) {
         return query(queuePair, ibverbs.IBV_QP_MAX_QP_RD_ATOMIC, ibv_qp_attr::max_rd_atomic);
     }
 
-    /** READs and atomics that it serves at a time, as the device has it. */
+    /** The most READs and atomics that the queue pair serves at a time, as the device reports it. */
     static int responderResources(QueuePair queuePair) {
         return query(queuePair, ibverbs.IBV_QP_MAX_DEST_RD_ATOMIC, ibv_qp_attr::max_dest_rd_atomic);
     }

@@ -119,8 +119,8 @@ public final class BenchAblationCommand implements Callable<Integer> {
         report.origin().forEach(out::println);
         out.printf(
                 "%d-byte records, %d under way; a client thread, the bench's own but in the row \"the library's\", issues%n"
-                        + "what an application thread hands over to it; a server's thread,%n"
-                        + "where there is one, is always pinned. Threads that find nothing to do yield their core after a while; there %s for them%n%n",
+                        + "the requests that an application thread hands over to it; a server's thread,%n"
+                        + "if there is one, is always pinned. Threads that find nothing to do yield their core after a while; there %s for them%n%n",
                 size, outstanding, cores.size() == 1 ? "is 1 core" : "are " + cores.size() + " cores");
         List<Row> rows = measure(cores);
         print(out, rows);

@@ -74,7 +74,7 @@ public final class BenchCacheCommand implements Callable<Integer> {
             paramLabel = "Q",
             defaultValue = "0",
             description =
-                    "one-sided records in flight for throughput (default: 16, or the device's limit where that is less)")
+                    "one-sided records in flight for throughput (default: 16, or the device's limit if that is less)")
     private int depth;
 
     @Option(
@@ -158,7 +158,7 @@ public final class BenchCacheCommand implements Callable<Integer> {
         report.origin().forEach(out::println);
         out.printf(
                 """
-            one session, configurations (c, s, b, q) by Redy's names. Latency: %s, blocking, begun when due, at half of what the session carries,
+            one session, configurations (c, s, b, q) by Redy's names. Latency: %s, blocking, begun when due, at half of the session's throughput,
             less the clock's cost; idle: the same loop without an operation. Throughput without server threads: %s, posted one by one (single) and by
             one list; with one: %s, asked for one by one (batched) and a batch full by one request (readAll, writeAll).
             in flight: how long a record is on its way in the former, on average (records in flight / throughput)

@@ -32,9 +32,9 @@ import picocli.CommandLine.Spec;
             "messages: operations that each kind of request posts, and its time and rate beside a bare loop that posts "
                     + "the same, in turns; YCSB A to D with 1 to 64 sessions.",
             "ycsb: rate and latency of YCSB A to D, uniform and Zipfian, 1 to 64 sessions. adaptivity: hits while the load "
-                    + "changes between what LRU and LFU are good at. elasticity: rate over time while clients come and go, and a map grows; memory in live blocks where sizes change.",
-            "traces: hits and operations of a trace played on a map, a get for each request, and a set where it misses. "
-                    + "The map holds N objects of one size; what sessions hold free meanwhile, one or two each, is among "
+                    + "changes between one that suits LRU and one that suits LFU. elasticity: rate over time while clients come and go, and a map grows; memory in live blocks while sizes change.",
+            "traces: hits and operations of a trace played on a map, a get for each request, and a set if it misses. "
+                    + "The map holds N objects of one size; free blocks that sessions hold, one or two each, count among "
                     + "them. A trace is a file with a key a line, whole numbers from 0 on.",
             "worth: rate and operations of maps that lack one part or another of the design, and of LRU lists under a lock."
         })
@@ -54,7 +54,7 @@ public final class BenchKvCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "PART",
             description =
-                    "messages, ycsb, traces, adaptivity, elasticity, worth (default: traces where --trace is given, "
+                    "messages, ycsb, traces, adaptivity, elasticity, worth (default: traces if --trace is given, "
                             + "else all others)")
     private List<Part> parts = List.of();
 
@@ -72,14 +72,14 @@ public final class BenchKvCommand implements Callable<Integer> {
             defaultValue = "0",
             description =
                     "elasticity: of the map that a second server joins and is drained from, a half of it on each; "
-                            + "a power of two (default: what --keys take)")
+                            + "a power of two (default: enough for --keys)")
     private long memory;
 
     @Option(
             names = "--within",
             paramLabel = "SECONDS",
             defaultValue = "5",
-            description = "elasticity: what moving and evicting may take when the server is drained "
+            description = "elasticity: time limit in s for moving and evicting when the server is drained "
                     + "(default: ${DEFAULT-VALUE})")
     private int within;
 
@@ -115,7 +115,7 @@ public final class BenchKvCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "P",
             defaultValue = "1,5,10,20,40",
-            description = "the same, in per cent of a trace's distinct keys, rounded; where --objects is not given "
+            description = "the same, in per cent of a trace's distinct keys, rounded, if --objects is not given "
                     + "(default: ${DEFAULT-VALUE})")
     private List<Integer> percents;
 
@@ -123,8 +123,8 @@ public final class BenchKvCommand implements Callable<Integer> {
             names = "--policy",
             paramLabel = "P",
             description =
-                    "adaptive, paper, lru, lfu, ...; several with a blank between (default: adaptive and paper, and "
-                            + "where --clients is not given either, at a tenth of the keys all others)")
+                    "adaptive, paper, lru, lfu, ..., separated by blanks (default: adaptive and paper, and if --clients "
+                            + "is not given either, at a tenth of the keys all others)")
     private String policies = "";
 
     @Option(
@@ -132,7 +132,7 @@ public final class BenchKvCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "C",
             description =
-                    "sessions that requests are dealt to in turn (default: 1; where --policy is not given either, 1, "
+                    "sessions that requests are dealt to in turn (default: 1; if --policy is not given either, 1, "
                             + "8 and 64 for adaptive and paper)")
     private List<Integer> clients = List.of();
 
@@ -140,14 +140,14 @@ public final class BenchKvCommand implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "5",
-            description = "traces, where neither --policy nor --clients is given: for each rate of clients that a miss "
-                    + "keeps for 500 us; 0: none (default: ${DEFAULT-VALUE})")
+            description = "traces, if neither --policy nor --clients is given: s for each rate of clients that a miss "
+                    + "delays by 500 us; 0 for no such rate (default: ${DEFAULT-VALUE})")
     private int seconds;
 
     @Option(
             names = "--peers",
-            description = "messages: Redis and memcached beside; ./farheap installs what it can, the rest is listed as "
-                    + "absent")
+            description = "messages: also Redis and memcached; ./farheap installs the servers that it can, the others are "
+                    + "listed as absent")
     private boolean peers;
 
     @Mixin

@@ -18,7 +18,7 @@ final class BenchMaps {
 
     static final int BLOCK_BYTES = 320;
     private static final long REGION_FLOOR = 64 << 10;
-    /** Bytes of the table for an object: a bucket has 16 slots for 8 objects, and their blocks. */
+    /** Bytes of a small object: of the table, in which a bucket has 16 slots for 8 objects, and of its block. */
     private static final long BYTES_AN_OBJECT = 80 + 64;
 
     private static final int MOST_TRIES = 3;
@@ -35,8 +35,8 @@ final class BenchMaps {
     }
 
     /**
-     * Returns the bytes of a map of so many objects of 256 bytes, with room for as many again that are inserted three
-     * times over.
+     * Returns the bytes of a map with room for four times this number of objects of 256 bytes: those at the beginning,
+     * and three times as many that are inserted.
      */
     static long room(long objects) {
         return powerOfTwo(4 * objects * (BLOCK_BYTES + 2 * 80) + (4 << 20));
@@ -68,13 +68,13 @@ final class BenchMaps {
         return of(server, name).open();
     }
 
-    /** Returns the bytes of a map that holds so many objects of one block. */
+    /** Returns the bytes of a map that holds this number of objects of one block of 64 bytes. */
     static long bytesOfSmall(long objects) {
         return Math.max(REGION_FLOOR, powerOfTwo(objects * BYTES_AN_OBJECT + SLACK_BYTES));
     }
 
     /**
-     * Creates a map that holds exactly so many objects of one block.
+     * Creates a map that holds exactly this number of objects of one block of 64 bytes.
      *
      * @param sessions of the map, each of which holds a free block
      */

@@ -31,7 +31,7 @@ final class ClosedLoop {
     private static final int MOST_THREADS = 2;
     /** The least requests of a thread, however slow the machine is: the counts of fewer requests are too inexact. */
     private static final int LEAST_REQUESTS = 500;
-    /** After so many rounds without an ended request the thread reads the clock. */
+    /** While no request ends, the thread reads the clock once in this many visits of a client. */
     private static final int LOOK_EVERY = 64;
 
     /** A client. One thread. */

@@ -58,7 +58,7 @@ final class DrainedMap {
         objects = 2 * memory / OBJECT_BYTES;
         out.printf(
                 "%nelasticity: a map of %,d KiB, which a server of as much joins and leaves; 2 clients get %,d objects of "
-                        + "256 bytes, Zipfian, and set what is missing%n",
+                        + "256 bytes, Zipfian, and set those that are missing%n",
                 memory >> 10, objects);
         try (ServerProcess first = BenchMaps.server(memory, memory);
                 ServerProcess second = BenchMaps.server(memory, memory);

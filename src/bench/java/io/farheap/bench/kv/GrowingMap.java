@@ -43,7 +43,7 @@ final class GrowingMap {
         long memory = BenchMaps.powerOfTwo(objects * TABLE_BYTES + LEAST_BYTES);
         out.printf(
                 "%nelasticity: a map of %,d KiB that grows %d times by as much; 2 clients get %,d objects of 256 bytes, "
-                        + "Zipfian, and set what is missing%n",
+                        + "Zipfian, and set those that are missing%n",
                 memory >> 10, GROWTHS, objects);
         try (ServerProcess server = BenchMaps.server((1 + GROWTHS) * memory, memory);
                 FarMap map = BenchMaps.create(server, "growing", memory, objects);

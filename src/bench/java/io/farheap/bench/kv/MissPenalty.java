@@ -13,7 +13,7 @@ import java.util.List;
 
 /**
  * Plays a trace for a time by clients that fetch missing objects from a slow place: after a miss a client waits for 500
- * us and then sets the object (Ditto, figure 17). Requests are distributed from one cursor, and one thread serves all
+ * us and then sets the object (Ditto, figure 16). Requests are distributed from one cursor, and one thread serves all
  * clients, so the rate depends on how often they wait.
  */
 final class MissPenalty implements AutoCloseable {

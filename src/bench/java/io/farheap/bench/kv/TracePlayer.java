@@ -26,7 +26,7 @@ public final class TracePlayer {
 
     private static final int SLOTS_PER_OBJECT = 2;
     private static final int NONE = -1;
-    /** As in a session: a victim may wait for its eviction for this part of its age. */
+    /** As in a session: a victim may wait for its eviction for its age divided by this. */
     private static final long AGE_PARTS = 32;
 
     private final int objects;
@@ -62,8 +62,8 @@ public final class TracePlayer {
     private long exchanges;
 
     /**
-     * A victim beyond those that were needed when it was found: it is evicted later if its slot has not changed by
-     * then.
+     * A victim beyond those that were needed when it was found: it is evicted later if its slot has not changed by then
+     * and the time {@code until} has not passed.
      */
     private record Find(int slot, int key, long inserted, long experts, long until) {}
 
@@ -196,7 +196,7 @@ public final class TracePlayer {
         live++;
     }
 
-    /** Returns an empty slot of a bucket, or its oldest history entry. */
+    /** Returns an empty slot of a bucket, or its oldest history entry, or {@link #NONE} if it has only live objects. */
     private int place(Client client, int bucket) {
         int oldest = NONE;
         long most = Long.MIN_VALUE;
@@ -320,11 +320,12 @@ public final class TracePlayer {
         return evictions;
     }
 
-    /** Returns objects that were removed because their bucket was full. */
+    /** Returns how many objects were removed because their bucket was full. */
     public long crowdedOut() {
         return crowdedOut;
     }
 
+    /** Returns how many requests missed an object that was still in the history, so that experts were penalized. */
     public long regrets() {
         return regrets;
     }

@@ -32,7 +32,11 @@ final class WindowedMapLoad implements AutoCloseable {
         out.printf("%8s%10s%16s%10s%12s%12s%12s%n", "s", "KiB", "operations/s", "hits %", "p50 ns", "p99", "longest");
     }
 
-    /** Adds a client. @param map closed with the load */
+    /**
+     * Adds a client.
+     *
+     * @param map closed with the load
+     */
     void use(FarMap map, long objects) {
         ends.addFirst(map);
         LoadClient client = new LoadClient(map, objects, clients.size());
@@ -40,7 +44,12 @@ final class WindowedMapLoad implements AutoCloseable {
         clients.add(client);
     }
 
-    /** Measures for so many windows. @param bytes of the map meanwhile @return the longest request in ns */
+    /**
+     * Measures for {@code count} windows.
+     *
+     * @param bytes of the map meanwhile
+     * @return the longest request, in ns
+     */
     long windows(int count, long bytes) {
         long longest = 0;
         for (int i = 0; i < count; i++) {

@@ -132,8 +132,8 @@ final class WorthPart {
                 "%nworth: %,d keys, Zipfian, pairs of 256 bytes; medians of %d windows of 0.1 s, in turns; %d threads%n",
                 keys, rounds * windows, ClosedLoop.threads(Integer.MAX_VALUE));
         out.printf(
-                "fits: each key has room; misses: %,d have, and what is missed is inserted (library's maps: values of 8 "
-                        + "bytes)%n",
+                "fits: each key has room; misses: %,d keys have, and a missed key is inserted (library's maps: values of "
+                        + "8 bytes)%n",
                 held);
         long room = BenchMaps.room(keys);
         // The memory of a closed map is still being zeroed when the next one is created.
@@ -212,14 +212,14 @@ final class WorthPart {
     /** Adds one part after the other, as the paper does. */
     private void gains() {
         out.printf(
-                "%nadded one after the other: gain in requests/s, and in requests per processor time; messages a request, and what the gain would be if nothing "
-                        + "but messages bounded the rate, as at the paper's NIC (a projection)%n%-30s%9s%9s%9s%16s%12s   %s%n",
+                "%nadded one after the other: gain in requests/s, and in requests per processor time; messages a request, and the gain if only "
+                        + "messages bounded the rate, as at the paper's NIC (a projection)%n%-30s%9s%9s%9s%16s%12s   %s%n",
                 "part", "sessions", "rate", "CPU", "messages", "projected", "the paper's");
         for (int i = 0; i < sessionCounts.size(); i++) {
             gain("sample-friendly table", i, MISSES, WITHOUT_TABLE, WITHOUT_HISTORY, "+42%");
             gain("embedded history", i, MISSES, WITHOUT_HISTORY, WITHOUT_LAZY, "+13%");
             gain("lazy weights and FC cache", i, MISSES, WITHOUT_LAZY, WHOLE, "+4%");
-            gain("FC cache, where all keys fit", i, FITS, NO_COUNTERS, COUNTERS, "+32%, tail 28 to 21 us");
+            gain("FC cache, if all keys fit", i, FITS, NO_COUNTERS, COUNTERS, "+32%, tail 28 to 21 us");
         }
     }
 

@@ -31,7 +31,7 @@ import picocli.CommandLine.Spec;
                     + "nodes of a cache's bytes by ZooKeeper's own client, one in a request with up to 2000 on their way, and 50 in a request with "
                     + "up to 16; the faster way counts. The manager writes as many caches in a request as were asked for meanwhile, with two "
                     + "operations more by which only the leader writes, and one request at a time, while each caller waits for its answer: so "
-                    + "the former is nearest to what an allocation is, and the latter to what the manager asks of ZooKeeper. Turns are "
+                    + "the former is nearest to an allocation, and the latter to the manager's requests to ZooKeeper. Turns are "
                     + "interleaved; medians. For a heap of 1 GiB: ./farheap -Xmx1g bench manager"
         })
 public final class BenchManagerCommand implements Callable<Integer> {
@@ -47,7 +47,7 @@ public final class BenchManagerCommand implements Callable<Integer> {
             names = "--caches",
             paramLabel = "N",
             defaultValue = "100000",
-            description = "caches that are there (default: ${DEFAULT-VALUE})")
+            description = "caches that exist before the turns (default: ${DEFAULT-VALUE})")
     private int caches;
 
     @Option(
@@ -82,8 +82,8 @@ public final class BenchManagerCommand implements Callable<Integer> {
             names = "--data",
             paramLabel = "DIR",
             description =
-                    "where ZooKeeper's files are meanwhile, in a directory of their own: the disk counts (default: that of "
-                            + "temporary files)")
+                    "directory in which ZooKeeper's files get one of their own; its disk affects the figures (default: that "
+                            + "of temporary files)")
     private @Nullable Path data;
 
     @Mixin

@@ -148,7 +148,7 @@ final class HeartbeatLoad implements AutoCloseable {
         } catch (ControlException e) {
             // A manager that ends meanwhile gets no reports.
             if (to == leader) {
-                System.err.println("farheap: the manager does not hear who is there: " + e.getMessage());
+                System.err.println("farheap: a report or a renewal does not reach the manager: " + e.getMessage());
             }
         }
     }

@@ -28,11 +28,11 @@ import picocli.CommandLine.Spec;
         name = "migration",
         mixinStandardHelpOptions = true,
         description = {
-            "Move regions under a load, in every way that there is, and measure what the load notices.",
+            "Move regions under a load, in every way that there is, and measure the effect on the load.",
             "One thread reads, and then one writes, 8-byte records at random addresses of all regions; it passes over records of a region that "
                     + "already has its share of requests waiting. Throughput while regions move is compared with that of a quiet time just before; "
                     + "the row with no regions has a quiet time in the migration's place, so it shows the noise. In brackets stands the drop while a "
-                    + "memcpy of as many bytes runs instead: what any copy costs the load on this machine. Medians over migrations."
+                    + "memcpy of as many bytes runs instead, which is the cost of any copy on this machine. Medians over migrations."
         })
 public final class BenchMigrationCommand implements Callable<Integer> {
 

@@ -39,7 +39,7 @@ public final class MoveOptions {
             split = ",",
             paramLabel = "P",
             defaultValue = "cache,region,chunk",
-            description = "what writes wait for: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})")
+            description = "unit whose move writes wait for: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})")
     private List<PauseScope> pauses;
 
     @Option(
@@ -48,7 +48,7 @@ public final class MoveOptions {
             split = ",",
             paramLabel = "BOOL",
             defaultValue = "true,false",
-            description = "whether reads go on from the old copy (default: ${DEFAULT-VALUE})")
+            description = "whether reads continue from the old copy (default: ${DEFAULT-VALUE})")
     private List<Boolean> unpausedReads;
 
     @Option(

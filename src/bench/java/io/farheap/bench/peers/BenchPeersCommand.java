@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
                 "One value, put and got by one thread: a session beside Redis, memcached, a file, UCX and local memory, taking turns.",
         footer = {
             "",
-            "The servers run on this host, as children of this process. ./farheap bench peers installs what it can; the rest is listed as absent."
+            "The servers run on this host, as children of this process. ./farheap bench peers installs the servers that it can; the others are listed as absent."
         })
 public final class BenchPeersCommand implements Callable<Integer> {
 

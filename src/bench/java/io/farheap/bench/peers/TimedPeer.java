@@ -68,7 +68,7 @@ final class TimedPeer implements PeerRunner {
             PeerTurn turn = time(operation, bytes);
             peer.get(1);
             if (!Arrays.equals(value, peer.got())) {
-                throw new IOException(name + " does not return what was put: its figures would mean nothing");
+                throw new IOException(name + " does not return the value that was put: its figures mean nothing");
             }
             return turn;
         } finally {

@@ -38,8 +38,8 @@ import picocli.CommandLine.Spec;
             "Calls of stored procedures beside the reads that they replace, in turns in one run.",
             "chase: a chain of pointers followed by one call, and by as many blocking reads, one at a time. rate: calls with one access, as many "
                     + "under way as a session takes, beside batched reads of 16 bytes; one server thread. turns: the rate of chases of "
-                    + "8 and 16 on a server whose calls take turns where that is faster, beside one whose calls never do. steal: of calls of "
-                    + "50 us whose ring is on one of two server threads, how many the other executes, the client asleep. tenants: the rate of calls beside another "
+                    + "8 and 16 on a server whose calls take turns if that is faster, beside one whose calls never do. steal: of calls of "
+                    + "50 us whose ring is on one of two server threads, how many the other executes while the client sleeps. tenants: the rate of calls beside another "
                     + "client whose calls never end. Medians over turns.",
             "late_pct is how many of a row's operations softverbs' model executed late, at client and server; more than 1 counts for no target. With a "
                     + "model, chases have a second row with 'computed': their time in a run without it, and the model's for each message."
@@ -71,7 +71,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             split = ",",
             converter = Sizes.class,
             defaultValue = "64k,256m",
-            description = "where the nodes are: within so many bytes (default: ${DEFAULT-VALUE})")
+            description = "bytes over which the nodes are scattered (default: ${DEFAULT-VALUE})")
     private List<Long> spans;
 
     @Option(

@@ -91,7 +91,7 @@ public final class BenchRawCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "N",
             description =
-                    "instead, what an access costs by the number of regions of one server: powers of two, such as 64,256,512,4096")
+                    "instead, the time of an access by the number of regions of one server: powers of two, such as 64,256,512,4096")
     private @Nullable List<Integer> regions;
 
     @Option(
@@ -213,7 +213,7 @@ public final class BenchRawCommand implements Callable<Integer> {
         for (int depth : depths) {
             if (depth < 1 || depth > deepest) {
                 throw new IllegalArgumentException("--queue-depth " + depth + ": it must be from 1 to " + deepest
-                        + ", which is what a session has on this device");
+                        + ", the limit of a session on this device");
             }
         }
         checkTurns();

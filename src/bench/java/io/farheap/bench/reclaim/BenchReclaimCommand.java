@@ -65,8 +65,8 @@ public final class BenchReclaimCommand implements Callable<Integer> {
     @Option(
             names = "--deadline",
             description =
-                    "SIGKILL to each server at the end of its notice, under writes, without the bare migrations; says "
-                            + "how many reclaims have lost something. One case: the library's own way, of as many regions as --move names last")
+                    "SIGKILL to each server at the end of its notice, under writes, without the bare migrations; prints "
+                            + "how many reclaims have lost something. One case: the library's own way, with the last number of regions of --move")
     private boolean deadline;
 
     @Mixin

@@ -130,7 +130,7 @@ final class ReclaimRig implements AutoCloseable {
     /** Waits until the manager knows so many free regions of a server. */
     private void awaitFree(ServerProcess server, int regions) {
         await(
-                "the manager has not heard of " + regions + " free regions of memory server " + server.address(),
+                "memory server " + server.address() + " has not reported as many free regions as " + regions,
                 () -> asked.servers().stream()
                         .anyMatch(report ->
                                 report.address().equals(server.address()) && report.freeRegions() == regions));
@@ -209,7 +209,7 @@ final class ReclaimRig implements AutoCloseable {
     /** Waits until the manager knows where the cache is, so that it could plan the next move. */
     void awaitTold() {
         String at = Objects.requireNonNull(holder).address();
-        await("the manager has not heard where the cache is", () -> {
+        await("the cache has not reported to the manager that it is on memory server " + at, () -> {
             Allocation now = asked.describe(cache.id()).allocation();
             return now.reserved().isEmpty()
                     && now.shares().stream().anyMatch(share -> share.address().equals(at));

@@ -13,8 +13,8 @@ import java.util.stream.IntStream;
 
 /**
  * The main class of a process that reads and writes large pieces of one server as fast as it can, until its standard
- * input ends: {@code HOST:PORT BYTES}. It prints {@link #BEGUN} with the first piece, and at the end how many bytes it
- * has moved, and in how many ns.
+ * input ends: {@code HOST:PORT BYTES}. It prints {@link #BEGUN} before the first piece, and at the end how many bytes
+ * it has moved, and in how many ns.
  */
 final class BackgroundLoad {
 

@@ -176,8 +176,8 @@ final class BackupFile implements AutoCloseable {
     }
 
     /**
-     * Copies the bytes if one write in the buffer has all of them, and returns whether it did. Does not wait for the
-     * disk.
+     * Copies the bytes if the newest write in the buffer that overlaps them has all of them, and returns whether it
+     * did. Does not wait for the disk.
      */
     boolean readBuffered(long address, MemorySegment into, int bytes) {
         lock.lock();

@@ -42,10 +42,11 @@ import picocli.CommandLine.Spec;
                     + "compared.",
             "crash: each turn of each system on servers of its own, of which as many are killed at once as it survives (one of "
                     + "those that survive none), under reads and writes at the same time. Figures are from the kill "
-                    + "until all is whole again, where it is made anew; ratios are to the same load before the kill.",
+                    + "until the lost parts are regenerated, in systems that do so; ratios are to the same load before "
+                    + "the kill.",
             "regeneration: alone, without requests: a server of one range is killed, at most three times, in turns "
-                    + "with a memcpy of what was read. regenerating: the same with reads and writes meanwhile, beside "
-                    + "those that have a memcpy beside them.",
+                    + "with a memcpy of the bytes that were read. regenerating: the same under reads and writes, "
+                    + "compared with reads and writes beside a memcpy.",
             "partition: as crash, but one server of each cannot be reached on the data path for a while.",
             "straggler: servers execute a part of their operations later. background: another process reads and "
                     + "writes large pieces of one server as fast as it can. corruption: one server stores and returns "
@@ -74,20 +75,20 @@ public final class BenchResilienceCommand implements Callable<Integer> {
     @Option(names = "--r", paramLabel = "N", description = "parity splits (default: 2, corruption-correction: 3)")
     private @Nullable Integer r;
 
-    @Option(names = "--delta", paramLabel = "N", description = "additional splits that a read asks (default: 1)")
+    @Option(names = "--delta", paramLabel = "N", description = "additional splits that a read requests (default: 1)")
     private @Nullable Integer delta;
 
     @Option(
             names = "--beside",
             split = ",",
             paramLabel = "SYSTEM",
-            description = "beside one copy (bare READs and WRITEs of one queue) and two copies, which always run as "
-                    + "ratios are to them; coded-one-copy: what is coded "
-                    + "with k = 1 and r = 0; ssd-backup: one copy, and a file behind a bounded buffer; "
-                    + "compressed-copies: two, by Deflate; ec-cache: the same k, r and Δ on random groups of servers, "
+            description = "systems to measure beside one copy (bare READs and WRITEs of one queue) and two copies, "
+                    + "which always run, since ratios are to them; coded-one-copy: coded memory with k = 1 and "
+                    + "r = 0; ssd-backup: one copy, and a file behind a bounded buffer; compressed-copies: two, "
+                    + "by Deflate; ec-cache: the same k, r and Δ on random groups of servers, "
                     + "with copies, and asleep while it waits; ec-cache+run-to-completion, ec-cache+in-place-coding, "
                     + "ec-cache+asynchronous-encoding: the same with that part of Hydra, and those before it; "
-                    + "coded-k-of-k: what is coded with Δ = 0, so that late binding is not (default: none of these)")
+                    + "coded-k-of-k: coded memory with Δ = 0, without late binding (default: none of these)")
     private List<String> beside = List.of();
 
     @Option(
@@ -103,8 +104,8 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "1",
-            description = "for each figure of each system, all turns together; a crash, and what follows a partition, "
-                    + "goes on as long at least (default: ${DEFAULT-VALUE})")
+            description = "for each figure of each system, all turns together; a crash, and the time after a "
+                    + "partition, is measured for at least as long (default: ${DEFAULT-VALUE})")
     private double seconds;
 
     @Option(
@@ -173,13 +174,13 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         }
         losses(plan, out);
         output.write(report, rows.plots());
-        // Wrong bytes of the corruption fault do not fail the run: it is to show which kinds detect them.
+        // Wrong bytes of the corruption fault do not fail the run, which shows which kinds detect them.
         return rows.wrongBytesBut(FaultOptions.CORRUPTION) == 0 ? 0 : 1;
     }
 
     private static void losses(ResiliencePlan plan, PrintStream out) {
         out.printf(
-                "%nProbability that something is lost where %d of %,d servers with %d slabs each die at once:%n",
+                "%nProbability that something is lost if %d of %,d servers with %d slabs each die at once:%n",
                 LossProbability.DEAD, LossProbability.SERVERS, LossProbability.SLABS);
         plan.kinds().forEach(kind -> out.printf("  %-20s %.4f%n", kind.name(), LossProbability.of(kind.layout())));
     }

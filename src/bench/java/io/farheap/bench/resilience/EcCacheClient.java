@@ -183,7 +183,7 @@ final class EcCacheClient extends PageClient {
         ask();
     }
 
-    /** If a frame is free, reads random splits that were not read before, until as many have arrived as are wanted. */
+    /** If a frame is free, reads random splits that were not read before, until enough have come or are under way. */
     private void ask() {
         if (frame == NO_FRAME) {
             int free = 0;

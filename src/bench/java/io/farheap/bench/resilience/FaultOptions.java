@@ -52,22 +52,22 @@ final class FaultOptions {
             names = "--straggler",
             paramLabel = "PART:NS",
             defaultValue = "0.1:50000",
-            description =
-                    "part of the operations on one server, and how much later they are (default: ${DEFAULT-VALUE})")
+            description = "part of one server's operations that are late, 0 to 1, and their delay in ns "
+                    + "(default: ${DEFAULT-VALUE})")
     private String late = "";
 
     @Option(
             names = "--stragglers",
             paramLabel = "one|all",
             defaultValue = "one",
-            description = "servers that are late, each as --straggler says (default: ${DEFAULT-VALUE})")
+            description = "servers whose operations are late, each as --straggler sets it (default: ${DEFAULT-VALUE})")
     private String lateServers = "";
 
     @Option(
             names = "--corrupt",
             paramLabel = "PART",
             defaultValue = "0.01",
-            description = "part of the splits that one server makes wrong (default: ${DEFAULT-VALUE})")
+            description = "part of one server's splits that it corrupts, above 0 to 1 (default: ${DEFAULT-VALUE})")
     private double corrupt;
 
     @Option(
@@ -90,7 +90,7 @@ final class FaultOptions {
             names = "--partition-ms",
             paramLabel = "N",
             defaultValue = "1000",
-            description = "for which one server cannot be reached on the data path (default: ${DEFAULT-VALUE})")
+            description = "ms for which one server cannot be reached on the data path (default: ${DEFAULT-VALUE})")
     private int partitionMillis;
 
     @Option(
@@ -106,8 +106,8 @@ final class FaultOptions {
             paramLabel = "N",
             defaultValue = "3",
             description =
-                    "turns of each system for crash and partition, which share its --seconds: each starts servers "
-                            + "anew, 1 to 100 (default: ${DEFAULT-VALUE})")
+                    "turns of each system for crash and partition, 1 to 100, which share its --seconds; each starts "
+                            + "new servers (default: ${DEFAULT-VALUE})")
     private int outages;
 
     /** A part of the operations on a server is late by some ns. */

@@ -1,14 +1,14 @@
 package io.farheap.bench.resilience;
 
 /**
- * The probability that a cluster loses data if servers die at once (Hydra, sections 2.2 and 7.2.1, figures 2 and 15):
- * each group of k + r slabs is on random servers, as if each slab's place was chosen independently, and is lost with
- * more than r of them. It is computed: groups are taken to be independent, as there are many more of them than servers
- * that die.
+ * The probability that a cluster loses data if servers die at once (Hydra, sections 5 and 7.2.1, figures 2 and 15):
+ * each group of k + r slabs is on as many different servers, chosen at random as by EC-Cache, and is lost if more than
+ * r of them die. It is computed: groups are taken to be independent, as there are many more of them than servers that
+ * die.
  */
 final class LossProbability {
 
-    /** The paper's cluster: 1% of so many servers die, each of which has 16 slabs. */
+    /** The paper's cluster: 1% of its servers die at once, and each server has 16 slabs. */
     static final int SERVERS = 1000;
 
     static final int DEAD = SERVERS / 100;

@@ -118,7 +118,7 @@ record MemoryKind(String name, @Nullable Resilience resilience, int pageBytes, P
         return layout.paritySplits() > 0 && (resilience == null || resilience.mode() != Resilience.Mode.EC_ONLY);
     }
 
-    /** Returns how many servers a crash kills: as many as the kind survives, and one if it survives none. */
+    /** Returns how many servers a crash kills: r, and one if r is 0. */
     int kills() {
         return Math.max(1, layout.paritySplits());
     }

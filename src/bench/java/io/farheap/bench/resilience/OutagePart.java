@@ -110,7 +110,7 @@ final class OutagePart {
         this.maker = maker;
     }
 
-    /** As many servers die at once as the kind survives. */
+    /** The first r servers of a kind die at once, and one server if r is 0. */
     static OutagePart crash(ResiliencePlan plan, ResultRows rows, int turns) {
         return new OutagePart(
                 plan,

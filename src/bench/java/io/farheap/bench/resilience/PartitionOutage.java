@@ -13,7 +13,7 @@ final class PartitionOutage extends Outage {
     private final long cutNanos;
     private final long leastNanos;
 
-    /** When the memory last became whole; 0 if nothing was missing. */
+    /** When the memory last became whole again, by {@link System#nanoTime}; 0 if it has not. */
     private long whole;
 
     private boolean missing;

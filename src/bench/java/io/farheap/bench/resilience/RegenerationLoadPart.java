@@ -12,7 +12,7 @@ import java.util.Locale;
  */
 final class RegenerationLoadPart {
 
-    /** The ratio of Hydra, section 7.3, of which writes wait for the whole slab. */
+    /** The ratios of Hydra, section 7.3, in which writes wait until the whole slab is regenerated. */
     private static final double PAPER_READ = 1.09;
 
     private static final double PAPER_WRITE = 1.31;

@@ -12,7 +12,7 @@ import java.util.Map;
 /** Memory servers, each a process and a failure domain, and a client that is attached to all of them. */
 final class ServerCluster implements AutoCloseable {
 
-    /** Code of a server does not run during requests, so cheap compilation is enough: many servers start sooner so. */
+    /** Code of a server does not run during requests, so cheap compilation is enough, and many servers start sooner. */
     private static final List<String> FLAGS = List.of("-XX:TieredStopAtLevel=1");
 
     private final CloseStack opened = new CloseStack();

@@ -52,7 +52,7 @@ final class ShadowMemory implements AutoCloseable {
         return (int) (address / UNIT);
     }
 
-    /** Returns how many of the bytes that were read differ from the last write there. */
+    /** Returns how many of the bytes that were read are wrong; any content counts as right after a failed write. */
     long wrong(long address, MemorySegment memory, int length) {
         if (MemorySegment.mismatch(memory, 0, length, bytes, address, address + length) < 0) {
             return 0;

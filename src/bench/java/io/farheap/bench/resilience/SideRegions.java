@@ -14,7 +14,7 @@ final class SideRegions implements AutoCloseable {
 
     private final RemoteMemory memory;
     private final List<RemoteRegion> taken = new ArrayList<>();
-    /** By index, as bits: a cluster has far fewer than 64. */
+    /** By the index of a region's server, as bits: a cluster has far fewer than 64 servers. */
     private volatile long lost;
 
     SideRegions(RemoteMemory memory) {

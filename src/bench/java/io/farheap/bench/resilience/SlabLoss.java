@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Kills a server of a range, of which the slab is found gone by a write, and is then regenerated. One thread. */
+/** Kills a server of a range; a write finds that its slab is gone, and the slab is then regenerated. One thread. */
 final class SlabLoss {
 
     /** Each turn kills a server, and has a spare one for it. */

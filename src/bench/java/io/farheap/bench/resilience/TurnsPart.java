@@ -112,7 +112,7 @@ final class TurnsPart implements AutoCloseable {
         }
     }
 
-    /** Issues so many requests at once, and then pauses. */
+    /** Issues {@code count} requests at once, and then pauses, again and again. */
     void burst(int count) {
         rows.title(FaultOptions.BURST);
         try (CloseStack bursts = new CloseStack()) {

@@ -24,8 +24,8 @@ import picocli.CommandLine.Spec;
         name = "resize",
         mixinStandardHelpOptions = true,
         description = {
-            "Let a cache grow and shrink under a load, and measure what the load notices.",
-            "One thread reads, and then one writes, 8-byte records at random addresses of what stays. Each turn has a quiet time, resizes, and "
+            "Let a cache grow and shrink under a load, and measure the effect on the load.",
+            "One thread reads, and then one writes, 8-byte records at random addresses of the regions that stay. Each turn has a quiet time, resizes, and "
                     + "another quiet time, as long. The ratio is that of the throughput to the two quiet times' mean; 'same' is the later quiet time "
                     + "over the earlier one, so it shows the noise. Medians over turns, and the least and most."
         })

@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
         name = "slo",
         mixinStandardHelpOptions = true,
         description = {
-            "Random objectives: what was asked, predicted, and is really done by the configuration found for each.",
+            "For random objectives: the objective, and the predicted and the measured figures of the configuration found for it.",
             "A performance model that this machine does not have yet is measured first, and kept."
         })
 public final class BenchSloCommand implements Callable<Integer> {
@@ -52,7 +52,7 @@ public final class BenchSloCommand implements Callable<Integer> {
             names = "--margin",
             paramLabel = "SHARE",
             defaultValue = "" + Explanation.USUAL_MARGIN,
-            description = "by which predictions are to be better than what is asked (default: ${DEFAULT-VALUE})")
+            description = "by which predictions must be better than the objective (default: ${DEFAULT-VALUE})")
     private double margin;
 
     @Option(

@@ -30,8 +30,8 @@ import picocli.CommandLine.Spec;
         name = "store",
         mixinStandardHelpOptions = true,
         description = {
-            "What a store's durability costs, on records with keys and values of 8 bytes.",
-            "append: how long an append takes by the commit point. checkpoint: what a load keeps of its throughput while one is "
+            "Measure the cost of a store's durability, on records with keys and values of 8 bytes.",
+            "append: the time of an append by the commit point. checkpoint: the throughput that a load keeps while a checkpoint is "
                     + "made. recovery: against a sequential read of the log. loss: a memory server that is killed under a load."
         })
 public final class BenchStoreCommand implements Callable<Integer> {

@@ -32,13 +32,13 @@ import picocli.CommandLine.Spec;
             "A store whose log does not fit into local memory, over far memory, a file and both, beside maps in memory, "
                     + "RocksDB, LMDB, MapDB, Redis and memcached: in turns, with one set of records and one budget of local memory.",
             "Figure 18: throughput at the paper's share of local memory, uniform and Zipfian keys. 19: local memory from "
-                    + "nothing to all of the log. 20: far memory from nothing to all that is not local, resized while it is used.",
+                    + "nothing to all of the log. 20: far memory from nothing to all of the log that is not local, resized while it is used.",
             "SOFTVERBS=model=connectx5 in the environment gives far memory the times of a ConnectX-5; operations that the "
                     + "machine is late with are allowed and counted."
         },
         footer = {
             "",
-            "./farheap bench ycsb fetches the libraries of others, and installs their servers where it may; what is missing is listed as absent."
+            "./farheap bench ycsb downloads the other contestants' libraries, and installs their servers if it may; a missing contestant is listed as absent."
         })
 public final class BenchYcsbCommand implements Callable<Integer> {
 
@@ -128,8 +128,8 @@ public final class BenchYcsbCommand implements Callable<Integer> {
             names = "--menu",
             paramLabel = "FILE",
             description =
-                    "types of machines and their prices, as a manager's: what the memory of each contestant costs, and "
-                            + "in figure 19 which splits of the log are worth their price")
+                    "types of machines and their prices, as a manager's: print the cost of each contestant's memory, and "
+                            + "in figure 19 the splits of the log that are worth their price")
     private @Nullable Path menu;
 
     @Option(
@@ -142,7 +142,7 @@ public final class BenchYcsbCommand implements Callable<Integer> {
             names = "--want",
             paramLabel = "N",
             split = ",",
-            description = "with --menu and figure 19: say the cheapest split that reads so many records a second")
+            description = "with --menu and figure 19: print the cheapest split that reads N records a second")
     private List<Double> wanted = List.of();
 
     @Option(names = "--all", description = "figures 18 to 20 with values of 8 bytes and of 1 KB")

@@ -161,7 +161,7 @@ final class Contest implements AutoCloseable {
                 ELSEWHERE.getOrDefault(name, "its library is not on the class path; ./farheap bench ycsb fetches it"));
     }
 
-    /** Returns the index bytes of a store with as many records. */
+    /** Returns the index bytes of a store with as many records; 0 if no store is open. */
     private long indexBytes() {
         return open.values().stream()
                 .filter(StoreContestant.class::isInstance)
@@ -170,7 +170,10 @@ final class Contest implements AutoCloseable {
                 .orElse(0);
     }
 
-    /** Runs rounds in which each contestant has a turn with each number of threads and each distribution. */
+    /**
+     * Runs rounds in which each contestant has a turn with each number of threads and each distribution that it
+     * supports. The first round does not count.
+     */
     List<ContestResult> run(List<KeyDistribution> distributions) {
         Map<String, ContestResult> results = new LinkedHashMap<>();
         Map<String, List<KeyStream>> streams = new LinkedHashMap<>();

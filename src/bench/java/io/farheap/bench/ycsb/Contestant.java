@@ -20,7 +20,7 @@ public interface Contestant extends AutoCloseable {
      * The properties of a contestant.
      *
      * @param localShare the part of the log's bytes in local memory, 0 to 1
-     * @param farShare the part of the bytes that are not local in far memory
+     * @param farShare of the bytes that are not local, the part that far memory has, 0 to 1
      * @param indexBytes of local memory for the index, in addition
      * @param engine how it reaches bytes that are not local
      * @param device that has these bytes

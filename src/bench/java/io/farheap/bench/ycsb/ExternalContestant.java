@@ -9,7 +9,11 @@ interface ExternalContestant extends Contestant {
     /** Whether it supports that load. */
     boolean takes(YcsbWorkload workload, KeyDistribution distribution);
 
-    /** @param threads that it uses, in place of clients */
+    /**
+     * Runs a turn.
+     *
+     * @param threads that it uses, instead of clients
+     */
     ContestTurn turn(int threads, long nanos) throws Exception;
 
     @Override

@@ -10,7 +10,7 @@ import io.farheap.verbs.Devices;
 /** A cache in the memory of a server that is a process of its own. */
 public final class FarCacheProcess implements AutoCloseable {
 
-    /** Requests that are issued between two polls are posted in lists of so many. */
+    /** Requests that are issued between two polls are posted in lists of at most this many. */
     private static final int DOORBELL_BATCH = 16;
 
     private static final int DEPTH = 64;

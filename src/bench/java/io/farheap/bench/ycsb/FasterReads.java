@@ -42,7 +42,7 @@ final class FasterReads implements ExternalContestant {
         this.program = directory.resolve(PROGRAM);
         if (faster == null) {
             throw new PeerAbsentException(
-                    "--faster DIR says where its sources are, the folder cc of a checkout of FASTER");
+                    "its sources are not named; add --faster DIR, the folder cc of a checkout of FASTER");
         }
         if (data.valueBytes() != Long.BYTES) {
             throw new PeerAbsentException("the program for it has values of 8 bytes");
@@ -128,7 +128,7 @@ final class FasterReads implements ExternalContestant {
         ClientCounts tally = new ClientCounts();
         tally.ended = Long.parseLong(words[0]);
         if (!words[2].equals("0")) {
-            throw new IOException(words[2] + " of " + words[0] + " reads of FASTER's found what nobody stored");
+            throw new IOException(words[2] + " of " + words[0] + " reads of FASTER found a value never stored");
         }
         for (int i = 3; i < words.length; i++) {
             int colon = words[i].indexOf(':');

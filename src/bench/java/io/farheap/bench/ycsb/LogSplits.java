@@ -20,7 +20,8 @@ final class LogSplits {
      *
      * @param localShare of the log, 0 to 1
      * @param rate operations a second
-     * @param price for an hour and each TiB of the log
+     * @param price for an hour and each TiB of the log, with the index
+     * @param withoutIndex the same price without the index
      */
     record Split(String contestant, int threads, double localShare, double rate, double price, double withoutIndex) {
 

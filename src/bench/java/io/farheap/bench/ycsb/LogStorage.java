@@ -10,10 +10,10 @@ interface LogStorage extends AutoCloseable {
     /** Returns how the device is reached, as reports name it. */
     String engine();
 
-    /** Returns the part of so many bytes that are not local which far memory has. */
+    /** Returns the part, 0 to 1, that far memory has of the bytes that are not local. */
     double farShare(long notLocalBytes);
 
-    /** Called when the log has so many bytes, before turns begin. */
+    /** Called with the log's length when all records are stored, before turns begin. */
     default void filled(long logBytes) {}
 
     @Override

@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * A minimal map in off-heap memory: open addressing, slots of an 8-byte key and its value, half of them free. Keys are
- * inserted by compare-and-set, and never deleted; a longer value may tear. It is the limit for the others. A second
- * variant touches each group's slots first.
+ * A minimal map in off-heap memory: open addressing, slots of an 8-byte key and its value, at least half of them free.
+ * Keys are inserted by compare-and-set, and never deleted; a longer value may tear. It is the limit for the others. A
+ * second variant touches each group's slots first.
  */
 final class OffHeapMap implements Contestant {
 

@@ -28,7 +28,7 @@ final class PaperRates {
         }
     }
 
-    /** Adds the rates with no and with all memory local, four threads. */
+    /** Adds the rates with no and with all memory local, four threads, as parts of the rate with all memory local. */
     static void addFigure19(Plot plot) {
         double[] ends = {0, 100};
         plot.series("paper, Redy", ends, new double[] {1.4 / 5, 1});

@@ -50,7 +50,7 @@ final class ResizedTier {
                 "ycsb-20-" + plan.data().valueBytes(),
                 "Reads of " + plan.data().valueBytes() + "-byte values, " + Math.round(100 * YcsbFigures.LOCAL_SHARE)
                         + " % local, the rest on files",
-                "far memory, % of what is not local",
+                "far memory, % of the log that is not local",
                 "operations a second");
         lines.forEach((name, line) ->
                 plot.series(name, YcsbFigures.numbers(line.keySet()), YcsbFigures.numbers(line.values())));

@@ -10,8 +10,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A session of a store. A group of reads is one request; for another group the buckets are touched first, then its
- * operations begin. As many operations wait for the device as the session accepts. Values that are read are checked.
+ * A session of a store. A group of reads is one request; for another group the buckets and records are touched first,
+ * then its operations begin. As many operations wait for the device as the session accepts. Values that are read are
+ * checked.
  */
 final class StoreClient implements ContestantClient, StoreCompletion {
 
@@ -41,7 +42,7 @@ final class StoreClient implements ContestantClient, StoreCompletion {
         this.data = data;
         this.tally = tally;
         int places = pending + 1;
-        // As many as there are groups with a waiting read, and one more.
+        // As many as there can be groups with a waiting read, and two more.
         groups = new ReadGroups(session, data, pending + 2, tally, this::makeRoom);
         values = arena.allocate((long) places * data.valueBytes(), Long.BYTES);
         written = arena.allocate(data.valueBytes(), Long.BYTES);
@@ -130,7 +131,7 @@ final class StoreClient implements ContestantClient, StoreCompletion {
         end(true, from);
     }
 
-    /** Also stores existing keys. */
+    /** Stores a key's value, whether the key exists or not. */
     void store(long key) {
         data.fill(written, 0, key);
         int status = session.upsert(key, written, 0, data.valueBytes());

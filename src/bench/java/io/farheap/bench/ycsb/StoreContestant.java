@@ -13,9 +13,9 @@ final class StoreContestant implements Contestant {
     /** The least number of pages that a log works with. */
     private static final int LEAST_PAGES = 6;
 
-    /** Local memory has at least so many pages if they can be that small. */
+    /** Local memory has at least this many pages if they can be that small. */
     private static final int PAGES = 64;
-    /** Used in place of 0: a log needs some memory while it is written. */
+    /** The least share, also if 0 is wanted: a log needs some memory while it is written. */
     private static final double LEAST_SHARE = 0.01;
 
     private final DataSet data;

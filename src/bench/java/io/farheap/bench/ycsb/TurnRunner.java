@@ -14,7 +14,7 @@ import java.util.concurrent.Future;
 /** Runs a turn: threads carry out operations on a contestant for a time. */
 final class TurnRunner {
 
-    /** In one of so many groups one operation is timed: reading the clock takes as long as a fast operation. */
+    /** In one of this many groups one operation is timed: reading the clock takes as long as a fast operation. */
     private static final int TIMED_EVERY = 2;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -23,7 +23,7 @@ final class TurnRunner {
 
     /**
      * @param streams one for each thread
-     * @throws IllegalStateException if a value was wrong
+     * @throws IllegalStateException if a value was wrong, an operation failed, or a thread failed
      */
     static ContestTurn run(Contestant contestant, YcsbWorkload workload, List<KeyStream> streams, long nanos) {
         try (ExecutorService executor = Executors.newFixedThreadPool(streams.size())) {
@@ -44,7 +44,7 @@ final class TurnRunner {
             }
             if (tally.wrong > 0) {
                 throw new IllegalStateException(
-                        tally.wrong + " of " + tally.ended + " operations failed, or read what nobody stored");
+                        tally.wrong + " of " + tally.ended + " operations failed, or read a value never stored");
             }
             return new ContestTurn(rate, tally, allocated);
         } catch (InterruptedException e) {

@@ -35,7 +35,7 @@ final class YcsbFigures implements AutoCloseable {
             Contest.TIERED,
             Contest.FAR_CACHED,
             Contest.FILE_CACHED);
-    /** Stores that have less local memory than their log. */
+    /** Stores of figure 19 of which the share of local memory varies. */
     private static final Set<String> SPLITS = Set.of(Contest.FAR, Contest.FILE);
 
     private static final List<String> OTHERS = List.of(

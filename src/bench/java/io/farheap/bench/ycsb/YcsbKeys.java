@@ -49,13 +49,13 @@ public final class YcsbKeys {
         return keyOf(rank(), begun);
     }
 
-    /** Returns the key of a rank, of so many keys. */
+    /** Returns the key of a rank, of keys from 0 to {@code keys} - 1; several ranks may have the same key. */
     public static long keyOf(long rank, long keys) {
         long mixed = (rank + 1) * 0x9E3779B97F4A7C15L;
         return Long.remainderUnsigned(mixed ^ mixed >>> 32, keys);
     }
 
-    /** Draws a key; keys that were inserted lately are more frequent. */
+    /** Draws a key; keys that were inserted recently are more frequent. */
     public long latest() {
         return Math.max(0, keys - 1 - rank());
     }

@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** Who is let through by a capacity finds a whole region below it, and what the resizer did to that before. */
+/** A request that a capacity admits finds a whole region below it, with the changes that the resizer made before. */
 @JCStressTest
 @Outcome(id = "0, 0, 0", expect = Expect.ACCEPTABLE, desc = "refused: it is not larger yet")
 @Outcome(id = "2, 2, 9", expect = Expect.ACCEPTABLE, desc = "the new region, prepared")

@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Reads go on while a region moves: from the old copy until the new one is complete, and never from the old one once it
- * is freed, which comes after a claim of every session's gate.
+ * Reads continue while a region moves: from the old copy until the new one is complete, and never from the old one once
+ * it is freed, which comes after a claim of every session's gate.
  */
 @JCStressTest
 @Outcome(id = "7", expect = Expect.ACCEPTABLE, desc = "the content")

@@ -12,8 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A session looks where a write goes, and writes, inside its gate; a migration holds writes, claims the gate, copies,
- * and lets them go on to the new copy. Whatever was written is in the copy that the table names in the end.
+ * A session looks up a write's region and writes, inside its gate; a migration holds writes, claims the gate, copies,
+ * and lets the writes continue to the new copy. The written value is in the copy that the table names in the end.
  */
 @JCStressTest
 @Outcome(id = "1, 7", expect = Expect.ACCEPTABLE, desc = "written to the old copy, and copied")

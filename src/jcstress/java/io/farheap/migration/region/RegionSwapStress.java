@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** A reader of the table sees a region whole, old or new, and what was copied before the swap. */
+/** A reader of the table sees a whole region, old or new, and with the new one all that was copied before the swap. */
 @JCStressTest
 @Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "the old region, before the copy")
 @Outcome(id = "1, 1, 9", expect = Expect.ACCEPTABLE, desc = "the old region, after the copy")

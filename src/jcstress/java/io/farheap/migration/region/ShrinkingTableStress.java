@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * A request that was let through finds its region in the table and not freed: the resizer claims the session's gate
+ * A request that was admitted finds its region in the table and not freed: the resizer claims the session's gate
  * between the smaller capacity and the smaller table.
  */
 @JCStressTest

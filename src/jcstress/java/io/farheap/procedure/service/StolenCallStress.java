@@ -9,8 +9,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A thread puts calls back and takes the next ones, another takes some of them: each call is with one of them, with
- * what its last slice left in it.
+ * A thread puts calls back and takes the next ones, while another takes some of them: each call is with one thread, in
+ * the state that its last slice left.
  */
 @JCStressTest
 @Outcome(id = "0, 0, 3", expect = Expect.ACCEPTABLE, desc = "each call is somewhere, once, and whole")
@@ -20,11 +20,11 @@ public class StolenCallStress {
 
     private static final int CALLS = 3;
     private static final LeaseProcedures LEASE = new LeaseProcedures("test", () -> 0);
-    /** All tests': none is executed, and their native memory is dear. */
+    /** Shared by all tests, because none is executed, and their native memory is expensive. */
     private static final RunningCall[] SHARED = {new RunningCall(), new RunningCall(), new RunningCall()};
 
     private final RunQueue queue = new RunQueue();
-    // What slices leave in each call: both are alike before and after.
+    // The state that slices leave in each call: both numbers are equal before and after a slice.
     private final int[] first = new int[CALLS];
     private final int[] second = new int[CALLS];
     private int spoilt;

@@ -8,7 +8,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A split that a write owes after its callback is not read until it is there. */
+/** A split that is still pending after its write's callback is not read until it has been stored. */
 @JCStressTest
 @Outcome(
         id = {"0, 0", "1, 1"},
@@ -24,7 +24,7 @@ public class OwedSplitStress {
     private static final int NOT_ASKED = 7;
 
     private final StripeWords words = new StripeWords(1);
-    /** Plain, as what the device reads and writes. */
+    /** Plain, like memory that the device reads and writes. */
     private int first;
 
     private int second;

@@ -1,16 +1,16 @@
 package io.farheap.resilience.table;
 
-/** A page of two splits, the second of which is made anew while it is written. Each method is one thread's. */
+/** A page of two splits, the second of which is regenerated while it is written. One thread calls each method. */
 public final class RegeneratedPage {
 
-    /** What was made of a window that was not had, and is tried again. */
+    /** The copy if the window could not be held, so that a rebuild would try again. */
     static final int NOT_HAD = 5;
 
     private final StripeWords words = new StripeWords(1);
     private final Slab old = Slabs.good(1);
     private final Slab next = Slabs.rebuilding(1);
     private final SlabTable table = Slabs.table(Slabs.good(0), old);
-    /** Plain, as what the device reads and writes: a split that is good, and its like in the new slab. */
+    /** Plain, like memory that the device reads and writes: a good split, and its copy in the new slab. */
     private int source;
 
     private int copy;
@@ -48,12 +48,12 @@ public final class RegeneratedPage {
         }
     }
 
-    /** What was written, when all threads have ended. */
+    /** The written value, when all threads have ended. */
     public int source() {
         return source;
     }
 
-    /** What the new slab has of it, or {@link #NOT_HAD}. */
+    /** The value in the new slab, or {@link #NOT_HAD}. */
     public int copy() {
         return had ? copy : NOT_HAD;
     }

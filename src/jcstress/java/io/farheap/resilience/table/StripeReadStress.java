@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 public class StripeReadStress {
 
     private final StripeWords words = new StripeWords(1);
-    /** Plain, as what the device reads and writes. */
+    /** Plain, like memory that the device reads and writes. */
     private int first;
 
     private int second;

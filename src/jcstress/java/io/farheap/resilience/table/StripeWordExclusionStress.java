@@ -9,7 +9,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two writes of a page, and who keeps writers out: one at a time has the page's word, and sees what the one before did.
+ * Two writes of a page, and a thread that keeps writers out: one at a time has the page's word, and sees the changes of
+ * the one before.
  */
 @JCStressTest
 @Outcome(id = "[1-3], 0", expect = Expect.ACCEPTABLE, desc = "who got the word had it alone")

@@ -8,7 +8,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Who reads a page as a write left it sees that the slab is void that the write missed. */
+/** A read that sees a page as a write left it also sees that the slab which the write missed is void. */
 @JCStressTest
 @Outcome(
         id = {"0, 0", "0, 1"},
@@ -23,7 +23,7 @@ public class VoidSlabStress {
     private final StripeWords words = new StripeWords(1);
     private final Slab missing = Slabs.good(1);
     private final SlabTable table = Slabs.table(Slabs.good(0), missing);
-    /** Plain, as what the device reads and writes. */
+    /** Plain, like memory that the device reads and writes. */
     private int first;
 
     @Actor

@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Two threads insert one key into a bucket, and one of them another beside: each key gets an entry, for both threads
- * the same one, and is in the bucket once. The bucket has one place free before it overflows.
+ * Two threads insert the same key into a bucket, and one of them inserts another key, too: each key is in the bucket
+ * once, and both threads get the same entry for it. The bucket has one free place before it overflows.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 1", expect = Expect.ACCEPTABLE, desc = "one entry of either key, and all have theirs")
@@ -24,10 +24,10 @@ public class SameKeyInsertionStress {
     private static final int TAG_SHIFT = 49;
     private static final long KEY = 7L << TAG_SHIFT;
     private static final long OTHER = 8L << TAG_SHIFT;
-    /** In the bucket before. */
+    /** The number of entries in the bucket before. */
     private static final int OTHERS = IndexTable.ENTRIES - 1;
 
-    /** All tests': each has a bucket of its own, which it leaves empty. */
+    /** Shared by all tests: each has a bucket of its own, which it leaves empty. */
     private static final HashIndex INDEX = new HashIndex(BUCKETS);
 
     private static final AtomicLong LAST = new AtomicLong();

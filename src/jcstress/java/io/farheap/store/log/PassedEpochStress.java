@@ -19,12 +19,12 @@ import org.openjdk.jcstress.infra.results.JJ_Result;
 @State
 public class PassedEpochStress {
 
-    /** All tests share them, and the session's place, as one thread has all sessions. */
+    /** Shared by all tests, with the session's place, because one thread runs all sessions. */
     private static final Epochs EPOCHS = new Epochs();
 
     private static final int PLACE = EPOCHS.take();
 
-    /** Stores to it are slow, and hold back those behind them: without a fence the session's epoch is seen late. */
+    /** Stores to this array are slow and delay later stores: without a fence the session's epoch would be seen late. */
     private static final long[] COLD = new long[1 << 22];
 
     private static int cold;

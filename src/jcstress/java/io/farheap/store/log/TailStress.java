@@ -12,8 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJJJ_Result;
 
 /**
- * Two threads take room of 24 bytes at the tail, twice each, where a page has room for two: each has its own, within a
- * page, and none is passed over.
+ * Two threads take 24 bytes at the tail, twice each; a page has room for two: each gets bytes of its own, within a
+ * page, and no page is passed over.
  */
 @JCStressTest
 @Outcome(id = "64, 88, 128, 152", expect = Expect.ACCEPTABLE, desc = "rooms that do not meet, in their order")
@@ -23,7 +23,7 @@ public class TailStress {
 
     private static final int PAGE_BITS = 6;
     private static final int BYTES = RecordLayout.LEAST_RECORD;
-    /** All tests': nothing is written but the mark behind the last record of a page. */
+    /** Shared by all tests, which write only the mark behind the last record of a page. */
     private static final PageFrames FRAMES = new PageFrames(null, PAGE_BITS, 4);
 
     private static final Epochs EPOCHS = new Epochs();

@@ -15,7 +15,7 @@ import jdk.jfr.Timespan;
 /** In a flight recording, periodically: the {@link CallCounts} of a cache that has procedures. */
 @Name("io.farheap.CallStatistics")
 @Label("Call Statistics")
-@Description("What became of the calls of procedures that this process made, since the cache was opened")
+@Description("Outcomes of the procedure calls that this process has made since the cache was opened")
 @Category("Farheap")
 @Period("1 s")
 @Enabled
@@ -35,15 +35,15 @@ final class CallStatisticsEvent extends Event {
     long lost;
 
     @Label("Stopped")
-    @Description("They met memory of another server, and were not to go on there")
+    @Description("Calls that needed memory of another server and were not allowed to continue there")
     long stopped;
 
     @Label("Failed")
-    @Description("Ended in another way")
+    @Description("Calls that ended in another way")
     long failed;
 
     @Label("Moved On")
-    @Description("How often a call went on at another server")
+    @Description("How often a call continued on another server")
     long movedOn;
 
     @Label("Held")
@@ -55,7 +55,7 @@ final class CallStatisticsEvent extends Event {
     long here;
 
     @Label("Average Latency")
-    @Description("From issue to callback, of a random sample; 0 where there is none")
+    @Description("From issue to callback, of a random sample; 0 if no call was timed")
     @Timespan(Timespan.NANOSECONDS)
     long averageLatency;
 

@@ -22,6 +22,7 @@ import io.farheap.thread.idle.Idle;
 public record CacheConfiguration(
         int clientThreads, int serverThreads, int batch, int queueDepth, int inlineBytes, boolean pinned, Idle idle) {
 
+    /** The most client threads, and the most server threads if the application's own threads are the clients. */
     public static final int MAX_CLIENT_THREADS = 1024;
 
     private static final int DEFAULT_QUEUE_DEPTH = 64;
@@ -49,8 +50,8 @@ public record CacheConfiguration(
         }
         if (serverThreads == 0 && batch > 1) {
             throw new IllegalArgumentException(
-                    "a batch of " + batch + " requests without server threads, who would execute it; ask for at least"
-                            + " one, or for a batch of 1");
+                    "a batch of " + batch + " requests and no server thread to execute it; ask for at least one"
+                            + " server thread, or for a batch of 1");
         }
         if (queueDepth < 1) {
             throw new IllegalArgumentException("a queue depth of " + queueDepth + "; it must be at least 1");

@@ -15,6 +15,7 @@ public final class CacheException extends RuntimeException {
         this(message, Status.OK, cause);
     }
 
+    /** @param status the {@link Status} with which the request ended */
     public CacheException(String message, int status) {
         this(message, status, null);
     }

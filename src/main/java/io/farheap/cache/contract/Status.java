@@ -30,7 +30,7 @@ public final class Status {
             case CLOSED -> "the session or the cache was closed before the request was sent";
             case SEGMENT_GONE ->
                 "the memory segment was closed, belongs to another thread, or maps a file that was cut";
-            case CORRUPT -> "splits of a page disagree, and too few are there to tell which are wrong";
+            case CORRUPT -> "splits of a page disagree, and they are too few to determine which are wrong";
             default -> "status " + status;
         };
     }

@@ -101,7 +101,7 @@ public final class ClientThread implements AgentThread.DutyCycle, HandoverPath.H
             LOG.log(
                     System.Logger.Level.ERROR,
                     "thread " + name
-                            + " cannot go on: the requests of the sessions that it serves are lost; close them and open others",
+                            + " cannot continue: the requests of its sessions are lost; close these and open others",
                     cause);
             loseAll();
         }

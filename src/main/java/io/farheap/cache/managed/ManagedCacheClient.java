@@ -286,7 +286,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
             // moved, and finds other servers.
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "cache " + name + " does not get off memory server " + server + ": " + e.getMessage());
+                    "cache " + name + " cannot leave memory server " + server + ": " + e.getMessage());
             cache.stay();
         }
         connected.forEach(target -> servers.leaveUnused(cache, target));
@@ -372,7 +372,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
             // The manager gives the cache up by itself, once no server reports regions of it.
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "the manager does not hear that cache " + name + " is closed: " + e.getMessage());
+                    "the manager cannot be notified that cache " + name + " is closed: " + e.getMessage());
         } finally {
             manager.close();
         }

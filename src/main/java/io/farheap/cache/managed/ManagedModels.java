@@ -83,13 +83,13 @@ public final class ManagedModels {
             try {
                 models.add(model.model());
             } catch (IllegalArgumentException e) {
-                LOG.log(System.Logger.Level.WARNING, "performance model " + model.key() + " is passed over", e);
+                LOG.log(System.Logger.Level.WARNING, "performance model " + model.key() + " is skipped", e);
                 last = e;
             }
         }
         if (models.isEmpty() && last != null) {
             throw new IllegalArgumentException(
-                    "none of the " + stored.size() + " that the manager keeps can be used: " + last.getMessage(), last);
+                    "none of the manager's " + stored.size() + " models can be read: " + last.getMessage(), last);
         }
         return models;
     }
@@ -124,7 +124,7 @@ public final class ManagedModels {
                         .count()
                 > 1) {
             throw new CacheException("the manager keeps performance models of device " + device + " for "
-                    + workloads(ofLoad) + "; say with CacheBuilder.workload which load the cache has");
+                    + workloads(ofLoad) + "; name the cache's load with CacheBuilder.workload");
         }
         return ofLoad;
     }

@@ -82,8 +82,9 @@ public final class ManagedReshape {
             }
         }
         if (more.size() != missing) {
-            throw new CacheException("the manager has " + more.size() + " more regions for the cache, which needs "
-                    + missing + "; another change is on its way: try again");
+            throw new CacheException("the manager has " + more.size()
+                    + (more.size() == 1 ? " more region" : " more regions") + " for the cache, which needs " + missing
+                    + "; another change is on its way: try again");
         }
     }
 

@@ -60,7 +60,7 @@ final class ManagerReporter {
                 if (refused(e)) {
                     LOG.log(
                             System.Logger.Level.WARNING,
-                            "the manager does not take where cache " + name + " is: " + e.getMessage());
+                            "the manager refuses the new places of cache " + name + "'s regions: " + e.getMessage());
                     return e.code() != Code.NOT_FOUND;
                 }
             }
@@ -85,7 +85,7 @@ final class ManagerReporter {
                 if (refusals == MOST_REFUSALS) {
                     LOG.log(
                             System.Logger.Level.WARNING,
-                            "the manager does not take how cache " + name + " has changed: " + e.getMessage());
+                            "the manager refuses the report that cache " + name + " has changed: " + e.getMessage());
                 }
             }
             if (!pause()) {

@@ -84,11 +84,11 @@ final class ReclaimWorker {
         try {
             while (hasNext()) {
                 if (takeChanged()) {
-                    guarded(work::tell, "its manager does not learn what it is");
+                    guarded(work::tell, "its state cannot be reported to the manager");
                 }
                 Reclaim alert = next();
                 if (alert != null) {
-                    guarded(() -> work.move(alert), "it does not get off memory server " + alert.server());
+                    guarded(() -> work.move(alert), "it cannot leave memory server " + alert.server());
                 }
             }
         } finally {

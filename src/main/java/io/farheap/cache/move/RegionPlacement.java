@@ -30,9 +30,9 @@ public final class RegionPlacement {
         long wanted = (capacity - 1) / regionBytes + 1;
         int[] shares = allotted == null ? shares(servers, capacity, wanted, regionBytes) : allotted;
         if (IntStream.of(shares).sum() != wanted) {
-            throw new CacheException("the manager has " + IntStream.of(shares).sum()
-                    + " regions for the cache, and its servers' have " + ByteSize.text(regionBytes)
-                    + ", of which it needs " + wanted + "; a server has been started anew: try again");
+            throw new CacheException("the manager has allocated " + IntStream.of(shares).sum()
+                    + " regions for the cache, which needs " + wanted + " of " + ByteSize.text(regionBytes)
+                    + ", the size on its servers; a server was restarted with another size: try again");
         }
         List<List<RemoteRegion>> granted = new ArrayList<>();
         for (int i = 0; i < shares.length; i++) {
@@ -65,8 +65,9 @@ public final class RegionPlacement {
             }
         }
         if (missing > 0) {
-            throw new CacheException("a cache of " + ByteSize.text(capacity) + " needs " + wanted + " regions of "
-                    + ByteSize.text(regionBytes) + "; the servers have "
+            throw new CacheException("a cache of " + ByteSize.text(capacity) + " needs " + wanted
+                    + (wanted == 1 ? " region of " : " regions of ") + ByteSize.text(regionBytes)
+                    + "; the servers have "
                     + (wanted - missing) + " free: ask for less, or name more servers");
         }
         return shares;
@@ -93,7 +94,8 @@ public final class RegionPlacement {
                 }
             }
             CacheException none = new CacheException("the cache needs " + wanted
-                    + " more regions, and its servers have " + granted.size() + "; ask for less, or add a server");
+                    + (wanted == 1 ? " more region" : " more regions") + ", and its servers have " + granted.size()
+                    + "; ask for less, or add a server");
             if (refused != null) {
                 none.addSuppressed(refused);
             }
@@ -128,7 +130,10 @@ public final class RegionPlacement {
         try {
             return new ArrayList<>(server.allocate(regions));
         } catch (ControlException e) {
-            throw new CacheException(server + " does not grant " + regions + " regions: " + e.getMessage(), e);
+            throw new CacheException(
+                    server + " does not grant " + regions + (regions == 1 ? " region: " : " regions: ")
+                            + e.getMessage(),
+                    e);
         }
     }
 

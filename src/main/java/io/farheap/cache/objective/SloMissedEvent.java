@@ -15,7 +15,7 @@ import jdk.jfr.Timespan;
 @Name("io.farheap.SloMissed")
 @Label("SLO Missed")
 @Category("Farheap")
-@Description("A cache did not do what was asked of it in one period")
+@Description("A cache missed its objective in one period")
 @StackTrace(false)
 final class SloMissedEvent extends Event {
 
@@ -30,7 +30,7 @@ final class SloMissedEvent extends Event {
     long readLatency;
 
     @Label("Read Latency Asked")
-    @Description("0: not bounded")
+    @Description("0 if the objective does not bound it")
     @Timespan(Timespan.NANOSECONDS)
     long readLatencyAsked;
 
@@ -45,7 +45,7 @@ final class SloMissedEvent extends Event {
     long writeLatency;
 
     @Label("Write Latency Asked")
-    @Description("0: not bounded")
+    @Description("0 if the objective does not bound it")
     @Timespan(Timespan.NANOSECONDS)
     long writeLatencyAsked;
 

@@ -35,6 +35,9 @@ public final class CallChannel implements AutoCloseable {
     /** As gRPC describes a call that its server does not have. */
     private static final Pattern UNKNOWN_HELLO = Pattern.compile("Method not found: .*/Hello");
 
+    /** As gRPC describes bytes that are not HTTP/2, such as the answer of an HTTP/1.1 server. */
+    private static final String NOT_HTTP2 = "http2 exception";
+
     private static final String OTHER_REMEDY = "another service answers there; memory servers (--servers, "
             + "CacheBuilder.servers) and cache managers (--manager, CacheBuilder.manager) have different ports, which "
             + "'farheap server' and 'farheap manager' print when they start";
@@ -178,24 +181,31 @@ public final class CallChannel implements AutoCloseable {
                     case CANCELLED ->
                         "the call of " + peer + " was abandoned: " + (abandoned ? "this client is closed" : reason);
                     default -> {
+                        if (isOther(e.getStatus())) {
+                            yield address + " is not a " + what + ": " + OTHER_REMEDY;
+                        }
                         channel.heard();
-                        yield isOther(e.getStatus())
-                                ? address + " is not a " + what + ": " + OTHER_REMEDY
-                                : peer + ": " + reason;
+                        yield peer + ": " + reason;
                     }
                 };
         return new ControlException(code, message, e);
     }
 
     /**
-     * Whether a process of another kind has answered: Hello is the first call that a client makes, and every process of
-     * the right kind, however old, knows it.
+     * Whether a process of another kind has answered. Hello is the first call that a client makes, and every process of
+     * the right kind, however old, knows it. A process that has never answered a call and does not speak HTTP/2 is no
+     * process of Farheap's either.
      */
-    private static boolean isOther(Status status) {
+    private boolean isOther(Status status) {
         String description = status.getDescription();
-        return status.getCode() == Status.Code.UNIMPLEMENTED
-                && description != null
-                && UNKNOWN_HELLO.matcher(description).matches();
+        if (description == null) {
+            return false;
+        }
+        return switch (status.getCode()) {
+            case UNIMPLEMENTED -> UNKNOWN_HELLO.matcher(description).matches();
+            case INTERNAL -> description.startsWith(NOT_HTTP2) && !channel.answered();
+            default -> false;
+        };
     }
 
     private static String rootMessage(Throwable e, String otherwise) {

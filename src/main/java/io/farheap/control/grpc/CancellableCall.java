@@ -119,7 +119,7 @@ final class CancellableCall<R, T> implements Runnable {
             if (refusal != null) {
                 LOG.log(
                         System.Logger.Level.WARNING,
-                        "what a client asked for and did not wait for stays until its lease ends: " + refusal);
+                        "the result of a call that its client cancelled stays until its lease ends: " + refusal);
             }
         }
     }
@@ -133,7 +133,7 @@ final class CancellableCall<R, T> implements Runnable {
         } catch (ControlException e) {
             // The result has ended with its lease.
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.ERROR, "what a client asked for and did not wait for cannot be taken back", e);
+            LOG.log(System.Logger.Level.ERROR, "the result of a cancelled call cannot be taken back", e);
         }
     }
 

@@ -27,6 +27,8 @@ final class GrpcChannel implements AutoCloseable {
     private volatile long heardAt = System.nanoTime();
 
     private volatile boolean silent;
+    /** Whether the peer has ever answered a call. */
+    private volatile boolean answered;
 
     /** Does not connect yet. */
     GrpcChannel(InetSocketAddress address, String threadName, int maxReplyBytes) {
@@ -66,6 +68,12 @@ final class GrpcChannel implements AutoCloseable {
     void heard() {
         heardAt = System.nanoTime();
         silent = false;
+        answered = true;
+    }
+
+    /** Whether the peer has ever answered a call, so that it is a process of Farheap's. */
+    boolean answered() {
+        return answered;
     }
 
     /** A call has passed its deadline. */

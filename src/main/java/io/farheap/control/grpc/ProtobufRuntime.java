@@ -21,7 +21,8 @@ public final class ProtobufRuntime {
             throw new ControlException(
                     Code.INTERNAL,
                     "protobuf does not work in this JVM (" + e
-                            + "); where that is because sun.misc.Unsafe is denied, add --sun-misc-unsafe-memory-access=allow to java's flags",
+                            + "); if it denies the use of sun.misc.Unsafe, add "
+                            + "--sun-misc-unsafe-memory-access=allow to java's flags",
                     e);
         }
     }

@@ -255,7 +255,7 @@ final class ReplyReader {
         } catch (IllegalArgumentException e) {
             throw new ControlException(
                     Code.BAD_REPLY,
-                    peer + " answers what makes no sense: " + e.getMessage()
+                    peer + " has sent an invalid answer: " + e.getMessage()
                             + "; run the same release on both, or use another server",
                     e);
         }

@@ -80,7 +80,7 @@ public final class PendingReleases implements AutoCloseable {
                 debt = next(debt);
             }
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.ERROR, "what a server is owed was not offered, and will be later", e);
+            LOG.log(System.Logger.Level.ERROR, "regions could not be given back to a server; tried again later", e);
         } finally {
             stopPaying();
         }

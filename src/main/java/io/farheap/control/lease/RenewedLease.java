@@ -97,7 +97,7 @@ final class RenewedLease {
             }
             return true;
         } catch (Throwable e) {
-            FailSafeLog.log(log, "no thread can be had to tell of a lease; tried again", e);
+            FailSafeLog.log(log, "cannot start a thread to call the listener of a lease; tried again", e);
             return false;
         }
     }
@@ -109,7 +109,7 @@ final class RenewedLease {
                 call.run();
             }
         } catch (Throwable e) {
-            log.log(System.Logger.Level.ERROR, "whoever was told of a lease, that it is renewed or lost, failed", e);
+            log.log(System.Logger.Level.ERROR, "the listener of a lease failed when the lease was renewed or lost", e);
         } finally {
             telling.unlock();
         }

@@ -11,7 +11,7 @@ public interface KvHandler {
      *
      * @param tag that was passed with the request
      * @param status one of {@link KvStatus}
-     * @param memory holds the value that a get has found, until this method returns
+     * @param memory holds the value that a get has found, or the sum of an increment, until this method returns
      * @param at offset in {@code memory} at which the value begins, a multiple of 8
      * @param bytes of the value; 0 if there is none
      */

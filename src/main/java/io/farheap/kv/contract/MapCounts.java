@@ -20,13 +20,14 @@ import java.util.Map;
  * @param readAgain gets that read their bucket again, since the block that it named had been used again
  * @param swapsLost compare-and-swaps of requests that failed because another client was faster, and were repeated
  * @param evicted objects
- * @param crowdedOut objects that were evicted because their bucket was full
+ * @param crowdedOut objects that were evicted because their bucket was full; {@code evicted} does not include them
  * @param victimsLost evictions that failed because another client had changed the slot
  * @param unlinked slots that were emptied because the block that they named could not be read
  * @param duplicates second slots of one key that were emptied
  * @param moved objects that were moved to other blocks, so that a segment could change its class or a server leave
- * @param evictedBy evictions, by the expert that had named the victim
- * @param regrets misses of keys that were evicted not long before, by the expert that had named the victim
+ * @param evictedBy evictions, by the expert that had named the victim; once for each, if several had
+ * @param regrets misses of keys that were evicted not long before, by the expert that had named the victim; once for
+ *     each, if several had
  * @param posted operations, with the hints that no request waits for
  */
 public record MapCounts(

@@ -121,7 +121,8 @@ public final class MapGrowth {
         try {
             space.grow(more);
         } catch (ControlException e) {
-            throw new MapException(space.server() + " gives the map no " + more + " regions more: " + e.getMessage()
+            throw new MapException(space.server() + " gives the map no " + more + (more == 1 ? " region" : " regions")
+                    + " more: " + e.getMessage()
                     + ". Regions of servers before it stay with the map, unused; the next growth takes them first");
         }
     }

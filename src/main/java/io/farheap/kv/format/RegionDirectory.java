@@ -85,7 +85,7 @@ public final class RegionDirectory {
                 || hasLeft(more.server)
                 || more.count > mostRegions - regions()
                 || growths.size() == MOST_GROWTHS) {
-            throw new IllegalArgumentException(more + " is not what follows in a map of " + servers + " servers and "
+            throw new IllegalArgumentException(more + " cannot follow in a map of " + servers + " servers and "
                     + regions() + " regions, " + regionsOf(Math.clamp(more.server, 0, servers - 1))
                     + " of these on that server; it has at most " + mostRegions + " regions and " + MOST_GROWTHS
                     + " growths");

@@ -80,7 +80,7 @@ public final class GrowthTracker {
         RegionDirectory grown = read(first, space.layout());
         Map<Integer, String> addresses = grown == null ? null : addresses(first, grown);
         if (grown == null || addresses == null) {
-            throw new MapException(first.space.server() + " does not say what the map has grown by; try again");
+            throw new MapException(first.space.server() + " does not report the map's growths; try again");
         }
         addresses.forEach((server, address) -> {
             if (servers.goesWithout(address)) {

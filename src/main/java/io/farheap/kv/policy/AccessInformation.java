@@ -9,7 +9,7 @@ public enum AccessInformation {
     INSERT_TIME,
     LAST_ACCESS,
     FREQUENCY,
-    /** Estimated by each client for itself, and never written. */
+    /** Would be estimated by each client for itself, and never written. A map's sessions do not: it is always 1. */
     LATENCY,
     /** As {@link #LATENCY}. */
     COST,

@@ -22,6 +22,7 @@ public final class ObjectMetadata {
     private final long[] extension = new long[EXTENSION_WORDS];
     private int firstWord;
 
+    /** Size, latency and cost are 1 at first, everything else is 0. */
     public ObjectMetadata() {}
 
     /** The time at which the object was inserted. */
@@ -80,7 +81,10 @@ public final class ObjectMetadata {
         return expiry != 0 && expiry <= now;
     }
 
-    /** This client's estimate of the latency of an access, in a unit that the client chooses. */
+    /**
+     * An estimate of the latency of an access, in a unit that the creator of this object chooses. A map's sessions
+     * leave it 1.
+     */
     public double latency() {
         return latency;
     }
@@ -90,7 +94,10 @@ public final class ObjectMetadata {
         return this;
     }
 
-    /** This client's estimate of the cost of fetching the object again, in a unit that the client chooses. */
+    /**
+     * An estimate of the cost of fetching the object again, in a unit that the creator of this object chooses. A map's
+     * sessions leave it 1, so that all objects cost the same.
+     */
     public double cost() {
         return cost;
     }
@@ -115,7 +122,11 @@ public final class ObjectMetadata {
         firstWord = word;
     }
 
-    /** A word that the policy keeps with the object; all are 0 in a new object. */
+    /**
+     * A word that the policy keeps with the object; all are 0 in a new object.
+     *
+     * @param word 0 to {@link EvictionPolicy#extensionWords} - 1, as of the other methods of words
+     */
     public long extension(int word) {
         return extension[firstWord + word];
     }

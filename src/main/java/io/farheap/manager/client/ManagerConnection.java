@@ -84,6 +84,8 @@ public final class ManagerConnection implements AutoCloseable {
     /**
      * Calls the first manager that answers.
      *
+     * @param call is made once more, to the first manager that answers then, if the connection fails during it; it may
+     *     have taken effect before
      * @throws ControlException as the call does; UNAVAILABLE if none of them answers
      */
     public <T> T call(Function<CacheManager, T> call) {

@@ -87,7 +87,8 @@ public final class ServerRegistration implements AutoCloseable {
                 if (!told) {
                     LOG.log(
                             System.Logger.Level.WARNING,
-                            "no cache manager hears of this server, which goes on: " + e.getMessage());
+                            "cannot report to any cache manager; the server keeps serving and tries again each second: "
+                                    + e.getMessage());
                     told = true;
                 }
                 if (manager != null) {
@@ -135,7 +136,10 @@ public final class ServerRegistration implements AutoCloseable {
         return !closed;
     }
 
-    /** Stops reporting; the manager drops the server when it has been silent for a while. */
+    /**
+     * Sends a last report, if a manager is connected, and stops reporting; the manager drops the server when it has
+     * been silent for a while. Waits for the last report for 2 s at most.
+     */
     @Override
     public void close() {
         synchronized (this) {

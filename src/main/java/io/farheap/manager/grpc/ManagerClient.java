@@ -261,7 +261,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         } catch (IllegalArgumentException e) {
             throw new ControlException(
                     Code.BAD_REPLY,
-                    channel.peer() + " answers what makes no sense: " + e.getMessage()
+                    channel.peer() + " has sent an invalid answer: " + e.getMessage()
                             + "; run the same release on both",
                     e);
         }
@@ -334,7 +334,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     }
 
     private ControlException closedLine() {
-        return new ControlException(Code.UNAVAILABLE, channel.peer() + " has closed the line");
+        return new ControlException(Code.UNAVAILABLE, channel.peer() + " has closed the stream");
     }
 
     /**
@@ -354,7 +354,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         }
         if (unheard == MAX_UNHEARD) {
             throw new ControlException(
-                    Code.DEADLINE_EXCEEDED, channel.peer() + " has not heard the last " + unheard + " reports");
+                    Code.DEADLINE_EXCEEDED, channel.peer() + " has not answered the last " + unheard + " reports");
         }
         unheard++;
         reports.onNext(ManagerMessages.write(report));

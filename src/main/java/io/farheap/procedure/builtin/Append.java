@@ -7,7 +7,7 @@ import io.farheap.procedure.Call;
  * bytes. A log consists of the number of bytes that are taken, the number of bytes that it has, and these bytes, which
  * are 0 at first; it is in one region. A record is a word, its length plus 1, and its bytes, padded to 8. The word is
  * stored last, so a reader that finds 0 there knows that the record is not complete yet. Result: the offset of the
- * record from the first of the log's bytes. Code: 1, or 0 if the log has no room for it. Writes.
+ * record from the first of the log's bytes. Code: 1, or 0 if the log has no room for it, or it is too long. Writes.
  */
 public final class Append {
 

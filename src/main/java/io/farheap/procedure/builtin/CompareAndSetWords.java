@@ -4,8 +4,8 @@ import io.farheap.procedure.Call;
 
 /**
  * Sets up to 8 words of one region if all of them have their expected values ({@link Call#compareAndSetAll}).
- * Arguments: for each word its address, the expected value and the new value. No result. Code: 1 if they were set, else
- * 0. Writes.
+ * Arguments: for each word its address, the expected value and the new value, three words of 8 bytes. No result. Code:
+ * 1 if they were set, else 0. Writes.
  */
 public final class CompareAndSetWords {
 

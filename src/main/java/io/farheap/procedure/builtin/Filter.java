@@ -4,11 +4,12 @@ import io.farheap.procedure.Call;
 
 /**
  * Returns records of one length, stored one after the other, whose field is in a range. Arguments: at 0 the first
- * record's address, at 8 the number of records, at 16 their length (1 to 4096), at 24 the offset of the field, a word,
- * in a record, at 32 and 40 the least and the greatest value that it may have. Result: at 0 the number of records that
- * were examined, then, from 8 on, those that match, one after the other. Code: how many match. If fewer were examined
- * than there are, the result was full: call again from there. A record that is in two regions ends the call, as any
- * such access does. Reads.
+ * record's address, at 8 the number of records, at 16 their length, at 24 the offset of the field, a word, in a record,
+ * at 32 and 40 the least and the greatest value that it may have. A record and 8 bytes must fit into the caller's room
+ * for the result, so it has 1 to 4088 bytes: each call stops before a longer one that matches. Result: at 0 the number
+ * of records that were examined, then, from 8 on, those that match, one after the other. Code: how many are in the
+ * result. If fewer were examined than there are, the result was full: call again from there. A record that is in two
+ * regions ends the call, as any such access does. Reads.
  */
 public final class Filter {
 

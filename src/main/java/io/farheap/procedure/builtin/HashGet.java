@@ -27,7 +27,14 @@ public final class HashGet {
         return -1;
     }
 
-    /** The bucket of a key: the highest bits of a product (Knuth, The Art of Computer Programming, volume 3, 6.4). */
+    /**
+     * The bucket of a key: as many bits of a product as are needed, from bit 32 on upwards (multiplicative hashing:
+     * Knuth, The Art of Computer Programming, volume 3, 6.4; he takes the highest bits). A client that fills a table
+     * calls it too.
+     *
+     * @param buckets a power of two, at most 2^32
+     * @return 0 to {@code buckets} - 1
+     */
     public static long bucket(long key, long buckets) {
         long mixed = (key ^ key >>> 32) * 0x9E3779B97F4A7C15L;
         return mixed >>> 32 & buckets - 1;

@@ -14,7 +14,7 @@ import jdk.jfr.Timespan;
 /** The counts of procedure calls on a memory server, every second of a recording. */
 @Name("io.farheap.ProcedureStatistics")
 @Label("Procedure Statistics")
-@Description("What became of calls of stored procedures on a memory server since it began")
+@Description("Outcomes of the calls of stored procedures on a memory server since it started")
 @Category("Farheap")
 @Period("1 s")
 @Enabled
@@ -28,7 +28,7 @@ final class ProcedureStatisticsEvent extends Event {
     long done;
 
     @Label("Left")
-    @Description("Went back to their sessions, since what they met is on another server")
+    @Description("Went back to their sessions, since they needed memory of another server")
     long left;
 
     @Label("Out of Fuel")

@@ -26,7 +26,7 @@ public final class PostResult {
             case DONE -> "done";
             case FULL -> "the queue is full";
             case LOST -> "no connection to the server";
-            case INVALID -> "a range outside its region or buffer, not aligned, or of what is closed";
+            case INVALID -> "a range is outside its region or buffer, an atomic not aligned, or one of them is closed";
             default -> "posting " + posting;
         };
     }

@@ -49,13 +49,22 @@ public interface RemoteServer extends AutoCloseable {
     /** Renews the lease now, since the server may be gone: if it is, the lease is lost. Does not wait. */
     void doubt();
 
-    /** Throws if the lease is lost. */
+    /** @throws ControlException UNAVAILABLE, with the cause, if the lease is lost */
     void requireHeld();
 
-    /** Presents a newer grant of the cache's manager to the server. */
+    /**
+     * Presents a newer grant of the cache's manager to the server.
+     *
+     * @throws ControlException if the server refuses it or does not answer, or the lease is lost
+     */
     void showGrant(SignedGrant grant);
 
-    /** Grants regions, all or none, and maps them, so that a first operation costs no more than a later one. */
+    /**
+     * Takes regions, all or none, and maps them, so that a first operation costs no more than a later one.
+     *
+     * @throws ControlException OUT_OF_MEMORY if the server has too few; also if it does not answer, or the lease is
+     *     lost
+     */
     List<RemoteRegion> allocate(int regions);
 
     /** Gives a region back: now, or as soon as the server answers again. If the lease is lost, it is gone already. */

@@ -129,8 +129,8 @@ public final class CompletionEvents implements AutoCloseable {
             LOG.log(
                     System.Logger.Level.ERROR,
                     "thread " + Thread.currentThread().getName()
-                            + " cannot go on: threads that wait for completions look for them every so often instead of sleeping"
-                            + " until they come",
+                            + " cannot continue: threads that wait for completions poll for them from time to time"
+                            + " instead of sleeping until they come",
                     e);
             dead = true;
             for (Source source : sources) {

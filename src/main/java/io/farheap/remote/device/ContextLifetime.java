@@ -46,7 +46,7 @@ public final class ContextLifetime implements AutoCloseable {
             LOG.log(
                     System.Logger.Level.WARNING,
                     "a memory server is stopped in the middle of an answer;"
-                            + " where it writes that is freed when it goes on or ends");
+                            + " the memory that it writes to is freed when it continues or ends");
             all.whenComplete((nothing, failure) -> context.close());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

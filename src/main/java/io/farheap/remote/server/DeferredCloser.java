@@ -44,7 +44,10 @@ final class DeferredCloser {
             try {
                 close(remains);
             } catch (Throwable e) {
-                LOG.log(System.Logger.Level.ERROR, "what a lost server could write to cannot be closed, and leaks", e);
+                LOG.log(
+                        System.Logger.Level.ERROR,
+                        "memory that a silent server may write to cannot be closed, and leaks",
+                        e);
             } finally {
                 remains.closed().complete(null);
             }

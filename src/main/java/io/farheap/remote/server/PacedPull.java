@@ -227,7 +227,7 @@ public final class PacedPull implements AutoCloseable {
 
     private void requireOpen() {
         if (closed) {
-            throw new ControlException(Code.CANCELLED, "the pull from " + sources + " is not wanted any more");
+            throw new ControlException(Code.CANCELLED, "the pull from " + sources + " has been closed");
         }
     }
 
@@ -289,8 +289,8 @@ public final class PacedPull implements AutoCloseable {
             if (mark < copied || mark > cleared) {
                 throw new ControlException(
                         Code.PULL_FAILED,
-                        "memory server " + server + " says that it has copied up to byte " + mark + ", after " + copied
-                                + "; it may copy up to " + cleared);
+                        "memory server " + server + " reports that it has copied up to byte " + mark + ", after byte "
+                                + copied + "; it may copy up to byte " + cleared);
             }
             copied = mark;
         }

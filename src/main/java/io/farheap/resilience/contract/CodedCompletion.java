@@ -1,8 +1,9 @@
 package io.farheap.resilience.contract;
 
 /**
- * Called when a request has ended, inside {@link io.farheap.resilience.CodedSession#poll}, in the order of issue. It
- * may issue requests; it must not poll, block or close the session.
+ * Called when a request has ended, on the session's thread and in the order of issue: inside
+ * {@link io.farheap.resilience.CodedSession#poll} and the methods that poll, which are blocking requests, drain and
+ * close. It may issue requests; it must not poll, block or close the session.
  */
 @FunctionalInterface
 public interface CodedCompletion {

@@ -1,7 +1,7 @@
 package io.farheap.resilience.contract;
 
 /**
- * How a request of a {@link io.farheap.resilience.CodedSession} ended. The first four are those of a cache's requests.
+ * How a request of a {@link io.farheap.resilience.CodedSession} ended. The numbers are those of a cache's requests.
  */
 public final class CodedStatus {
 
@@ -25,7 +25,7 @@ public final class CodedStatus {
             case LOST -> "more servers are gone than the code survives; this part's content is lost";
             case CLOSED -> "the session was closed before the request was done";
             case SEGMENT_GONE -> "the memory segment was closed, or belongs to another thread";
-            case CORRUPT -> "splits of a page disagree, and too few are there to tell which are wrong";
+            case CORRUPT -> "splits of a page disagree, and they are too few to determine which are wrong";
             default -> "status " + status;
         };
     }

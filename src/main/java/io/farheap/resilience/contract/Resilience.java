@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
  * @param dataSplits k, 1 to 16
  * @param paritySplits r, 0 to 4
  * @param additional Δ, 0 to r: reads ask k + Δ splits; in the corruption modes, up to Δ corrupt splits of a page are
- *     detected or corrected
+ *     detected or corrected. It has no effect in EC-only
  * @param pageBytes of a page, which k divides into multiples of {@value #SPLIT_UNIT} bytes
  * @param timeoutNanos after which a split that is not written makes its slab void, counted while its session polls
  * @param strict whether a write waits for a new slab if one is void, instead of completing on the remaining ones
@@ -43,7 +43,7 @@ public record Resilience(
         double errorCorrectionLimit,
         double slabRegenerationLimit) {
 
-    /** Splits are multiples of it. */
+    /** The length of a split is a multiple of it, in bytes. */
     public static final int SPLIT_UNIT = 64;
     /** The largest page, in bytes. */
     public static final int MOST_PAGE_BYTES = 1 << 20;

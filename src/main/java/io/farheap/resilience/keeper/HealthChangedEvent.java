@@ -12,7 +12,7 @@ import jdk.jfr.StackTrace;
  */
 @Name("io.farheap.HealthChanged")
 @Label("Health Changed")
-@Description("What is left of a coded space's promises, whenever that is another")
+@Description("The health of a coded space after its slabs or its suspect servers have changed")
 @Category("Farheap")
 @StackTrace(false)
 final class HealthChangedEvent extends HealthEvent {}

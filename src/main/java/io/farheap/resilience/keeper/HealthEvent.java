@@ -23,7 +23,7 @@ public abstract class HealthEvent extends Event {
     int voids;
 
     @Label("May Lose")
-    @Description("How many more servers may be lost; negative where something is lost")
+    @Description("How many more servers may be lost; negative if content is lost")
     int mayLose;
 
     @Label("Suspect Servers")
@@ -37,14 +37,14 @@ public abstract class HealthEvent extends Event {
     long writes;
 
     @Label("Decoded")
-    @Description("Reads of which a split was made of others")
+    @Description("Reads and writes that had to decode a split from the others")
     long decoded;
 
     @Label("Hedged")
     long hedged;
 
     @Label("Degraded")
-    @Description("Writes that were called back with a void slab among theirs")
+    @Description("Writes that completed with a void slab among theirs")
     long degraded;
 
     @Label("Disagreed")

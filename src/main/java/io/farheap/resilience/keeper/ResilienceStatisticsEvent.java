@@ -10,7 +10,7 @@ import jdk.jfr.StackTrace;
 /** A space's health and the counts of its sessions, every second of a recording. */
 @Name("io.farheap.ResilienceStatistics")
 @Label("Resilience Statistics")
-@Description("What the sessions of a coded space have met since it was created, and its health")
+@Description("The health of a coded space, and counts of its sessions since it was created")
 @Category("Farheap")
 @Period("1 s")
 @StackTrace(false)

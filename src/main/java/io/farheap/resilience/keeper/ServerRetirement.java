@@ -32,13 +32,13 @@ public final class ServerRetirement {
         if (!space.table.sparesAny() && !space.table.slabsAt(server).isEmpty()) {
             throw refused(
                     server,
-                    "a range can spare none of its " + space.table.splits() + " slabs, not even for the time of a "
-                            + "regeneration; take a larger r");
+                    "a range can spare none of its " + space.table.splits()
+                            + " slabs, not even during a regeneration; take a larger r");
         }
         int places = keeper.empty(server);
         try {
             moveAll(server, places, moved);
-            await(server, "its memory is still used", () -> keeper.hasAllBack(server));
+            await(server, "its memory has been in use", () -> keeper.hasAllBack(server));
             space.left.add(server);
         } finally {
             keeper.keep(server);
@@ -79,10 +79,10 @@ public final class ServerRetirement {
     private String domains(RemoteServer server) {
         long others = placement.domains(space.memory.servers().stream().filter(other -> other != server));
         return "without it there are " + others + " failure domains, and a range needs " + space.table.splits()
-                + " with room; add a server of another one, or with more memory";
+                + " with room; add a server of another domain, or one with more memory";
     }
 
     private static IllegalStateException refused(RemoteServer server, String why) {
-        return new IllegalStateException(server + " is still in use: " + why + ". What has moved stays where it is");
+        return new IllegalStateException(server + " is still in use: " + why + ". Moved slabs do not move back");
     }
 }

@@ -74,7 +74,7 @@ public record Budgets(
                         1,
                         LEASE_QUEUE_PAIRS,
                         "use fewer sessions or client threads",
-                        "add a memory server, or start this one with a larger --max-queue-pairs where its device has more"),
+                        "add a memory server, or, if this one's device has more, raise its --max-queue-pairs"),
                 new Budget(
                         "message rings",
                         false,

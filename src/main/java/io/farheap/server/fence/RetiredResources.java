@@ -158,7 +158,7 @@ public final class RetiredResources implements AutoCloseable {
             fault.strike();
             return entry.attempt.done();
         } catch (Exception e) {
-            FailSafeLog.log(LOG, () -> "cannot end " + entry.what + "; what it holds stays taken", e);
+            FailSafeLog.log(LOG, () -> "cannot end " + entry.what + "; its resources stay allocated", e);
             return true;
         } catch (Throwable e) {
             if (!entry.failed) {

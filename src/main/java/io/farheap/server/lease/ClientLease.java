@@ -219,12 +219,12 @@ public final class ClientLease {
                         "region " + regionId + " is taken back, but an operation on "
                                 + "it has been under way for " + RetiredResources.PATIENCE_NANOS / 1_000_000
                                 + " ms, as if a process were stopped; it stays withdrawn "
-                                + "until that is over");
+                                + "until that operation ends");
             }
         }
         if (!left(grant, wait)) {
             throw new ControlException(
-                    Code.INTERNAL, "the device did not let go of region " + regionId + "; it is withdrawn");
+                    Code.INTERNAL, "the device did not release region " + regionId + "; it stays withdrawn");
         }
         pool.giveBack(regionId);
     }
@@ -489,7 +489,7 @@ public final class ClientLease {
             throw new ControlException(
                     Code.CANCELLED,
                     "region " + grant.regionId
-                            + " was granted anew, or another pull into it was begun later and is there already; this one is over");
+                            + " was granted again, or a later pull into it has arrived; this pull is cancelled");
         }
         return grant;
     }
@@ -504,6 +504,6 @@ public final class ClientLease {
     static ControlException notOpen() {
         return new ControlException(
                 Code.LEASE_EXPIRED,
-                "the lease is unknown, closed, or was not renewed in time; what it held is given back, so open another");
+                "the lease is unknown, closed, or was not renewed in time; its regions are freed, so open another");
     }
 }

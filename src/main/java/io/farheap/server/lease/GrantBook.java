@@ -101,7 +101,7 @@ public final class GrantBook {
     public synchronized void show(long cacheId, SignedGrant shown, Supplier<Set<Long>> holders) {
         ManagerKey known = manager;
         if (known == null) {
-            throw refused("this server has not heard of its cache manager yet; ask again in a moment");
+            throw refused("this server does not know its cache manager yet; ask again in a moment");
         }
         CacheGrant grant = read(shown);
         if (grant.epoch() < known.epoch()) {
@@ -109,14 +109,14 @@ public final class GrantBook {
                     + " began: ask the manager for another");
         }
         if (grant.epoch() > known.epoch()) {
-            throw refused("the grant is of epoch " + grant.epoch() + ", of whose manager this server has not heard "
-                    + "yet; ask again in a moment");
+            throw refused("the grant is of epoch " + grant.epoch() + ", and this server knows only epoch "
+                    + known.epoch() + " so far; ask again in a moment");
         }
         if (!shown.isSignedBy(known.key())) {
             throw refused("no manager has signed this grant");
         }
         if (grant.serverId() != serverId) {
-            throw refused("the grant is for another server, or for one that was here before: ask the manager for "
+            throw refused("the grant is for another server, or for an earlier one at this address: ask the manager for "
                     + "another");
         }
         if (grant.cacheId() != cacheId) {
@@ -127,8 +127,7 @@ public final class GrantBook {
         }
         long now = managerMillis(known);
         if (grant.untilMillis() <= now) {
-            throw refused("the grant could be shown until " + (now - grant.untilMillis())
-                    + " ms ago: ask the manager for another");
+            throw refused("the grant expired " + (now - grant.untilMillis()) + " ms ago: ask the manager for another");
         }
         requireNotEnded(cacheId);
         Entry entry = entries.get(cacheId);
@@ -157,18 +156,19 @@ public final class GrantBook {
     /** @throws ControlException GRANT_REFUSED */
     public synchronized void requireNotEnded(long cacheId) {
         if (ended.containsKey(cacheId)) {
-            throw refused("the cache has ended: its time was over, and others needed its room");
+            throw refused("the cache has ended: its lifetime had passed, and other caches needed its memory");
         }
     }
 
     private static CacheGrant read(SignedGrant shown) {
         if (shown.isNone()) {
-            throw refused("this server has a cache manager: show its grant, or have a cache with manager(...)");
+            throw refused("this server has a cache manager, and serves that manager's caches alone: build the "
+                    + "cache with manager(...), or use a server started without --manager, as maps and stores need");
         }
         try {
             return shown.grant();
         } catch (IllegalArgumentException e) {
-            throw new ControlException(Code.GRANT_REFUSED, "what was shown is no grant: " + e.getMessage(), e);
+            throw new ControlException(Code.GRANT_REFUSED, "the client sent no valid grant: " + e.getMessage(), e);
         }
     }
 
@@ -197,8 +197,8 @@ public final class GrantBook {
             int has = held.getAsInt();
             int granted = entry.grant.regions();
             if (regions > granted - has) {
-                throw refused(regions + " regions more for a cache that has " + has + " here and was granted " + granted
-                        + ": ask the manager for more");
+                throw refused(regions + (regions == 1 ? " region" : " regions") + " more for a cache that has " + has
+                        + " here and was granted " + granted + ": ask the manager for more");
             }
             return action.get();
         }

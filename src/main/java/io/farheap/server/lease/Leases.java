@@ -208,7 +208,8 @@ public final class Leases {
         } catch (Throwable e) {
             FailSafeLog.log(
                     LOG,
-                    "an error while services were told that the lease of client " + lease.clientName() + " has ended",
+                    "an error while services were notified that the lease of client " + lease.clientName()
+                            + " has ended",
                     e);
         }
     }
@@ -222,7 +223,7 @@ public final class Leases {
                     FailSafeLog.log(
                             LOG,
                             System.Logger.Level.INFO,
-                            () -> "what client " + lease.clientName() + " held is taken back now");
+                            () -> "the memory that client " + lease.clientName() + " held is freed now");
                 }
                 return done;
             });
@@ -236,8 +237,9 @@ public final class Leases {
                 LOG,
                 System.Logger.Level.WARNING,
                 () -> "the lease of client " + lease.clientName()
-                        + " has ended, but the device is still busy with it, as if a process were stopped in the middle of an "
-                        + "operation; " + lease.regions() + " region(s) stay withdrawn until that is over");
+                        + " has ended, but the device is still busy with it, as if a process were stopped in the middle"
+                        + " of an operation; " + lease.regions()
+                        + " region(s) stay withdrawn until that operation ends");
     }
 
     private void reap() {
@@ -249,7 +251,7 @@ public final class Leases {
                 }
                 others.accept(ending);
             } catch (Throwable e) {
-                FailSafeLog.log(LOG, "an error in the thread that ends leases; it goes on", e);
+                FailSafeLog.log(LOG, "an error in the thread that ends leases; it continues", e);
             }
         }
     }
@@ -278,7 +280,7 @@ public final class Leases {
     public void endCaches(Set<Long> caches) {
         for (ClientLease lease : leases.values()) {
             if (caches.contains(lease.cacheId())) {
-                end(lease, " is of a cache that is over");
+                end(lease, " is of a cache that has ended");
             }
         }
     }
@@ -303,7 +305,7 @@ public final class Leases {
         FailSafeLog.log(
                 LOG,
                 System.Logger.Level.INFO,
-                () -> "the lease of client " + lease.clientName() + why + "; taking back what it held");
+                () -> "the lease of client " + lease.clientName() + why + "; freeing the memory that it held");
         end(lease);
     }
 

@@ -56,7 +56,7 @@ public final class ResourceMonitor implements AutoCloseable {
                 long since = pool.withdrawals();
                 look(headroom.machine().get(), since);
             } catch (Throwable e) {
-                FailSafeLog.log(LOG, "an error in the thread that keeps headroom; it goes on", e);
+                FailSafeLog.log(LOG, "an error in the thread that keeps headroom; it continues", e);
             }
             LockSupport.parkNanos(this, headroom.periodNanos());
         }

@@ -93,8 +93,8 @@ public final class RegionExport {
                 throw new ControlException(
                         Code.INVALID_ARGUMENT,
                         "region " + regionId
-                                + " was read by another server that has stopped in"
-                                + " the middle of a read; wait until that goes on or ends");
+                                + " was read by another server, which has stopped in"
+                                + " the middle of a read; wait until that server continues or ends");
             }
             before = source;
             Budget.Loan lent = client.lend(client.budgets().queuePairs(), 1);

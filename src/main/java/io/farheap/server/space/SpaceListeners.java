@@ -32,7 +32,7 @@ final class SpaceListeners implements SpaceListener {
             try {
                 what.accept(listener);
             } catch (Throwable e) {
-                FailSafeLog.log(LOG, "a service failed when it was told of a space", e);
+                FailSafeLog.log(LOG, "a service failed when it was notified that a space or an opening ended", e);
             }
         }
     }

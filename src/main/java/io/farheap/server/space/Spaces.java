@@ -312,8 +312,8 @@ public final class Spaces implements SpacePlane, ServedSpaces {
             } else {
                 LOG.log(
                         System.Logger.Level.WARNING,
-                        what + " has ended, but somebody is in the middle of an operation on it, as if a process were "
-                                + "stopped; what it holds stays withdrawn until that is over");
+                        what + " has ended, but an operation on it is still under way, as if a process were stopped; "
+                                + "its resources stay withdrawn until that operation ends");
             }
         } catch (Throwable e) {
             done = false;
@@ -374,7 +374,7 @@ public final class Spaces implements SpacePlane, ServedSpaces {
     private void endIfOver(Space space) {
         try {
             if (space.end(true)) {
-                FailSafeLog.log(LOG, System.Logger.Level.INFO, () -> "the time of space " + space.name() + " is over");
+                FailSafeLog.log(LOG, System.Logger.Level.INFO, () -> "space " + space.name() + " has expired");
                 endKnown(space);
             }
         } catch (Throwable e) {
@@ -403,8 +403,8 @@ public final class Spaces implements SpacePlane, ServedSpaces {
     private static ControlException unknown() {
         return new ControlException(
                 Code.NOT_FOUND,
-                "no space has that name and that token: it was never created, was dropped, its time is over, or the "
-                        + "server was started anew");
+                "no space has that name and that token: it was never created, was dropped, has expired, or the server "
+                        + "was restarted");
     }
 
     private static void requireRegions(int regions) {
@@ -418,7 +418,7 @@ public final class Spaces implements SpacePlane, ServedSpaces {
         if (millis < 0 || millis > MAX_MILLIS) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT,
-                    "a space for " + millis + " ms; it lives 1 to " + MAX_MILLIS + ", or 0 for until it is dropped");
+                    "a space's lifetime of " + millis + " ms; it may be 1 to " + MAX_MILLIS + ", or 0 for ever");
         }
     }
 

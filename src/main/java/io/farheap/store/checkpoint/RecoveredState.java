@@ -65,7 +65,7 @@ public record RecoveredState(HashIndex index, @Nullable Checkpoint checkpoint, L
         }
         if (!damaged.isEmpty()) {
             throw new StoreException("there is no checkpoint that is whole: " + String.join("; ", damaged)
-                    + ". Nothing that one has was changed; delete the directory to begin with an empty store");
+                    + ". Their files were not changed; delete the directory to begin with an empty store");
         }
         return nothing(buckets);
     }
@@ -96,7 +96,7 @@ public record RecoveredState(HashIndex index, @Nullable Checkpoint checkpoint, L
         }
         List<String> report = new ArrayList<>(damaged);
         String newer =
-                damaged.isEmpty() ? "" : ", and what is newer is set aside, in files whose names end with .damaged";
+                damaged.isEmpty() ? "" : ", and newer ones are set aside, in files whose names end with .damaged";
         report.add("checkpoint " + number + " is recovered" + remark + newer);
         return new RecoveredState(index, checkpoint, gaps, String.join("; ", report));
     }

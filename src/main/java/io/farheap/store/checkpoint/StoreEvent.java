@@ -30,7 +30,7 @@ public final class StoreEvent extends Event {
     long number;
 
     @Label("Bytes")
-    @Description("Of the log: what was given back, or what the log has")
+    @Description("Bytes of the log that a compaction gave back, or that the log has at a checkpoint or a recovery")
     @DataAmount
     long bytes;
 

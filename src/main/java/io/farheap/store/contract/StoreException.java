@@ -7,6 +7,7 @@ public final class StoreException extends RuntimeException {
 
     private final int status;
 
+    /** With the status {@link StoreStatus#FAILED}. */
     public StoreException(String message) {
         this(message, StoreStatus.FAILED);
     }
@@ -17,6 +18,7 @@ public final class StoreException extends RuntimeException {
         this.status = status;
     }
 
+    /** With the status {@link StoreStatus#FAILED}. */
     public StoreException(String message, Throwable cause) {
         super(message, cause);
         this.status = StoreStatus.FAILED;

@@ -29,8 +29,8 @@ public interface Update {
     boolean inPlace(MemorySegment value, long offset, int bytes, long argument);
 
     /**
-     * The length of the value that {@link #copy} will make of an old one, in bytes; -1 to delete the key, or
-     * {@link #KEEP}.
+     * The length of the value that {@link #copy} will make of an old one, in bytes; {@link #KEEP}, or another negative
+     * number to delete the key. In a store whose values have 8 bytes alone it must be 8 or {@link #KEEP}.
      */
     default int copyBytes(MemorySegment old, long oldOffset, int oldBytes, long argument) {
         return oldBytes;

@@ -3,6 +3,7 @@ package io.farheap.tier.device;
 /** The statuses with which a request to a {@link Device} ends. */
 public final class IoStatus {
 
+    /** The request has taken effect. A {@link DeviceHandle#sync sync} of a device that is not durable has ended. */
     public static final int OK = 0;
     /** The request was below the device's beginning: the device has overwritten that part, or it was truncated. */
     public static final int GONE = 1;
@@ -28,7 +29,7 @@ public final class IoStatus {
         return switch (status) {
             case OK -> "ok";
             case GONE -> "the device has nothing at that address any more";
-            case LOST -> "what was there is lost with its server";
+            case LOST -> "the content at that address is lost with its server";
             case FAILED -> "the storage refused";
             case CLOSED -> "the handle was closed";
             default -> "status " + status;

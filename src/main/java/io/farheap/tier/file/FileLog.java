@@ -122,7 +122,7 @@ public final class FileLog {
             if (number - first > MOST_BETWEEN
                     || !present.isEmpty() && present.getFirst().number - number > MOST_BETWEEN) {
                 throw new StorageException("an append to segment " + number + " of " + storage.name() + ", more than "
-                        + MOST_BETWEEN + " from those that are there: append to a log where it ends");
+                        + MOST_BETWEEN + " from its present segments: append to a log at its end");
             }
             for (long missing = first; missing <= number; missing++) {
                 segments.getOrAdd(missing, directory::create);

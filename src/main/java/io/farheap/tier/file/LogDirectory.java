@@ -45,7 +45,7 @@ final class LogDirectory {
             check(segmentBytes);
         } else if (names.stream().anyMatch(name -> name.startsWith(PREFIX))) {
             throw new StorageException(storage.name() + " has segments of a log and no file '" + DEVICE
-                    + "', which says what they are: restore it, or take an empty directory");
+                    + "', which describes them: restore it, or take an empty directory");
         } else {
             describe(segmentBytes);
         }
@@ -155,7 +155,7 @@ final class LogDirectory {
         for (int i = 1; i < numbers.size(); i++) {
             if (numbers.get(i) != numbers.get(i - 1) + 1) {
                 throw new StorageException(storage.name() + " has " + name(numbers.get(i - 1)) + " and "
-                        + name(numbers.get(i)) + " and none between: restore what is missing");
+                        + name(numbers.get(i)) + " and none between: restore the missing segments");
             }
         }
         return numbers;
@@ -168,8 +168,8 @@ final class LogDirectory {
             number = Long.parseUnsignedLong(digits, 16);
         }
         if (number < 0 || number >= most || !name.equals(name(number))) {
-            throw new StorageException(storage.name() + " has a file " + name + ", which is no segment's name; "
-                    + name(0) + " is: move it away");
+            throw new StorageException(storage.name() + " has a file " + name + ", which is no segment's name, as "
+                    + name(0) + " is: move it to another directory");
         }
         return number;
     }

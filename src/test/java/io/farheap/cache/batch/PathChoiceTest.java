@@ -14,7 +14,7 @@ class PathChoiceTest {
     private final PathChoice choice = new PathChoice(() -> now);
 
     /**
-     * Issues records, each of which takes so long by its path.
+     * Issues records, each of which takes the time of its path.
      *
      * @return how many of them were one-sided
      */
@@ -42,7 +42,7 @@ class PathChoiceTest {
         assertEquals(0, issue(8 * WINDOW, 256, 50, 100));
     }
 
-    /** As where the application has no more to ask for. */
+    /** Both paths take equally long if the application has no more requests to make, for example. */
     @Test
     void ofTwoThatTakeEquallyLongTheOneSidedPathIsTaken() {
         issue(6 * WINDOW, 256, 100, 100);
@@ -65,7 +65,7 @@ class PathChoiceTest {
         assertTrue(oneSided > 0.98 * records, oneSided + " of " + records);
     }
 
-    /** One that stood still for a while, in each of its windows but one. */
+    /** The application pauses in all windows of each path but one. */
     @Test
     void aPauseDecidesNothing() {
         for (int window = 0; window < 6; window++) {
@@ -132,7 +132,7 @@ class PathChoiceTest {
         assertTrue(choice.oneSided(1000));
     }
 
-    /** Its time ends when the next may be issued. */
+    /** The time of a window ends when the next group may be issued. */
     @Test
     void aWindowMayBeOneGroup() {
         for (int i = 0; i < 6; i++) {

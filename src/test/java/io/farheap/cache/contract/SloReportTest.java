@@ -52,7 +52,7 @@ class SloReportTest {
 
     @Test
     void aThroughputThatFullQueuesDoNotReachIsAMiss() {
-        // 8 in flight by Little's law, each of 2 us: too few at a time.
+        // By Little's law 8 requests of 2 us are in flight: the queues are full, but the throughput is too low.
         Slo more = new Slo(new Objective(5_000, 5e6), Objective.NONE);
         SloReport report = SloWatch.report(more, EIGHT, new LatencySums(4_000_000, 8_000_000_000L, 0, 0), SECOND);
         assertTrue(report.loaded() && report.latencyMet() && !report.throughputMet() && report.missed());

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** What a server refuses is shown again with the grant of the manager that leads by then. */
+/** If a server refuses a grant, the cache shows it the grant of the manager that leads by then. */
 class GrantsTest {
 
     private static final String SERVER = "10.0.0.1:7400";

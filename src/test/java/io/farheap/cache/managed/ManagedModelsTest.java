@@ -19,7 +19,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which of a manager's models a cache takes. */
+/** The choice of a cache among the models of its manager. */
 class ManagedModelsTest {
 
     private static final String DEVICE = "mlx5_0 (system)";
@@ -71,7 +71,7 @@ class ManagedModelsTest {
         assertEquals(List.of(), ManagedModels.readable(List.of()));
         String none = assertThrows(IllegalArgumentException.class, () -> ManagedModels.readable(List.of(old)))
                 .getMessage();
-        assertTrue(none.startsWith("none of the 1 that the manager keeps can be used: "), none);
+        assertTrue(none.startsWith("none of the manager's 1 models can be read: "), none);
     }
 
     @Test

@@ -12,7 +12,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What a manager wants of a cache is done, whatever became of what it wanted before. */
+/** A cache does what its manager asks, however the manager's earlier requests have ended. */
 class ReclaimWorkerTest {
 
     private static final long PATIENCE_SECONDS = TestDevice.patience(60);
@@ -27,7 +27,7 @@ class ReclaimWorkerTest {
         assertEquals(what, done.poll(PATIENCE_SECONDS, TimeUnit.SECONDS));
     }
 
-    /** Does what it is told, and throws then. */
+    /** @return a worker whose handler notes each call, and then throws */
     private ReclaimWorker throwing(Runnable thrown) {
         return new ReclaimWorker("test", new ReclaimWorker.ReclaimHandler() {
             @Override

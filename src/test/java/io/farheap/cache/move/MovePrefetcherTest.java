@@ -29,13 +29,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Regions that are made ready while another is copied: nothing of them stays where they do not move. */
+/** Regions that are prepared while another one is copied: nothing of the preparation stays if they do not move. */
 class MovePrefetcherTest {
 
     private static final int REGIONS = 6;
     private static final MigrationOptions SLOWLY =
             MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
-    /** Of moves to a server, those have others made ready ahead for which all of the cache waits. */
+    /** A move to a given server prepares further regions only if the whole cache waits for it. */
     private static final MigrationOptions HASTY = MigrationOptions.DEFAULT.pause(PauseScope.CACHE);
 
     private Cluster cluster;
@@ -96,15 +96,15 @@ class MovePrefetcherTest {
                     polling(CompletableFuture.supplyAsync(() -> cache.migrate(all, cluster.address(to), how)));
             assertEquals(REGIONS, moved.regions());
             assertEquals(REGIONS * Cluster.REGION_BYTES, moved.bytes());
-            // Not only soon.
+            // The regions are free when the move has ended, and not some time later.
             assertEquals(List.of(REGIONS, 0), List.of(cluster.freeRegions(1 - to), cluster.freeRegions(to)));
             checkContent();
         }
     }
 
     /**
-     * What is ready for a region is of use once: a listener moves none meanwhile, and one that is named twice moves
-     * once.
+     * The preparation of a region can be used only once: a listener cannot move regions meanwhile, and a region that is
+     * named twice moves once.
      */
     @Test
     void regionsAreWhereTheyWent() throws Exception {
@@ -165,7 +165,7 @@ class MovePrefetcherTest {
             CompletableFuture<MigrationResult> migration =
                     CompletableFuture.supplyAsync(() -> cache.migrate(four, cluster.address(1), SLOWLY));
             while (!migration.isDone()) {
-                // In this order: what is granted after the first look has not to have begun by the second.
+                // The order matters: a region that is granted after the first look need not have begun at the second.
                 int granted = REGIONS - cluster.freeRegions(1);
                 long begun = four.stream().filter(this::hasBegunToMove).count();
                 assertTrue(granted <= begun + 1, () -> granted + " regions are granted, and " + begun + " have begun");
@@ -190,7 +190,7 @@ class MovePrefetcherTest {
         try {
             CompletableFuture<CacheException> migration = CompletableFuture.supplyAsync(
                     () -> assertThrows(CacheException.class, () -> cache.retire(cluster.address(0), SLOWLY, _ -> {})));
-            // The first moves, and others have room.
+            // Waits until the first region moves, and another one has a region on the new server.
             while (!migration.isDone() && !(cache.movedBytes(0) > 0 && cluster.freeRegions(1) <= REGIONS - 2)) {
                 session.poll();
             }
@@ -201,7 +201,7 @@ class MovePrefetcherTest {
             SoftverbsFaults.failQueuePairsAfter(0);
             SoftverbsFaults.delayOperations(0);
         }
-        // What of the first has moved has a region there.
+        // The part of the first region that has moved keeps its region on the new server.
         assertEquals(List.of(0, REGIONS - 1), List.of(cluster.freeRegions(0), cluster.freeRegions(1)));
         session.drain();
         checkContent();

@@ -24,7 +24,7 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Calls that hang or die harm no others; how many there may be is limited. */
+/** Calls that hang or fail do not hold up other calls, and the number of calls is limited. */
 class CallThreadsTest {
 
     private static final Endpoint END = InMemoryPlane.SERVER_END;
@@ -65,7 +65,7 @@ class CallThreadsTest {
         }
     }
 
-    /** As many calls as the server takes, and some more. Those that the client has given up are still calls there. */
+    /** Makes calls until the server refuses one. A call that the client has given up still runs at the server. */
     private void exhaust(Runnable call) throws InterruptedException {
         failures.clear();
         long deadline = System.nanoTime() + 60_000_000_000L;
@@ -86,7 +86,7 @@ class CallThreadsTest {
         fail("however many calls there are, none is refused");
     }
 
-    /** A busy machine may take longer than the call's deadline for what needs no thread that hangs. */
+    /** Repeats a call: on a busy machine it may exceed its deadline though it needs no thread that hangs. */
     private static void persist(Runnable call) {
         long deadline = System.nanoTime() + 30_000_000_000L;
         while (true) {

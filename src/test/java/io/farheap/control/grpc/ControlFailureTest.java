@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Peers that are not there, do not answer, or talk nonsense. */
+/** Peers that are not there, do not answer, or send no valid messages. */
 class ControlFailureTest {
 
     private static Code codeOf(Runnable call) {
@@ -41,6 +41,24 @@ class ControlFailureTest {
         assertEquals(Code.UNAVAILABLE, e.code());
         assertTrue(e.getMessage().contains("127.0.0.1:" + port), e.getMessage());
         assertTrue(e.getMessage().contains("refused"), e.getMessage());
+    }
+
+    @Test
+    void anHttpServerIsNoMemoryServer() throws IOException {
+        byte[] answer = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+        try (ServerSocket http = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Thread.ofPlatform().daemon().start(() -> {
+                try (Socket client = http.accept()) {
+                    client.getOutputStream().write(answer);
+                    client.getInputStream().readAllBytes();
+                } catch (IOException e) {
+                    // The client has closed the connection, or the test has ended.
+                }
+            });
+            String address = "127.0.0.1:" + http.getLocalPort();
+            ControlException e = assertThrows(ControlException.class, () -> ControlClient.connect(address));
+            assertTrue(e.getMessage().startsWith(address + " is not a memory server: "), e.getMessage());
+        }
     }
 
     @Test
@@ -113,7 +131,7 @@ class ControlFailureTest {
                         bad.getOutputStream().write(bytes);
                     }
                 } catch (IOException e) {
-                    // The server may have hung up on us already.
+                    // The server may have closed the connection already.
                 }
                 good.renewLease(1);
             }

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What goes in at the client comes out at the server, and back, over real sockets. */
+/** The server receives each call's arguments as the client gave them, and the client its result, over real sockets. */
 class ControlRoundTripTest {
 
     private static final long LEASE = Long.MIN_VALUE + 1;

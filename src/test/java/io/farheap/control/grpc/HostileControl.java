@@ -49,9 +49,9 @@ final class HostileControl extends ControlGrpc.ControlImplBase implements AutoCl
     volatile OpenPullReply opened;
     volatile PreparePullReply prepared;
     volatile PullReply pulled;
-    /** Of the last allocation, as it arrived. */
+    /** The deadline of the last allocation, as it arrived. */
     volatile Deadline deadline;
-    /** Of renewals. */
+    /** The status with which renewals are refused. */
     volatile Status refusal;
 
     private final Server server;

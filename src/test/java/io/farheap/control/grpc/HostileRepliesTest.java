@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A server that answers whatever it likes: each answer that makes no sense ends its call, and says why. */
+/** A server sends arbitrary answers: each invalid one fails its call with a message that names the reason. */
 class HostileRepliesTest {
 
     private static final long REGION = 1L << 20;
@@ -129,7 +129,7 @@ class HostileRepliesTest {
         refusedHello("a failure domain with U+001B at place 3", reply -> reply.setDomain("row\u001b[2J"));
     }
 
-    /** Servers of an earlier release say none. */
+    /** Servers of an earlier release send no failure domain. */
     @Test
     void noFailureDomain() {
         assertEquals("", client.server().domain());

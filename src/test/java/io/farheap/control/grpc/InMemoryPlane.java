@@ -34,8 +34,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
 /**
- * A control plane that remembers what it was asked and answers with fixed values; {@link #failWith} makes every call
- * fail, and calls named in {@link #hanging} hang until {@link #mayGoOn}.
+ * A control plane that records its calls and answers with fixed values; {@link #failWith} makes every call fail, and
+ * calls named in {@link #hanging} hang until {@link #mayGoOn}.
  */
 public final class InMemoryPlane implements ControlPlane {
 
@@ -90,7 +90,7 @@ public final class InMemoryPlane implements ControlPlane {
         throw (E) failure;
     }
 
-    /** How many calls of a kind have come. */
+    /** The number of calls of this name so far. */
     public long count(String name) {
         return calls.stream()
                 .filter(call -> ((List<?>) call).getFirst().equals(name))

@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Between clients and a server: connections that it is told to swallow stay open, and nothing comes through. */
+/** A relay between clients and a server. Connections that it swallows stay open, but no bytes come through. */
 final class Relay implements AutoCloseable {
 
     private final HostPort server;
     private final ServerSocket listener;
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
-    /** Of the connections of now. */
+    /** Shared by the connections since the last {@link #swallow}. */
     private volatile AtomicBoolean swallows = new AtomicBoolean();
 
     Relay(String server) throws IOException {
@@ -30,7 +30,7 @@ final class Relay implements AutoCloseable {
         return "127.0.0.1:" + listener.getLocalPort();
     }
 
-    /** All connections that there are; later ones come through. */
+    /** Swallows all connections that are open now; the relay passes on the bytes of later ones. */
     void swallow() {
         swallows.set(true);
         swallows = new AtomicBoolean();
@@ -55,7 +55,7 @@ final class Relay implements AutoCloseable {
                         .unstarted(() -> copy(target, client, swallowed))
                         .start();
             } catch (IOException e) {
-                // The test is over.
+                // The test has ended.
             }
         }
     }

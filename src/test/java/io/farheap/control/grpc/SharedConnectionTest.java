@@ -29,7 +29,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Clients of one server in one process: they have a connection and two threads in common, and nothing else. */
+/** The clients of one server in one process share a connection and two threads, and nothing else. */
 class SharedConnectionTest {
 
     private static final String IO = "farheap-control-client";
@@ -37,7 +37,7 @@ class SharedConnectionTest {
     private static final int CLIENTS = 12;
 
     private final InMemoryPlane plane = new InMemoryPlane();
-    /** From which connections calls have come. */
+    /** The connections from which calls have come. */
     private final Set<String> connections = ConcurrentHashMap.newKeySet();
 
     private final Set<Long> refused = ConcurrentHashMap.newKeySet();
@@ -86,12 +86,12 @@ class SharedConnectionTest {
         return open(ControlClient.share(address));
     }
 
-    /** Renewals are answered lease by lease. */
+    /** The plane, with the connections of its calls recorded and the renewals of {@link #refused} leases refused. */
     private ControlPlane watched() {
         return PlaneProxy.around(plane, (method, arguments, rest) -> {
             Caller caller = Caller.current();
             if (caller != null) {
-                // Else it is the server itself, which looks for what it serves beside.
+                // A call without a caller is the server's own, which asks for the plane's further services.
                 connections.add(caller.connection());
             }
             Object result = rest.call();
@@ -151,7 +151,7 @@ class SharedConnectionTest {
         assertEquals(1, losses.size());
     }
 
-    /** As after the process was stopped: all are due at once, and the server's limits are for other things. */
+    /** As after a stop of the process, all leases are due at once; the server's limits must not refuse any renewal. */
     @Test
     void asManyLeasesAsCachesAreDueAtOnceAndNoneIsRefused() throws Exception {
         ControlServer server = server();
@@ -219,7 +219,7 @@ class SharedConnectionTest {
                 assertThrows(ControlException.class, () -> ControlClient.share(address))
                         .code());
         ControlServer second = server(address);
-        // At once: a new one asks whether the server is there, and does not go by what was found before.
+        // A new client tries the server at once, whatever earlier attempts found.
         ControlClient young = share(second.address());
         young.renewLease(2);
         await(() -> get(() -> old.renewLease(1)) == null);
@@ -236,7 +236,7 @@ class SharedConnectionTest {
         }
     }
 
-    /** As a machine that is gone without a word, and back under its address: TCP may not learn of that for minutes. */
+    /** As if a machine failed and came back under its address: TCP may not notice that for minutes. */
     @Test
     void aNewOneGetsThroughWhereTheConnectionIsDeadAndDoesNotSayIt() throws Exception {
         ControlServer server = server();
@@ -254,7 +254,7 @@ class SharedConnectionTest {
             assertEquals(2, connections.size());
             young.close();
             younger.close();
-            // The old one is still there for whoever has it, and for whoever comes once it answers.
+            // The old connection stays open for its clients, and for new clients once it answers.
             await(() -> threads(IO) == ioThreads + 1);
             old.close();
         }
@@ -279,7 +279,7 @@ class SharedConnectionTest {
         assertEquals(1, losses.size());
     }
 
-    /** Whoever comes last may meet whoever goes last. */
+    /** A new client may take the connection while its last client closes it. */
     @Test
     void comingAndGoingAtOnceLeavesNothing() throws Exception {
         ControlServer server = server();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Calls about shared spaces, over real sockets; and keys and answers that make no sense. */
+/** Calls about shared spaces, over real sockets; invalid keys and answers are refused. */
 class SpaceRoundTripTest {
 
     private static final long LEASE = Long.MIN_VALUE + 1;
@@ -112,7 +112,7 @@ class SpaceRoundTripTest {
         assertFalse(KEY.toString().contains("0123"));
     }
 
-    /** As one that does not come from this client. */
+    /** This client sends no such key, but another program may. */
     @Test
     void aKeyThatIsNoneIsRefusedAtTheServer() {
         var message = io.farheap.control.wire.SpaceKey.newBuilder()
@@ -185,7 +185,7 @@ class SpaceRoundTripTest {
                         SERVER));
     }
 
-    /** As one of an earlier release. */
+    /** Such as a server of an earlier release. */
     @Test
     void aServerWithoutSpacesIsSaidToBeOlder() {
         try (HostileControl older = new HostileControl()) {

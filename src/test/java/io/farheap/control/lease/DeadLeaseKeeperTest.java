@@ -11,10 +11,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A lease keeper that cannot go on. */
+/** A lease keeper that cannot continue. */
 class DeadLeaseKeeperTest {
 
-    /** Nobody would renew the lease: its holder is told that it is lost. */
+    /** No thread would renew the lease any more, so its listener is called with the loss. */
     @Test
     void anErrorLosesTheLease() throws Exception {
         ControlPlane plane = (ControlPlane) Proxy.newProxyInstance(

@@ -57,7 +57,7 @@ class LeaseKeeperTest {
 
     @Test
     void aLeaseThatIsDoubtedIsRenewedAtOnce() throws Exception {
-        // By itself it would be renewed in 20 minutes.
+        // Without renewNow the lease would be renewed in 20 minutes.
         Lease lease = new Lease(11, 3_600_000_000_000L);
         try (LeaseKeeper keeper = new LeaseKeeper(plane, lease, (_, cause) -> losses.add(cause))) {
             keeper.renewNow();
@@ -100,7 +100,7 @@ class LeaseKeeperTest {
 
     @Test
     void aShortAbsenceOfTheServerIsBridged() throws Exception {
-        // So long that this thread has its turn before it ends.
+        // Long enough that this thread runs before the lease ends.
         Lease lease = new Lease(11, 9_000_000_000L);
         plane.failWith = new ControlException(Code.UNAVAILABLE, "blip");
         try (LeaseKeeper _ = new LeaseKeeper(plane, lease, (lost, cause) -> losses.add(cause))) {
@@ -132,7 +132,7 @@ class LeaseKeeperTest {
         assertNotNull(losses.poll(60, TimeUnit.SECONDS));
     }
 
-    /** Fails renewals that take a while, as those of a server that does not answer do. */
+    /** A plane whose renewals take a while and then fail, as those of a server that does not answer do. */
     private static ControlPlane silent(List<Long> waits) {
         Class<?>[] plane = {ControlPlane.class};
         return (ControlPlane)
@@ -151,7 +151,7 @@ class LeaseKeeperTest {
             assertEquals(
                     Code.DEADLINE_EXCEEDED, losses.poll(30, TimeUnit.SECONDS).code());
         }
-        // With a pause of a third of the lease before each there are three.
+        // With a pause of a third of the lease before each renewal there would be three.
         assertTrue(waits.size() > 4, "renewals: " + waits.size());
         for (long wait : waits) {
             assertTrue(wait > 0 && wait < lease.durationNanos(), "a renewal waits " + wait + " ns");

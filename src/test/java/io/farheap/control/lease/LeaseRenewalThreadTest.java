@@ -28,16 +28,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Many leases on one thread: what becomes of one is nothing to the others. */
+/** One thread renews many leases: the loss of one does not affect the others. */
 class LeaseRenewalThreadTest {
 
     private static final long MILLI = 1_000_000L;
-    /** What each test waits for comes about in far less. */
+    /** Each condition that a test awaits holds after far less time. */
     private static final int PATIENCE_MILLIS = 120_000;
 
     private static final Logger LOG = Logger.getLogger(LeaseKeeper.class.getName());
 
-    /** Of other tests, which may have left some. */
+    /** Threads that other tests may have left. */
     private final Set<Thread> others = Thread.getAllStackTraces().keySet();
 
     private final RenewalFates fates = new RenewalFates();
@@ -108,7 +108,7 @@ class LeaseRenewalThreadTest {
             }
         }
         assertEquals(1, names("farheap-lease-keeper"));
-        // Those that a server answers live on, however many others are lost.
+        // Leases that a server answers are still renewed, however many others are lost.
         for (RenewalFates.Fate fate : all) {
             if (fate.kind() == RenewalFates.Kind.ANSWERED) {
                 int renewals = fate.renewals();
@@ -217,7 +217,7 @@ class LeaseRenewalThreadTest {
         assertTrue(told.get() > 0, "all were closed before they were lost");
     }
 
-    /** As the machine has one for want of memory: what throws it again is not told of it once more. */
+    /** If memory is short, the JVM may throw one error object everywhere: here the log throws that of the renewals. */
     @Test
     void oneErrorFromEverywhereLosesEachLeaseAndItGoesOn() throws Exception {
         OutOfMemoryError error = new OutOfMemoryError("injected");
@@ -238,14 +238,14 @@ class LeaseRenewalThreadTest {
         assertEquals(0, next.losses());
     }
 
-    /** An error in the thread's own work loses what it has, aloud, and what comes then is kept. */
+    /** An error in the thread's own work loses its leases and calls their listeners; later leases are renewed. */
     @Test
     void anErrorOfTheThreadLosesWhatItHasAndItGoesOn() throws Exception {
         Random random = new Random(1);
         RenewalFates.Fate first = keep(RenewalFates.Kind.ANSWERED, 0, 60_000, random);
         RenewalFates.Fate second = fates.add(RenewalFates.Kind.ANSWERED, 0, 60_000 * MILLI, random);
         keep(second, second::told);
-        // What it cannot do anything with.
+        // The thread fails on a null keeper.
         thread.remove(null);
         await(() -> first.losses() == 1 && second.losses() == 1);
         assertEquals(Code.INTERNAL, first.cause().code());

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What could not be given back is offered again, until the server has it. */
+/** A release that failed is sent again until the server has executed it. */
 class PendingReleasesTest {
 
     private static final long LEASE = 5;
@@ -35,7 +35,7 @@ class PendingReleasesTest {
         }
     }
 
-    /** Pays another debt behind those that there are, so that these have been offered. */
+    /** Waits for a release behind all that are pending: when it has been made, each of them has been tried. */
     private void awaitOffers() throws InterruptedException {
         await(() -> {
             debts.offer();
@@ -49,7 +49,7 @@ class PendingReleasesTest {
         plane.failWith = new ControlException(code, "not now");
         debts.release(3, 7);
         debts.release(4, 8);
-        // Of a server that does not answer only the first has waited for that.
+        // If the server does not answer, only the first release waits for that: the second one is not tried.
         int tried = code == Code.DEADLINE_EXCEEDED ? 1 : 2;
         assertEquals(tried, plane.count("release"));
         debts.offer();

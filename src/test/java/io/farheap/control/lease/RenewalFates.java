@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/** Renewals as servers, networks and defects end them: how is said for each lease, and what happened is remembered. */
+/** Renewals that end as servers, networks and defects end them: each lease has a {@link Kind}, and a record of them. */
 final class RenewalFates implements LeaseRenewer, AutoCloseable {
 
     enum Kind {
@@ -25,15 +25,15 @@ final class RenewalFates implements LeaseRenewer, AutoCloseable {
         ANSWERED(false),
         /** Some are answered, some cannot be sent, some time out: the lease may hold or not. */
         UNRELIABLE(false),
-        /** The server says that it has no such lease. */
+        /** The server reports that there is no such lease. */
         REFUSED(true),
-        /** They time out. */
+        /** Renewals time out. */
         SILENT(true),
-        /** They fail at once. */
+        /** Renewals fail at once. */
         UNREACHABLE(true),
-        /** They cannot be begun. */
+        /** Renewals cannot be begun. */
         BROKEN(true),
-        /** They do not end. */
+        /** Renewals do not end. */
         ENDLESS(true);
 
         final boolean doomed;
@@ -48,7 +48,7 @@ final class RenewalFates implements LeaseRenewer, AutoCloseable {
     private final Map<Long, Fate> leases = new ConcurrentHashMap<>();
     private final AtomicLong ids = new AtomicLong();
 
-    /** @param after so many good renewals */
+    /** @param after the number of good renewals before the kind takes effect */
     Fate add(Kind kind, int after, long durationNanos, Random random) {
         Lease lease = new Lease(ids.incrementAndGet(), durationNanos);
         Fate fate = new Fate(kind, after, lease, random.nextLong());
@@ -70,7 +70,7 @@ final class RenewalFates implements LeaseRenewer, AutoCloseable {
         answers.shutdownNow();
     }
 
-    /** One lease's. */
+    /** The renewals of one lease. */
     final class Fate {
 
         private final Kind kind;
@@ -81,7 +81,7 @@ final class RenewalFates implements LeaseRenewer, AutoCloseable {
         private int begun;
         private int good;
         private boolean underWay;
-        /** As {@code nanoTime}: the last good one was sent after it, or the lease was opened. */
+        /** A {@code nanoTime} just before the last good renewal was sent, or the lease was opened. */
         private long goodSentAfter = System.nanoTime();
 
         private long endedAt = goodSentAfter;
@@ -106,7 +106,7 @@ final class RenewalFates implements LeaseRenewer, AutoCloseable {
             return lease;
         }
 
-        /** That were good. */
+        /** The number of good renewals. */
         synchronized int renewals() {
             return good;
         }
@@ -193,7 +193,7 @@ final class RenewalFates implements LeaseRenewer, AutoCloseable {
             }
         }
 
-        /** Whether what happened is what the contract says. */
+        /** Checks the renewals and losses against the contract. */
         synchronized void check() {
             assertNull(wrong, () -> wrong + ": " + this);
             if (kind.doomed) {

@@ -13,12 +13,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The contract of a lease's renewal, in a time that passes as the test wants. */
+/** The contract of a lease's renewal, with a clock that the test sets. */
 class RenewalScheduleTest {
 
     private static final long MILLI = 1_000_000L;
     private static final long DURATION = 3_000 * MILLI;
-    /** nanoTime may be anything, and overflow. */
+    /** nanoTime may have any value, and may overflow. */
     private static final long START = Long.MAX_VALUE - DURATION;
 
     private static final ControlException UNREACHABLE = new ControlException(Code.UNAVAILABLE, "no route");
@@ -52,7 +52,7 @@ class RenewalScheduleTest {
     }
 
     @Test
-    @SuppressWarnings("ConstantOverflow") // As nanoTime may.
+    @SuppressWarnings("ConstantOverflow") // nanoTime may overflow.
     void aKeeperThatSleptAsksAllTheSameButNotAfterAFailure() {
         long late = START + 10 * DURATION;
         assertEquals(DURATION / 3, times.begin(late));
@@ -79,7 +79,7 @@ class RenewalScheduleTest {
     void aRenewalThatNeverEndsLosesIt() {
         long due = times.dueAt();
         times.begin(due);
-        // The process was stopped meanwhile: the end may be on its way.
+        // The process was stopped meanwhile, so the renewal's end may still arrive.
         long awake = times.dueAt() + DURATION;
         assertEquals(0, times.begin(awake));
         assertNull(times.lost());
@@ -101,18 +101,18 @@ class RenewalScheduleTest {
             lost += history.goesOn() ? 0 : 1;
             slept += history.sleeps;
         }
-        // Both ends come about, and so do sleeps.
+        // Some histories lose the lease, some do not, and some have sleeps.
         assertTrue(lost > 100 && lost < 1_900, "lost: " + lost);
         assertTrue(slept > 100, "slept: " + slept);
     }
 
-    /** One lease, and what has become of its renewals, judged by what happened alone. */
+    /** One lease and the events of its renewals, from which alone the expected result follows. */
     private static final class History {
 
         private final Random random;
         private final long duration;
         private final RenewalSchedule times;
-        /** How often a renewal fails, in percent: each lease has its server. */
+        /** The probability that a renewal fails, in percent; it differs from lease to lease. */
         private final int badness;
 
         private long now;
@@ -197,7 +197,7 @@ class RenewalScheduleTest {
                         default -> UNREACHABLE;
                     };
             if (e == UNANSWERED) {
-                // Carriers have limits of their own, below that of the lease.
+                // The carrier of a renewal may have a limit of its own, shorter than the schedule's.
                 now = sentAt + Math.min(within, 1_000 * MILLI);
             }
             times.failed(e, now);

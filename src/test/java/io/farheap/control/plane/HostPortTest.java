@@ -34,7 +34,7 @@ class HostPortTest {
         return InetAddress.getByAddress("several", new byte[] {127, 0, 0, (byte) last});
     }
 
-    /** As of a name with ::1 first and a server on 127.0.0.1. */
+    /** For example, a name resolves to ::1 first and the server listens on 127.0.0.1. */
     @Test
     void ofSeveralAddressesTheFirstThatIsListenedOnIsReached() throws IOException {
         try (ServerSocket server = new ServerSocket()) {
@@ -43,7 +43,7 @@ class HostPortTest {
             assertEquals(
                     server.getLocalSocketAddress(),
                     address.reach("memory server", List.of(loopback(3), loopback(2), loopback(4))));
-            // What a single one does, the call that follows tells.
+            // A single address is returned untried: the call that follows shows whether it answers.
             assertEquals(
                     new InetSocketAddress(loopback(3), address.port()),
                     address.reach("memory server", List.of(loopback(3))));

@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How many calls run and wait, in all, for a host and for a connection. */
+/** The limits of calls that run and wait: in all, for a host, for a connection and for a lease. */
 class CallThreadPoolTest {
 
     private static final CallKind KIND = CallKind.PULL;
@@ -76,7 +76,7 @@ class CallThreadPoolTest {
         await(() -> begun.get() == KIND.threads().connection() + 1);
     }
 
-    /** Caches of one process share a connection: one whose calls hang leaves room for the others. */
+    /** Caches of one process share a connection: a cache whose calls hang leaves threads for the others. */
     @Test
     void aLeaseHasItsShareOfItsConnection() throws Exception {
         int taken = 0;
@@ -90,12 +90,12 @@ class CallThreadPoolTest {
 
         assertNull(line.submit(caller(1, 1), 8L, this::hold));
         await(() -> begun.get() == KIND.threads().lease() + 1);
-        // The number alone is no lease: it counts with the connection that says it.
+        // The same lease number on another connection counts as another lease.
         assertNull(line.submit(caller(1, 2), 7L, this::hold));
         await(() -> begun.get() == KIND.threads().lease() + 2);
     }
 
-    /** A client's renewals would wait for its other calls otherwise, and not be refused. */
+    /** Otherwise a client's renewals would wait behind its other calls instead of reaching the server. */
     @Test
     void aConnectionCarriesAllCallsThatTheServerTakes() {
         int most = 0;
@@ -134,7 +134,7 @@ class CallThreadPoolTest {
         int all = taken;
         await(() -> ended.get() == all);
         assertEquals(all, begun.get());
-        // Nothing of them counts any more.
+        // These calls no longer count.
         aConnectionHasItsShareAgain();
     }
 
@@ -147,7 +147,7 @@ class CallThreadPoolTest {
                 try {
                     hold.await();
                 } catch (InterruptedException e) {
-                    // The test is over.
+                    // The test has ended.
                 }
             }));
         }
@@ -166,7 +166,7 @@ class CallThreadPoolTest {
             try {
                 first.await();
             } catch (InterruptedException e) {
-                // The test is over.
+                // The test has ended.
             }
         }));
         for (int i = 0; i < 10; i++) {
@@ -202,7 +202,7 @@ class CallThreadPoolTest {
         int calls = 3 * KIND.threads().all();
         try (FailingLog log = new FailingLog(CallThreadPool.class, "a call", new OutOfMemoryError("injected"))) {
             for (int i = 0; i < calls; i++) {
-                // One host: what it has taken for ever it would be refused.
+                // All callers have one host, which would be refused if failed calls still counted.
                 Caller caller = caller(1, i);
                 await(() -> line.submit(caller, null, () -> {
                             throw new LinkageError("injected");

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class KeeperWakeupTest {
 
-    /** Whoever rings while the keeper sleeps within a call wakes it from that sleep, and is found nevertheless. */
+    /** A ring while the keeper sleeps within a call ends that sleep, and the keeper still finds it after the call. */
     @Test
     void aRingDuringACallIsHeardBehindIt() throws Exception {
         AtomicBoolean asked = new AtomicBoolean();

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.kv.format.MapCalls;
 import org.junit.jupiter.api.Test;
 
-/** How many segments a session asks for at once. */
+/** The number of segments for which a session asks at once. */
 class MailboxTest {
 
     private static final int CLASS = 3;
@@ -16,7 +16,7 @@ class MailboxTest {
     private final Mailbox mailbox =
             new Mailbox(new KeeperWakeup(new Thread(() -> {})), new RequestEpochs(() -> Long.MAX_VALUE), 1);
 
-    /** A session has used up what it had before what it asked for ahead has come. */
+    /** A session has used up its segments before the ones come for which it asked ahead. */
     private void needs(int sizeClass) {
         assertFalse(mailbox.ask(sizeClass, sizeClass, MapCalls.FIRST));
     }
@@ -40,7 +40,7 @@ class MailboxTest {
         for (int wanted : new int[] {1, 2, 4, 8, 8}) {
             assertEquals(wanted, wantedAhead(CLASS));
             needs(CLASS);
-            // Others that need some while the same is asked for tell nothing new.
+            // A second need while the same class is asked for changes nothing.
             needs(CLASS);
             answer(MapCalls.SEGMENT);
         }
@@ -55,7 +55,7 @@ class MailboxTest {
         needs(CLASS);
         answer(MapCalls.SEGMENT);
         assertEquals(1, wantedAhead(OTHER));
-        // It is asked for behind this.
+        // The request for this class has to wait for the one for the other class.
         needs(CLASS);
         answer(MapCalls.SEGMENT);
         assertEquals(2, wantedAhead(CLASS));

@@ -98,7 +98,7 @@ class UncutSegmentsTest {
         return all;
     }
 
-    /** Whatever has not been cut when it has looked must have been found. */
+    /** A look must find each block that has not been cut when the look ends. */
     @Test
     void whoeverLooksMeanwhileMissesNothing() {
         AtomicInteger cut = new AtomicInteger();

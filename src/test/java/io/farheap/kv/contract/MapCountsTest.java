@@ -20,7 +20,7 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is said of a map while it is used. */
+/** The figures that a map reports while it is used. */
 class MapCountsTest {
 
     private TestSpace space;

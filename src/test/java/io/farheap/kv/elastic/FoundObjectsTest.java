@@ -18,12 +18,12 @@ class FoundObjectsTest {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
         FoundObjects found = new FoundObjects();
-        // Again in the memory that it has.
+        // Each round uses the memory of the rounds before again.
         for (int count : new int[] {0, 1, MANY, MANY / 2}) {
             found.clear();
             long[] used = new long[count];
             for (int i = 0; i < count; i++) {
-                // Of which the upper bits are sorted by.
+                // Objects are sorted by the upper bits of this number.
                 used[i] = random.nextLong(2 * OLDEST) << Integer.SIZE;
                 found.add(i, -i, used[i]);
                 if (i % 3 == 0) {

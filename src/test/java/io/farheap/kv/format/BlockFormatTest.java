@@ -24,7 +24,7 @@ class BlockFormatTest {
         arena.close();
     }
 
-    /** Key and value are one byte over and over. */
+    /** Makes a block whose key and value repeat one byte. */
     private int make(int incarnation, int keyBytes, int valueBytes, byte fill, long version) {
         int bytes = BlockFormat.valueAt(0, keyBytes) + valueBytes;
         memory.fill((byte) 0);
@@ -54,7 +54,7 @@ class BlockFormatTest {
         }
     }
 
-    /** Every word of a block, in turn, with zeros, ones, its neighbour's and one bit changed. */
+    /** Each word of a block in turn becomes zeros, ones, its neighbour, or itself with one bit changed. */
     @Test
     void everyWordThatIsWrongIsFound() {
         for (byte fill : new byte[] {0, -1, 7}) {
@@ -74,7 +74,7 @@ class BlockFormatTest {
         }
     }
 
-    /** A block that is overwritten by its next use, cut off at each word, also with the same key and value. */
+    /** A block's next use overwrites it up to each word in turn, with another key and value or the same ones. */
     @Test
     void aTornBlockIsFound() {
         for (byte fill : new byte[] {1, 2}) {
@@ -97,7 +97,7 @@ class BlockFormatTest {
         }
     }
 
-    /** Lengths are looked at before anything is read by them. */
+    /** Lengths are checked before they are used for a read. */
     @Test
     void anyBytesAreLookedAtWithoutHarm() {
         SplittableRandom random = new SplittableRandom(3);

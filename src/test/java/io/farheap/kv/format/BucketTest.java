@@ -51,7 +51,7 @@ class BucketTest {
         assertEquals(Bucket.NONE, Bucket.find(bucket, 0xEE00_0000_0000_0001L, 0));
     }
 
-    /** Whoever stood still may have written the hash. */
+    /** If several slots have the fingerprint, a session that was slow may have written the hash of another object. */
     @Test
     void aHashIsBelievedOfTheOnlySlotOfItsFingerprintAlone() {
         live(5, KEY);

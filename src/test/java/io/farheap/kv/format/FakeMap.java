@@ -2,22 +2,22 @@ package io.farheap.kv.format;
 
 import io.farheap.kv.eviction.EvictionSettings;
 
-/** Descriptors of maps that there are not. */
+/** Descriptors of maps that do not exist. */
 public final class FakeMap {
 
     private FakeMap() {}
 
     /**
-     * Of a map's first server.
+     * The descriptor that a map's first server has.
      *
-     * @param regions of this server
-     * @param servers 0 or 1: one alone
+     * @param regions the number of this server's regions
+     * @param servers the number of servers; 0 means one, too
      */
     public static MapDescriptor descriptor(int regions, int servers, long regionBytes) {
         return descriptor(regions, servers, regionBytes, 0);
     }
 
-    /** Of a map of one region, whose blocks of 64 bytes are segments of their own. */
+    /** The descriptor of a map of one region, each of whose blocks of 64 bytes is a segment of its own. */
     public static MapDescriptor ofSmallBlocks(long regionBytes) {
         return descriptor(1, 1, regionBytes, regionBytes / 64);
     }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class KeyHashTest {
 
-    /** Lengths, and what a reference has for the bytes 0, 1, 2 and so on under the key 0, 1, 2 to 15. */
+    /** Lengths, and a reference's hashes of the bytes 0, 1, 2 and so on under the key 0, 1, 2 to 15. */
     private static final long[][] SIPHASH_1_3 = {
         {0, 0xABAC0158050FC4DCL},
         {1, 0xC9F49BF37D57CA93L},
@@ -38,7 +38,7 @@ class KeyHashTest {
         {1024, 0x998A8122A6CB5A94L}
     };
 
-    // What is added to the words of a key in the mixing that checksums have, and keys had.
+    // The constants that the mixing of checksums adds to words; keys were hashed with the same mixing before.
     private static final long FIRST = 0xC91DC3ABC2C85351L;
     private static final long SECOND = 0xEE8CE25C188C1BCBL;
 
@@ -63,7 +63,10 @@ class KeyHashTest {
         assertFalse(other.toString().contains(Long.toString(other.first())), "it is a secret");
     }
 
-    /** A key of 16 bytes whose factors, with a seed that is known or is in both, are these or the same exchanged. */
+    /**
+     * @return a key of 16 bytes for which the mixing multiplies these factors, or the same ones exchanged, if its seed
+     *     is known or is in both factors
+     */
     private static byte[] crafted(long first, long second) {
         long start = BatchFormat.mix(BatchFormat.start(), 0, 2 * Long.BYTES);
         byte[] key = new byte[2 * Long.BYTES];

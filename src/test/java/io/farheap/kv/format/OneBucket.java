@@ -13,7 +13,7 @@ import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.contract.PostResult;
 import java.lang.foreign.MemorySegment;
 
-/** A map whose table is one bucket, and that bucket as it is. */
+/** A map whose table is one bucket, and access to the bytes of this bucket. */
 public final class OneBucket implements AutoCloseable {
 
     private static final int REGION_BYTES = 256 << 10;
@@ -31,7 +31,7 @@ public final class OneBucket implements AutoCloseable {
         }
     }
 
-    /** The lowest one. */
+    /** @return the bytes of the lowest slot */
     public byte[] slot() {
         word(0);
         return memory.segment().asSlice(0, Slot.BYTES).toArray(JAVA_BYTE);

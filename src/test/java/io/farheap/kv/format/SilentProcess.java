@@ -16,7 +16,7 @@ import io.farheap.testing.TestDevice;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A process that has registered, and says nothing more. */
+/** A process that has registered with a map's server, and sends nothing more. */
 public final class SilentProcess implements AutoCloseable {
 
     private final RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "silent");

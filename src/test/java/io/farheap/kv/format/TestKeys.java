@@ -12,14 +12,14 @@ import java.util.Arrays;
 /** Keys of 8 bytes by number. */
 public final class TestKeys {
 
-    /** Of the maps of {@link TestSpace}. */
+    /** The hash function of the maps of {@link TestSpace}. */
     public static final KeyHash HASH = new KeyHash(0x0706050403020100L, 0x0F0E0D0C0B0A0908L);
 
     private static final int FINGERPRINT = 7;
 
     private TestKeys() {}
 
-    /** @param alike whether all are to have one fingerprint */
+    /** @param alike whether all keys must have one fingerprint */
     public static long[] of(int count, boolean alike) {
         long[] keys = new long[count];
         try (Arena arena = Arena.ofConfined()) {

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** A map's clock, from answers of a server whose clock drifts against this one, and jumps. */
+/** A map's clock, which is set from a server's answers, while the local clock drifts against the server's and jumps. */
 class SynchronizedMapClockTest {
 
     private static final long SECOND = 1_000_000_000;
 
-    /** What is so: the server's time goes on evenly, and this process's clock shows something else. */
+    /** The server's time, which runs evenly; the local clock shows {@link #local}. */
     private long now;
 
     private double rate = 1;
@@ -45,7 +45,7 @@ class SynchronizedMapClockTest {
             SynchronizedMapClock time = new SynchronizedMapClock(this::local);
             for (int beat = 0; beat < 300; beat++) {
                 if (random.nextInt(50) == 0) {
-                    // From here to the next answer nobody can know.
+                    // The map's clock cannot know of this jump before the next answer.
                     jump += random.nextLong(-20 * SECOND, 20 * SECOND);
                 }
                 ask(time, random);

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Textbook versions of the policies: an object has the times of all its accesses since it came, and worths of one cache
- * are on one scale that all see. Of equal objects the one that was accessed the longest ago goes.
+ * Textbook versions of the policies. An object has the times of all its accesses since its insertion, and a cache has
+ * one scale of values for all objects. Of equal objects, the one that was accessed the longest ago goes.
  */
 abstract class ExactCache {
 
@@ -27,7 +27,7 @@ abstract class ExactCache {
             return accesses.getFirst();
         }
 
-        /** The n-th last access, 1 the last. */
+        /** @return the time of the n-th last access; 1 is the last one */
         long last(int n) {
             return accesses.get(accesses.size() - n);
         }
@@ -57,7 +57,7 @@ abstract class ExactCache {
         return hit;
     }
 
-    /** Negative where the first goes before the second. */
+    /** @return negative if the first object goes before the second */
     abstract int compare(Item a, Item b, long now);
 
     void accessed(Item item) {}
@@ -99,7 +99,7 @@ abstract class ExactCache {
         };
     }
 
-    /** Accesses a tick and a unit, compared without division. */
+    /** The accesses per tick and per unit of size, compared without division. */
     private static final class Hyperbolic extends ExactCache {
 
         Hyperbolic(int capacity) {
@@ -135,7 +135,7 @@ abstract class ExactCache {
         }
     }
 
-    /** The sum over all accesses, as its definition has it. */
+    /** The sum over all accesses, as in the policy's definition. */
     private static final class Lrfu extends ExactCache {
 
         private static final double HALF_LIFE = 64;
@@ -156,7 +156,7 @@ abstract class ExactCache {
         }
     }
 
-    /** GDS, GDSF and LFUDA: one age of the cache, the value of what went last. */
+    /** GDS, GDSF and LFUDA: the cache has one age, the value of the object that went last. */
     private static final class Aged extends ExactCache {
 
         private final boolean counts;

@@ -39,7 +39,7 @@ class PoliciesTest {
                 Policies.names());
     }
 
-    /** With all objects in each sample a policy decides as its textbook version. */
+    /** If each sample has all objects, a policy decides like its textbook version. */
     @ParameterizedTest
     @MethodSource("names")
     void isExactWhereTheSampleIsTheWhole(String name) {
@@ -48,7 +48,7 @@ class PoliciesTest {
         }
     }
 
-    /** The same on what a user's cache has seen: {@code -Dfarheap.trace=FILE}, a key a line. */
+    /** The same on a trace of a user's cache: {@code -Dfarheap.trace=FILE}, with one key in each line. */
     @ParameterizedTest
     @MethodSource("names")
     @EnabledIfSystemProperty(named = "farheap.trace", matches = ".+")
@@ -70,7 +70,7 @@ class PoliciesTest {
         assertTrue(hits > 0 && hits < keys.length, "a trace that tells nothing: " + hits + " hits");
     }
 
-    /** A slot may say anything: its object changed while it was read. */
+    /** A slot may have any words if its object changed while it was read. */
     @ParameterizedTest
     @MethodSource("names")
     void anyWordsGiveANumber(String name) {

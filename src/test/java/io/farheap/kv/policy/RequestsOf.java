@@ -7,12 +7,12 @@ import java.nio.file.Path;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
-/** Sequences of keys that tests play. */
+/** Sequences of keys that tests request. */
 final class RequestsOf {
 
     private RequestsOf() {}
 
-    /** Skewed, with loops over keys of their own now and then, so that recency and frequency disagree. */
+    /** @return skewed keys, and now and then loops over other keys, so that recency and frequency disagree */
     static int[] mixed(int requests, int keys, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         int[] all = new int[requests];
@@ -27,7 +27,7 @@ final class RequestsOf {
         return all;
     }
 
-    /** The beginning of a file with a key a line. */
+    /** @return the first keys of a file that has one key in each line */
     static int[] file(String name, int most) {
         try (Stream<String> lines = Files.lines(Path.of(name))) {
             return lines.limit(most).mapToInt(Integer::parseInt).toArray();

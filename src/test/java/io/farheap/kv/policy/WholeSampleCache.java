@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** A cache of so many objects that asks one policy about all of them whenever one must go. */
+/** A cache of a fixed number of objects that asks one policy about all of them if one has to go. */
 final class WholeSampleCache {
 
     private final EvictionPolicy policy;

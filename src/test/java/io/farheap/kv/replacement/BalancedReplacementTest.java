@@ -26,7 +26,7 @@ class BalancedReplacementTest {
                 .now(now);
     }
 
-    /** So that it knows an age at eviction. */
+    /** Evicts an object of this age, so that the replacement knows an age at eviction. */
     private void evictAtAge(long age) {
         replacement.begin();
         replacement.offer(0, object(1, 1, 1, 1 + age));
@@ -70,7 +70,7 @@ class BalancedReplacementTest {
         assertEquals(0, replacement.weight(BalancedReplacement.ONCE));
     }
 
-    /** An expert with few entries is regretted seldom, so each counts for more. */
+    /** An expert with few history entries is regretted seldom, so each of its regrets counts for more. */
     @Test
     void theRarerExpertsRegretCountsMore() {
         replacement.begin();
@@ -183,7 +183,7 @@ class BalancedReplacementTest {
         assertThrows(IllegalArgumentException.class, () -> new BalancedReplacement(0));
     }
 
-    /** A slot may say anything. */
+    /** A slot may have any words. */
     @Test
     void anyWordsChooseSomething() {
         long[] odd = {0, 1, -1, Long.MIN_VALUE, Long.MAX_VALUE};

@@ -17,7 +17,7 @@ class ExpertWeightsTest {
         for (int experts = 1; experts <= ExpertWeights.MOST_EXPERTS; experts++) {
             ExpertWeights weights = new ExpertWeights(experts);
             for (int i = 0; i < 20_000; i++) {
-                // Runs of regrets of the same experts drive them to the floor.
+                // Successive regrets of the same experts drive their weights to the floor.
                 long named = new SplittableRandom(i / 500).nextLong(1L << experts);
                 weights.regret(named, random.nextDouble());
                 check(weights);

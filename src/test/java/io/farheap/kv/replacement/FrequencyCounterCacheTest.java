@@ -89,7 +89,7 @@ class FrequencyCounterCacheTest {
         assertEquals(List.of("1@10+1", "1@10+1"), sent);
     }
 
-    /** Against a simple one, with keys that collide. */
+    /** Compares the cache with a simple one, on keys that collide. */
     @Test
     void countsAsASimpleOneDoes() {
         for (int seed = 1; seed <= 20; seed++) {
@@ -103,7 +103,7 @@ class FrequencyCounterCacheTest {
             FrequencyCounterCache cache = cache(entries, threshold, mostTicks);
             assertEquals(entries, cache.capacity());
             for (int now = 1; now < 5_000; now++) {
-                // Few different low bits, and some at the end of the index, so that runs form and wrap.
+                // Keys have few different low bits, and some are at the end of the index: runs form and wrap.
                 long key = random.nextInt(60) * 16L - random.nextInt(3);
                 if (random.nextInt(20) == 0) {
                     cache.forget(key);
@@ -144,7 +144,7 @@ class FrequencyCounterCacheTest {
         expected.add(key + "@" + key * 10 + "+" + simple.remove(key)[0]);
     }
 
-    /** Nothing is lost and nothing is counted twice. */
+    /** No access is lost, and none is counted twice. */
     @Test
     void allAccessesArriveOnce() {
         Map<Long, Long> arrived = new HashMap<>();

@@ -11,7 +11,7 @@ class HistoryIdsTest {
 
     private static final long WRAP = 1L << 48;
 
-    /** The paper's rule, section 4.3.1, where the counter that is known is not behind the entry. */
+    /** The paper's rule, section 4.3.1, if the counter that a client knows is not behind the entry. */
     @Test
     void expiresAsThePaperSays() {
         SplittableRandom random = new SplittableRandom(1);

@@ -16,7 +16,7 @@ class LearnedWeightsTest {
 
     private final long[] words = new long[RegretBatch.words(EXPERTS)];
 
-    /** Sums say as much as lists: one client's weights and the controller's end up the same. */
+    /** Sums of regrets suffice instead of lists: one client's weights and the controller's end up the same. */
     @Test
     void oneClientAndTheControllerAgree() {
         LearnedWeights client = new LearnedWeights(EXPERTS, HISTORY);
@@ -25,7 +25,7 @@ class LearnedWeightsTest {
         SplittableRandom random = new SplittableRandom(5);
         int exchanges = 0;
         for (int i = 0; i < 1000; i++) {
-            // Even handed, so that no floor is met: there sums and lists differ.
+            // All experts are regretted equally often, so no weight reaches the floor: there sums and lists differ.
             long named = 1L << i % EXPERTS;
             long age = random.nextLong(HISTORY);
             assertTrue(client.missed(age, 0, named));
@@ -67,7 +67,7 @@ class LearnedWeightsTest {
         assertEquals(ExpertWeights.FLOOR, other.weights().weight(0), CLOSE);
     }
 
-    /** What is regretted while a batch is on its way counts on top of the answer, and is sent later. */
+    /** Regrets while a batch is on its way count in addition to the answer, and are sent later. */
     @Test
     void regretsWhileABatchIsOnItsWayAreKept() {
         ControllerWeights controller = new ControllerWeights(EXPERTS);

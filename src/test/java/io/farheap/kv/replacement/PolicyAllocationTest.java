@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Nothing that an operation of a map calls allocates. */
+/** The methods of replacements that a map's operations call allocate nothing. */
 @Tag("optimised")
 @Needs(Need.HOST)
 class PolicyAllocationTest {
@@ -41,8 +41,8 @@ class PolicyAllocationTest {
         SharedWeights controller = Replacements.controller(policy);
         long[] words = new long[replacement.words()];
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        // A compilation may deoptimise, and then allocate, now and then; what each operation allocates it allocates in
-        // all rounds.
+        // Now and then compiled code is deoptimised and then allocates. If an operation itself allocated, it would do
+        // so in all rounds.
         int silent = 0;
         long last = 0;
         for (int round = 0; round < MOST_ROUNDS && silent < SILENT_ROUNDS; round++) {

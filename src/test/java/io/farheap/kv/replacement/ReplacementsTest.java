@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 import java.util.function.IntUnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** How the ways to choose do on loads whose best answer is known. Seeds are fixed, so the figures are too. */
+/** The hit rates of replacements on loads whose best policy is known. Seeds are fixed, and so are the figures. */
 class ReplacementsTest {
 
     private static final int OBJECTS = 1000;
@@ -19,12 +19,12 @@ class ReplacementsTest {
 
     private final SplittableRandom random = new SplittableRandom(11);
 
-    /** What is used is used again soon, and then never. */
+    /** @return the key of a request in a load in which an object is used again soon, and then never */
     private int recent(int request) {
         return request / 4 - Math.min((int) -(Math.log(random.nextDouble()) * OBJECTS / 8), request / 4);
     }
 
-    /** Few that are always used, and many that are used once. */
+    /** @return the key of a request in a load in which few objects are always used, and many are used once */
     private int frequent(int request) {
         return random.nextInt(10) < 4 ? -1 - random.nextInt(OBJECTS * 8 / 10) : 1_000_000 + request;
     }
@@ -61,7 +61,7 @@ class ReplacementsTest {
         assertTrue(adaptive > lru + 5, "LRU has " + lru + ", adaptive " + adaptive);
     }
 
-    /** Once the clients have learned. */
+    /** @return the percentage of hits after the clients have learned */
     private static double settledHits(int clients, IntUnaryOperator load) {
         SampledCache cache = new SampledCache("adaptive", OBJECTS, clients, 5);
         hits(cache, 0, REQUESTS, load);

@@ -21,7 +21,7 @@ final class SampledCache {
     private final SharedWeights controller;
     private final long[] words;
     private final SplittableRandom random;
-    /** Where the number of the first history entry stands. */
+    /** The number of the next history entry, which wraps after the first 1000. */
     private long counter = (1L << 48) - 1000;
 
     private int liveCount;

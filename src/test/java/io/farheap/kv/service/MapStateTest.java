@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** A service's state, called without a network, with a clock that a test turns. */
+/** The state of a map's service, called without a network, with a clock that a test sets. */
 class MapStateTest {
 
     private static final long REGION_BYTES = 1 << 20;
@@ -95,7 +95,7 @@ class MapStateTest {
         return state.take(lease, words, space, reply);
     }
 
-    /** @return flags */
+    /** @return the flags of the reply */
     private long beat(long lease, long... words) {
         long[] all = new long[MapCalls.BEAT_WORDS + 3 * MapCalls.MOST_PROCESSES];
         System.arraycopy(words, 0, all, 0, words.length);
@@ -104,7 +104,7 @@ class MapStateTest {
         return reply[2];
     }
 
-    /** All blocks of a segment. */
+    /** @return all blocks of the segment that was taken */
     private static List<Long> cut(long[] taken) {
         assertEquals(MapCalls.SEGMENT, taken[1]);
         List<Long> blocks = new ArrayList<>();
@@ -125,7 +125,11 @@ class MapStateTest {
         return words.stream().mapToLong(Long::longValue).toArray();
     }
 
-    /** Goes on until the collector is to wait or to read the table. @return what it is to do; the phase is in reply */
+    /**
+     * Makes steps until the collector has to wait, has to read the table or is done. The phase is in {@link #reply}.
+     *
+     * @return the answer of the last step
+     */
     private long step(long lease) {
         long round = roundOf(lease);
         do {
@@ -174,9 +178,10 @@ class MapStateTest {
         hold(2, living);
         named(2, dead.subList(0, 1));
         assertEquals(MapCalls.WAIT, step(2));
-        // One of the dead's that was in a slot is taken over, written anew, and named, where the scan has been.
+        // A block of the dead process that was in a slot is taken over, written again, and named by a slot that the
+        // scan has already read.
         write(SlotWord.live(SlotWord.place(dead.get(1)), 2, 0, UNITS), 102);
-        // And another, with the same object as before, as a touch does.
+        // So is another block, with the same object as before, as a touch does it.
         write(SlotWord.live(SlotWord.place(dead.get(2)), 2, 0, UNITS), 103);
         hold(2, living);
         named(2, dead.subList(0, 1));
@@ -208,7 +213,7 @@ class MapStateTest {
         assertNotEquals(0, beat(3) & MapCalls.COLLECT);
         state.step(2, first, space, reply);
         assertEquals(MapCalls.STALE, reply[0]);
-        // One that ends altogether has all begin anew.
+        // If a collector ends altogether, the collection starts over.
         state.ended(3);
         assertNotEquals(0, beat(2) & MapCalls.COLLECT);
         hold2();
@@ -237,7 +242,7 @@ class MapStateTest {
         assertEquals(1, reply[5]);
         assertEquals(11, reply[MapCalls.BEAT_REPLY_WORDS]);
         assertEquals(0, beat(2, 1, 0, 0, 0, 11, 1) & MapCalls.COLLECT);
-        // Another process, and a server that there is not.
+        // This beat names another process, and a server that does not exist.
         assertEquals(0, beat(2, 2, 0, 0, 0, 12, 2, 11, 7) & MapCalls.COLLECT);
         assertNotEquals(0, beat(2, 1, 0, 0, 0, 11, 2) & MapCalls.COLLECT);
         beat(2, 0, 3, 0, 0, 11, 22, 33);
@@ -297,7 +302,7 @@ class MapStateTest {
         assertTrue(places.size() >= 30 && places.size() <= 32, places.size() + " segments of 2 MiB");
     }
 
-    /** As long as there are many more: whoever comes next is to get some, too. */
+    /** If few segments are left, a session gets fewer than it wants, so that the next session gets some, too. */
     @Test
     void asManySegmentsAsAreWantedWhereManyAreLeft() {
         int most = 2 * 1023;
@@ -340,7 +345,7 @@ class MapStateTest {
         assertEquals(512 / 64 * 64, taken[4]);
     }
 
-    /** All that there is, in segments of a class. */
+    /** @return the blocks of all segments that are left, all taken for one class */
     private List<Long> takeAll(int sizeClass) {
         List<Long> all = new ArrayList<>();
         for (long[] taken = take(1, sizeClass, MapCalls.FIRST);
@@ -359,7 +364,7 @@ class MapStateTest {
         long[] segment = array(all.subList(0, 256));
         for (int i = 0; i < segment.length; i++) {
             write(segment[i], 77);
-            // One whose incarnations are used up is as good as any.
+            // A block whose incarnations are used up counts as free, too.
             segment[i] = SlotWord.live(SlotWord.place(segment[i]), i == 5 ? 0 : 9, 0, UNITS);
         }
         state.give(1, ++numbers, segment, segment.length, reply);
@@ -399,7 +404,7 @@ class MapStateTest {
         now += 2 * SECOND;
         assertEquals(MapCalls.STUCK, take(1, CLASS + 1, MapCalls.AGAIN)[1]);
         assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1], "who has nothing else to do waits");
-        // It is heard of by what it takes, too.
+        // A process that takes a segment is not silent, although it sends no beat.
         take(2, CLASS + 2, MapCalls.FIRST);
         assertEquals(MapCalls.LATER, take(1, CLASS + 1, MapCalls.AGAIN)[1]);
         beat(2, 0, 0, epoch);
@@ -418,7 +423,7 @@ class MapStateTest {
         assertEquals(MapCalls.BLOCKS, take(1, CLASS)[1]);
     }
 
-    /** @return places and classes of what the emptier is to empty */
+    /** @return the places and classes of the segments that the emptier has to empty */
     private long[] empty(long lease) {
         int words = state.empty(lease, reply);
         assertEquals(MapCalls.OK, reply[0]);
@@ -433,7 +438,7 @@ class MapStateTest {
         }
     }
 
-    /** The emptying segments of the last beat. */
+    /** @return the segments that are being emptied, from the reply to the last beat */
     private long[] emptying() {
         int at = MapCalls.BEAT_REPLY_WORDS + (int) reply[5];
         return Arrays.copyOfRange(reply, at, at + (int) reply[11]);
@@ -444,7 +449,7 @@ class MapStateTest {
         state.register(1, 11);
         state.register(2, 22);
         List<Long> all = takeAll(CLASS);
-        // Of the first segment half is free, of the second nearly all, of the third a quarter.
+        // Half of the first segment is free, nearly all of the second, and a quarter of the third.
         give(all.subList(0, 128));
         give(all.subList(256, 500));
         give(all.subList(512, 576));
@@ -487,7 +492,7 @@ class MapStateTest {
         assertEquals(1, reply[words - 2], "emptied");
     }
 
-    /** Nothing is free anywhere, so objects are to go: of the class that has most and asks for least. */
+    /** No block is free, so objects have to be evicted: from the class that has the most and asks for the least. */
     @Test
     void whereEvictingWasInVainAClassThatHasMuchGivesASegment() {
         state.register(1, 11);
@@ -522,7 +527,7 @@ class MapStateTest {
         assertEquals(MapCalls.NOTHING, take(1, CLASS, MapCalls.FREE_BLOCKS)[1]);
         now += SECOND;
         state.ended(1);
-        // What that one had is swept first.
+        // The blocks of the process that has ended are collected first.
         beat(2, 0, 0, epoch);
         now += 5 * SECOND;
         beat(2);

@@ -13,7 +13,7 @@ import java.lang.management.ManagementFactory;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** What a server keeps for the blocks of a region, which is as large as a client has made it. */
+/** The memory that a server needs for the blocks of a region, whose size and segments a client has chosen. */
 class RegionBlocksTest {
 
     private static final int REGION_BYTES = 1 << 26;
@@ -33,7 +33,7 @@ class RegionBlocksTest {
             FakeMap.ofSmallBlocks(REGION_BYTES).shape(),
             FakeMap.descriptor(1, 1, REGION_BYTES).shape()
         }) {
-            // What is loaded with it is not counted.
+            // The first object loads classes, whose memory must not be counted.
             assertTrue(new RegionBlocks(0, 0, shape).left() > 0);
             long before = allocated();
             RegionBlocks blocks = new RegionBlocks(0, 0, shape);
@@ -52,11 +52,11 @@ class RegionBlocksTest {
             assertTrue(blocks.addPooled(unit, 1));
         }
         long bytes = allocated() - before;
-        // With the arrays that it has outgrown.
+        // The bytes include the arrays that were replaced by larger ones.
         assertTrue(bytes < 8L * UNITS, bytes + " bytes for " + blocks.handedOut() + " segments");
     }
 
-    /** Against an array that has of each block its incarnation in the pool, WORN, or OUT. */
+    /** Compares with an array that has the incarnation of each pooled block, or that the block is worn or out. */
     @Test
     void segmentsOfOneBlockAreTakenAndGivenBack() {
         System.out.println("seed " + seed);

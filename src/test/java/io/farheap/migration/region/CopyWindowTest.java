@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** The window follows what the copier needs. */
+/** The window grows if the copier runs dry, and shrinks slowly if it has more than it uses. */
 class CopyWindowTest {
 
     private static final long CHUNK = 512;

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A table that grows and shrinks. */
+/** A region table that grows and shrinks, and is counted meanwhile. */
 class RegionTableTest {
 
     private static final long BYTES = 1024;

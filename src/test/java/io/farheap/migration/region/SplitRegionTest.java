@@ -10,7 +10,7 @@ import io.farheap.control.RegionGrant;
 import io.farheap.remote.contract.RemoteRegion;
 import org.junit.jupiter.api.Test;
 
-/** Where requests to a region go while it moves, and after it has moved in part. */
+/** The places to which requests for a region go while it moves, and after it has moved in part. */
 class SplitRegionTest {
 
     private static final long BYTES = 1000;

@@ -17,7 +17,7 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 
-/** What a server has counted: by itself, for Micrometer, and in recordings. */
+/** A server's counters, as the server, Micrometer and recordings give them. */
 class CountersTest {
 
     private static final int HOPS = 1;

@@ -10,13 +10,13 @@ import io.farheap.procedure.format.CallFormat;
 import io.farheap.procedure.translate.running.Translation;
 import org.junit.jupiter.api.Test;
 
-/** What a lease may have. */
+/** The procedures, the map and the calls that a lease may have, and their limits. */
 class LeaseProceduresTest {
 
     private static final long SECOND = 1_000_000_000L;
     private static final Translation TRANSLATION = Procs.translated(Procs.Hops.class);
 
-    // It may be anything at first.
+    // The clock may start at any value, and wraps around in these tests.
     private long now = Long.MAX_VALUE - SECOND / 2;
     private final LeaseProcedures lease = new LeaseProcedures("test", () -> now);
 
@@ -57,7 +57,7 @@ class LeaseProceduresTest {
             assertNull(lease.find(slot + CallFormat.SLOTS));
             assertNull(lease.find(slot - CallFormat.SLOTS));
         }
-        // Slots are what a lease has: a 65th takes the place of another.
+        // A lease has a fixed number of slots: one more procedure takes the place of another.
         ServedProcedure next = registered(7 + CallFormat.SLOTS);
         lease.add(next);
         assertNull(lease.find(7));
@@ -96,7 +96,7 @@ class LeaseProceduresTest {
         assertTrue(lease.ended());
         assertNull(lease.find(1));
         assertSame(LeaseRegionTable.EMPTY, lease.map());
-        // One that was being translated meanwhile.
+        // A procedure whose translation finishes only after the lease has ended is not added.
         lease.add(registered(2));
         assertNull(lease.find(2));
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A client says where regions are; what its lease holds is what is there. */
+/** A client's map names regions; a call finds only those of them that the client's lease holds. */
 class LeaseRegionTableTest {
 
     private static final int SHIFT = 12;
@@ -75,8 +75,8 @@ class LeaseRegionTableTest {
     }
 
     /**
-     * One thread has seen a region held that is given back then, before it writes the address: another, which looks
-     * meanwhile, must not have removed it in vain.
+     * One thread sees that a region is held; the region is given back; then the thread writes the region's address.
+     * Another thread, which looks meanwhile and removes the address, must not have removed it in vain.
      */
     @Test
     @Timeout(120)

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Any bytes to a server of procedures: that call ends, others go on. */
+/** A client sends arbitrary bytes to a server of procedures: its call ends, and the other client's calls continue. */
 @ParameterizedClass
 @EnumSource(names = {"OFF", "ALWAYS"})
 class MalformedProcedureCallTest {
@@ -70,7 +70,7 @@ class MalformedProcedureCallTest {
         server.close();
     }
 
-    /** What the other client has is as it left it, and its calls are executed. */
+    /** The other client's memory is unchanged, and its calls are executed. */
     private void assertWell() {
         assertEquals(CallStatus.DONE, good.call(ADD, REGION + 8, 3));
         assertEquals(added, good.result());
@@ -96,7 +96,7 @@ class MalformedProcedureCallTest {
                     case CallFormat.REGISTER -> assertTrue(said == -1 || said == CallFormat.REFUSED, what);
                     case CallFormat.UNREGISTER -> assertEquals(length < 4 ? Outcome.FAILED : Outcome.DONE, bad.outcome);
                     case CallFormat.MAP -> assertEquals(Outcome.FAILED, bad.outcome, what);
-                    // Fewer arguments are fewer arguments.
+                    // A message that ends within its arguments is a call with fewer arguments.
                     case CallFormat.CALL ->
                         assertTrue(
                                 said == -1 && length < CallFormat.CALL_BYTES
@@ -127,7 +127,8 @@ class MalformedProcedureCallTest {
         for (int at : new int[] {1, -1, file.length, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
             assertEquals(CallFormat.REFUSED, bad.piece(9, 0, file.length, at, file));
         }
-        // One byte more than was said, a piece twice, one of another id, of another length, and the rest of it.
+        // One byte more than announced; then a first piece, a piece after a gap, one of another id, one of another
+        // length, and at last the right rest.
         assertEquals(CallFormat.REFUSED, bad.piece(9, 0, file.length - 1, 0, file));
         byte[] first = Arrays.copyOf(file, 100);
         byte[] rest = Arrays.copyOfRange(file, 100, file.length);
@@ -137,7 +138,7 @@ class MalformedProcedureCallTest {
         assertEquals(CallFormat.REFUSED, bad.piece(9, 0, file.length + 1, 100, rest));
         assertEquals(CallFormat.REGISTERED, bad.piece(9, 0, file.length, 100, rest));
         assertEquals(CallStatus.DONE, bad.call(9, 0, 1));
-        // One that is not in the subset, one that writes after all, one that is none.
+        // A class outside the subset, one that writes although it is registered as reading, and no class file.
         assertEquals(CallFormat.REFUSED, bad.register(10, 0, Procs.file(Procs.Allocates.class)));
         assertTrue(bad.text().contains("Allocates"), bad.text());
         assertEquals(CallFormat.REFUSED, bad.register(10, CallFormat.READS, Procs.file(Procs.Add.class)));
@@ -155,7 +156,7 @@ class MalformedProcedureCallTest {
         }
         assertEquals(1, refused);
         assertTrue(bad.text().contains("10 registrations in a second"), bad.text());
-        // Nobody else's.
+        // The limit is per lease: the other client may still register.
         assertEquals(CallFormat.REGISTERED, good.register(1, 0, file));
     }
 
@@ -177,9 +178,9 @@ class MalformedProcedureCallTest {
         assertEquals(0, bad.map(2, 1, 0));
         bad.send(CallFormat.MAP, CallFormat.MAP_BYTES, 3);
         assertEquals(Outcome.FAILED, bad.outcome, "no room for the reply");
-        // Of none of these has anything come into effect.
+        // None of these maps has taken effect.
         assertOwnWell();
-        // Regions of others, and none: they are not there.
+        // A map may name regions of other leases, and numbers of no region: calls do not find them.
         for (int region = 0; region < 8; region++) {
             int wanted = region;
             boolean own = bad.regions.stream().anyMatch(mine -> mine.regionId() == wanted);
@@ -196,7 +197,7 @@ class MalformedProcedureCallTest {
         assertOwnWell();
     }
 
-    /** Each says that a long map begins, and has nothing of it. */
+    /** Each message announces a map of the largest size, and contains none of its entries. */
     @Test
     void mapsThatNeverComeTakeNoMemory() {
         int maps = 512;
@@ -269,7 +270,7 @@ class MalformedProcedureCallTest {
         assertEquals(CallStatus.DONE, good.call(SPIN, 1, 5));
     }
 
-    /** A server has one context for one call after another, whosever they are. */
+    /** A server runs the calls of all clients one after another in the same context. */
     @Test
     void noNumberOfAnothersCallIsInAReply() {
         long secret = 0x5ec3e75ec3e7L;
@@ -291,12 +292,9 @@ class MalformedProcedureCallTest {
         bad.mapAll(3);
     }
 
-    /**
-     * The suspended call of {@code PointerChaseProcedure} that has met a region which is not there, at its third hop.
-     */
+    /** A suspended call of {@link Procs.Hops}: at its first hop it met a region that is not in its map. */
     private byte[] suspended() {
         assertEquals(1, bad.map(10, 2, 0, bad.regions.getFirst().regionId(), -1));
-        // 0 -> 0 -> ...; from there on nothing is known to this test but the second region's first word.
         bad.send(CallFormat.CALL, bad.prepare(HOPS, 0, 2 * REGION, REGION, 5));
         assertEquals(CallFormat.LEFT, bad.status());
         assertEquals(REGION, bad.value());
@@ -311,7 +309,7 @@ class MalformedProcedureCallTest {
         bad.header(HOPS, 8, 0, 2 * REGION, -1);
         assertEquals(CallStatus.DONE, bad.resume(context));
         assertEquals(0, bad.result());
-        // Another procedure's, none at all, one with no room for its result.
+        // The context of another procedure, no context, one that is too short, and one that is too long.
         bad.header(ADD, 8, 0, 2 * REGION, -1);
         assertEquals(CallStatus.REFUSED, bad.resume(context));
         bad.header(HOPS, 8, 0, 2 * REGION, -1);
@@ -333,7 +331,7 @@ class MalformedProcedureCallTest {
             }
         }
         assertTrue(refused > 30, refused + " were refused");
-        // As much fuel as it likes, but no more than a call has.
+        // A context states the fuel used so far: at the limit the call ends, and a negative number is refused.
         byte[] forged = context.clone();
         ByteBuffer.wrap(forged).order(ByteOrder.LITTLE_ENDIAN).putLong(8, CallFormat.FUEL_LIMIT);
         bad.header(HOPS, 8, 0, 2 * REGION, -1);
@@ -354,7 +352,7 @@ class MalformedProcedureCallTest {
         };
     }
 
-    /** Whatever comes back, something does; the other client's memory and procedures stay what they are. */
+    /** Each message gets some reply; the other client's memory and procedures stay unchanged. */
     @Test
     void randomMessages() {
         long seed = Long.getLong("farheap.seed", System.nanoTime());
@@ -385,7 +383,7 @@ class MalformedProcedureCallTest {
         }
     }
 
-    /** What is refused has not run, although it came when calls that came before had yet to end. */
+    /** A refused call has not run, although earlier calls were still running when it came. */
     @Test
     @Timeout(300)
     void whatIsRefusedHasNotRun() {
@@ -406,7 +404,7 @@ class MalformedProcedureCallTest {
                 assertFalse(Thread.interrupted(), "there are calls that do not end");
                 flooding.queue().poll((tag, outcome, bytes) -> {
                     ended[0]++;
-                    // What is refused has no result.
+                    // The reply to a refused call has no result.
                     done[(int) tag] = bytes > CallFormat.REPLY_BYTES;
                 });
             }
@@ -420,7 +418,7 @@ class MalformedProcedureCallTest {
         }
     }
 
-    /** In pieces, since this client's records are short. */
+    /** Registers a class in pieces, since this client's records are short. */
     private static void register(RawCalls client, int id, Class<?> type) {
         byte[] file = Procs.file(type);
         for (int at = 0; at < file.length; at += 40) {
@@ -428,7 +426,7 @@ class MalformedProcedureCallTest {
         }
     }
 
-    /** More calls under way than a lease may have are refused; what is under way ends with the connection. */
+    /** Calls beyond a lease's limit are refused; running calls end with their connection. */
     @Test
     void tooManyCalls() {
         int most = LeaseProcedures.MOST_CALLS + 256;

@@ -13,7 +13,7 @@ final class Procs {
 
     private Procs() {}
 
-    /** Follows pointers, arguments {first, hops}; the result is where it ends. */
+    /** Follows pointers, arguments {first, hops}; the result is the last node's address. */
     static final class Hops {
         public static int run(Call call) {
             long node = call.argument(0);
@@ -25,7 +25,7 @@ final class Procs {
         }
     }
 
-    /** As long as the first argument says; then the result is the second. */
+    /** Takes as many turns as the first argument says; the result is the second argument. */
     static final class Spin {
         public static int run(Call call) {
             long sum = call.argument(8);
@@ -38,7 +38,7 @@ final class Procs {
         }
     }
 
-    /** Adds 1 to the word at the first argument, and then takes as long as the second says. */
+    /** Adds 1 to the word at the first argument, and then takes as many turns as the second says. */
     static final class AddThenSpin {
         public static int run(Call call) {
             long sum = call.getAndAdd(call.argument(0), 1);
@@ -51,7 +51,7 @@ final class Procs {
         }
     }
 
-    /** Adds the second argument to the word at the first; the result is what was there. */
+    /** Adds the second argument to the word at the first; the result is the word's value before. */
     static final class Add {
         public static int run(Call call) {
             call.result(0, call.getAndAdd(call.argument(0), call.argument(8)));
@@ -59,7 +59,7 @@ final class Procs {
         }
     }
 
-    /** What no server admits. */
+    /** A class that every server refuses, because it allocates. */
     static final class Allocates {
         public static int run(Call call) {
             return new int[(int) call.argument(0)].length;

@@ -27,8 +27,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A client with a lease, regions and a queue of calls, which sends a server of procedures whatever it likes. Messages
- * are in {@link #out}, and replies in {@link #in}, as {@link CallFormat} has them.
+ * A client with a lease, regions and a queue of calls, which can send any bytes to a server of procedures. Messages are
+ * in {@link #out}, and replies in {@link #in}, in the format of {@link CallFormat}.
  */
 final class RawCalls implements AutoCloseable {
 
@@ -106,7 +106,7 @@ final class RawCalls implements AutoCloseable {
         queue = memory.openRpcQueue(options);
     }
 
-    /** Sends the message, and waits for its reply; {@link #outcome} and {@link #bytes} say what became of it. */
+    /** Sends the message, and waits for its reply; {@link #outcome} and {@link #bytes} have its result. */
     void send(int operation, int length, int replyRoom) {
         ended = false;
         if (queue.call(server, operation, buffer, 0, length, room, replyRoom, 0) != PostResult.OK) {
@@ -138,14 +138,12 @@ final class RawCalls implements AutoCloseable {
         return queue;
     }
 
-    /**
-     * Calls of a queue's own: where a message's bytes are at the start of the buffer, and replies are not looked at.
-     */
+    /** Posts a call of the message and does not wait: the test sends and polls {@link #queue()} itself. */
     boolean post(int operation, int length, int replyRoom, long tag) {
         return queue.call(server, operation, buffer, 0, length, room, replyRoom, tag) == PostResult.OK;
     }
 
-    /** @return what the server says of it: a registration, or -1 where the call failed */
+    /** @return the server's reply to the registration, or -1 if the call failed */
     int register(int id, int flags, byte[] file) {
         int said = CallFormat.MORE;
         for (int at = 0; at < file.length && said == CallFormat.MORE; at += CallFormat.CLASS_PIECE_BYTES) {
@@ -174,7 +172,7 @@ final class RawCalls implements AutoCloseable {
         send(CallFormat.UNREGISTER, 4);
     }
 
-    /** @return 1 where it has taken effect, 0 where there is more to come, -1 where the call failed */
+    /** @return 1 if the map has taken effect, 0 if pieces are missing, -1 if the call failed */
     int map(long version, int all, int at, int... piece) {
         out.set(JAVA_LONG_UNALIGNED, 0, version);
         out.set(JAVA_INT_UNALIGNED, 8, all);
@@ -187,7 +185,7 @@ final class RawCalls implements AutoCloseable {
         return outcome == Outcome.DONE && bytes == 4 ? in.get(JAVA_INT_UNALIGNED, 0) : -1;
     }
 
-    /** All of its regions, in their order. */
+    /** Maps all regions of this client, in their order. */
     void mapAll(long version) {
         map(
                 version,
@@ -213,7 +211,7 @@ final class RawCalls implements AutoCloseable {
         return CallFormat.CALL_BYTES + arguments.length * 8;
     }
 
-    /** @return a status, or -1 where the call failed */
+    /** @return a status, or -1 if the call failed */
     int call(int id, long... arguments) {
         send(CallFormat.CALL, prepare(id, 0, regions.size() * REGION, arguments));
         return status();
@@ -231,7 +229,7 @@ final class RawCalls implements AutoCloseable {
         return in.get(JAVA_LONG_UNALIGNED, CallFormat.REPLY_BYTES);
     }
 
-    /** A suspended call that the last reply brought. */
+    /** The suspended call that the last reply contains. */
     byte[] context() {
         return in.asSlice(CallFormat.REPLY_BYTES, bytes - CallFormat.REPLY_BYTES)
                 .toArray(JAVA_BYTE);

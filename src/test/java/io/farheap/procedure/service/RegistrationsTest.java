@@ -20,8 +20,8 @@ import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
 
 /**
- * Procedures that were registered, called, and unregistered, or whose leases have ended, leave nothing behind. In a JVM
- * of its own, which counts what is alive.
+ * Procedures that were registered, called, and unregistered, or whose leases have ended, leave no objects behind. The
+ * test runs in a JVM of its own, which counts its live objects.
  */
 class RegistrationsTest {
 
@@ -82,7 +82,7 @@ class RegistrationsTest {
                     client.close();
                 }
             }
-            // Threads remember whose call was last.
+            // A thread refers to the lease of its last call: a call of a kept lease replaces it.
             require(CallStatus.REFUSED == kept.getLast().call(0, 0, 0), "unregistered");
             require(count(histogram(), CallContext.class.getName()) > 0, "counted");
             String left = left();
@@ -116,7 +116,7 @@ class RegistrationsTest {
                 .sum();
     }
 
-    /** Of what is alive, after a collection. */
+    /** A histogram of the live objects, after a collection. */
     private static String histogram() throws Exception {
         System.gc();
         return (String) ManagementFactory.getPlatformMBeanServer()

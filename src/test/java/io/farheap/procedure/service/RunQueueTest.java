@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Who is next. */
+/** Which lease's call runs next. */
 class RunQueueTest {
 
     private static final long SLICE = 20_000;
@@ -27,7 +27,7 @@ class RunQueueTest {
         return call;
     }
 
-    /** Takes the next, which uses the thread and waits again. */
+    /** Takes the next call, which uses the thread for this time and waits again. */
     private LeaseProcedures slice(long nanos) {
         RunningCall next = queue.take();
         assertTrue(next != null && next.lease != null);
@@ -52,7 +52,7 @@ class RunQueueTest {
         assertEquals(0, queue.size());
     }
 
-    /** However many calls one has, and however long its slices are. */
+    /** Leases get equal shares, however many calls a lease has and however long its slices are. */
     @Test
     void leasesShareTheTime() {
         LeaseProcedures few = lease();
@@ -74,7 +74,7 @@ class RunQueueTest {
         }
     }
 
-    /** One that was away has not saved anything up, and one that comes owes nothing. */
+    /** A lease that had no calls for a while has saved up no time, and a new lease owes none. */
     @Test
     void whoComesBeginsWhereTheOthersAre() {
         LeaseProcedures old = lease();
@@ -89,7 +89,7 @@ class RunQueueTest {
             youngs += slice(SLICE) == young ? 1 : 0;
         }
         assertTrue(youngs >= 49 && youngs <= 51, youngs + " slices");
-        // And the one that was away has its share at once, no more.
+        // A lease that had no calls for a while has its share at once, and no more.
         List<RunningCall> olds = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
             RunningCall call = queue.take();
@@ -113,7 +113,7 @@ class RunQueueTest {
         assertTrue(oldSlices >= 49 && oldSlices <= 51, oldSlices + " slices");
     }
 
-    /** A quick call of another waits for a slice of each lease at most, whatever these have. */
+    /** A short call of a new lease waits for at most one slice of each other lease, whatever calls those have. */
     @Test
     void aNewcomerWaitsForASliceOfEachLease() {
         List<LeaseProcedures> hostile = new ArrayList<>();

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** How much fuel a slice gets, and whether calls take turns, as measured. */
+/** The fuel of a slice, and whether calls run in turns, follow from measured times. */
 class ServedProcedureTest {
 
     private static final int ASKED = 4096 * 8;
@@ -42,7 +42,7 @@ class ServedProcedureTest {
         assertTrue(procedure.sliceFuel() > 300_000, "" + procedure.sliceFuel());
     }
 
-    /** The thread was not running for a while: the next slices are not short for that. */
+    /** If the thread did not run for a while, the next slices must not be short because of that. */
     @Test
     void oneLongSliceSaysLittle() {
         measured(false, 50, 0.5);
@@ -60,9 +60,9 @@ class ServedProcedureTest {
         assertEquals(tried, turns());
         measured(true, 50, 0.3);
         assertEquals(ASKED - tried, turns());
-        // Slices are for the way that is taken.
+        // The fuel of a slice is computed from the times of the chosen way.
         assertEquals(20_000 / 0.3, procedure.sliceFuel(), 2000);
-        // Hardly faster is not worth it.
+        // Turns are not chosen if they are hardly faster.
         measured(true, 50, 0.95);
         assertEquals(tried, turns());
         assertEquals(20_000, procedure.sliceFuel(), 1000);

@@ -15,12 +15,12 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A thread without rings executes calls of one that has more than it can do. */
+/** A thread without rings executes calls of a thread that has too many. */
 class StealingTest {
 
     private static final int SPIN = 1;
     private static final int CALLS = 64;
-    /** Of one call: some 50 slices and more. */
+    /** The turns of one call, which are at least some 50 slices. */
     private static final long TURNS = 300_000;
 
     private static List<Thread> threads() {
@@ -29,7 +29,7 @@ class StealingTest {
                 .toList();
     }
 
-    /** Whichever of the two was woken: each has calls that it took from the other, or none is left to take. */
+    /** Rounds of calls are repeated until the other thread has taken some of them from the ring's thread. */
     @ParameterizedTest
     @EnumSource(names = {"PARK", "SPIN"})
     void anotherThreadHelps(Idle idle) throws InterruptedException {
@@ -78,7 +78,7 @@ class StealingTest {
                 ended[0]++;
             });
             if (ended[0] == before) {
-                // The client sleeps: the cores are the server's.
+                // The client sleeps, so that the server's threads have the cores.
                 client.queue().await(10_000_000);
             }
         }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Calls that run in turns do what they do one after another. */
+/** Calls that run in turns have the same results as calls that run one after another. */
 class TurnsTest {
 
     private static final int SHIFT = 16;
@@ -110,7 +110,7 @@ class TurnsTest {
         }
     }
 
-    /** One that ends badly ends alone. */
+    /** A call that fails ends alone; the others of its turns continue. */
     @Test
     void whatEndsBadlyEndsAlone() {
         holders.clear(2);
@@ -156,7 +156,7 @@ class TurnsTest {
         assertEquals(CALLS * (CALLS - 1) / 2, memory.get(JAVA_LONG, 128));
     }
 
-    /** In turns at first, then alone, then in turns again. */
+    /** A call runs in turns at first, then alone, then in turns again. */
     @Test
     void theyGoOnTheOtherWay() {
         long start = random.nextInt(NODES) * 64L;

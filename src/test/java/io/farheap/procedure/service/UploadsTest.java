@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Class files and maps in pieces: in their order, of one thing at a time, and no more of them than was said. */
+/** Class files and maps in pieces: pieces come in order, of one upload at a time, and not beyond its stated length. */
 class UploadsTest {
 
     private static final int MOST = 100;
@@ -42,7 +42,7 @@ class UploadsTest {
         assertNull(upload.classFile(2, 3, 1, bytes()));
         assertNull(upload.classFile(2, 3, 1, bytes(2)));
         assertArrayEquals(bytes(1, 2, 3), upload.classFile(2, 3, 2, bytes(3)));
-        // It is gone then.
+        // The upload was dropped.
         refused(2, 3, 3, bytes());
         refused(2, 3, 2, bytes(3));
     }
@@ -94,7 +94,7 @@ class UploadsTest {
         assertNull(upload.map(4, MOST, 0, new int[] {1}, MOST));
     }
 
-    /** A length is what a client says: it costs what has come. */
+    /** A client may state any length: memory is allocated only for the bytes that have come. */
     @Test
     void whatIsSaidToComeTakesNoMemory() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -9,7 +9,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What a server translates before anybody asks for it. */
+/** The procedures that a server translates before a client asks for them. */
 class WarmUpTest {
 
     @Test

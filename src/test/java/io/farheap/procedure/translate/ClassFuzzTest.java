@@ -16,9 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Class files that nobody compiled: mutated, cut, with random instructions and constant pools. Each is refused in
- * words, or does what an admitted one may: it ends, and touches nothing but its memory. {@code -Dfarheap.seed} runs
- * again.
+ * Class files that no compiler made: mutated or cut ones, with random instructions and constant pools. Each is refused
+ * with a reason, or behaves as an admitted class may: it ends, and touches only its own memory. {@code -Dfarheap.seed}
+ * repeats a run.
  */
 @Timeout(1200)
 class ClassFuzzTest {
@@ -95,7 +95,7 @@ class ClassFuzzTest {
         }
         for (int n = random.nextInt(kind == 2 ? 20 : 3); n >= 0; n--) {
             int at = code[0] + random.nextInt(code[1]);
-            // An opcode, an operand such as a distance or a constant's index, or what stands elsewhere.
+            // An opcode, an operand such as a distance or a constant's index, or a byte from elsewhere in the code.
             switch (random.nextInt(4)) {
                 case 0 -> bytes[at] = (byte) random.nextInt(202);
                 case 1 -> bytes[at] = (byte) (bytes[at] + random.nextInt(7) - 3);

@@ -30,7 +30,7 @@ import javax.tools.ToolProvider;
 public final class Compiled {
 
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
-    /** All compilations': to open the JDK's modules takes longer than to compile a class. */
+    /** Shared by all compilations, because opening the JDK's modules takes longer than compiling a class. */
     private static final StandardJavaFileManager FILES = COMPILER.getStandardFileManager(null, null, null);
     /** The library and its tests. */
     private static final String CLASS_PATH = Stream.of(Call.class, Compiled.class)
@@ -77,7 +77,7 @@ public final class Compiled {
         }
     }
 
-    /** Of a class of this package that need not have a name. */
+    /** Loads a class of this package as a hidden class, so that its name need not be unique. */
     static Compiled bytes(byte[] bytes) {
         try {
             MethodHandles.Lookup hidden = MethodHandles.lookup().defineHiddenClass(bytes, true);
@@ -101,7 +101,7 @@ public final class Compiled {
         }
     }
 
-    /** Of the class alone, whatever is in it. */
+    /** The bytes of the class alone, without its nested classes. */
     static synchronized byte[] bytes(String name, String source) {
         Map<String, ByteArrayOutputStream> made = new TreeMap<>();
         JavaFileObject file =

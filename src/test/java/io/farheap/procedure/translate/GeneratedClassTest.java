@@ -13,14 +13,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Random classes do the same, bit by bit, as plain Java over an array and translated, in each way: also in slices of
- * one unit of fuel, and with each access made elsewhere. {@code -Dfarheap.seed=S} makes one seed's again.
+ * A random class has the same results, bit by bit, as plain Java over an array and translated, in each way of running
+ * it: also in slices of one unit of fuel, and with each access made elsewhere. {@code -Dfarheap.seed=S} repeats a seed.
  */
 @Timeout(3600)
 class GeneratedClassTest {
 
     private static final Long ONE = Long.getLong("farheap.seed");
-    /** So many that what becomes of them says something of the generator. */
+    /** Enough classes to judge the generator by their outcomes. */
     private static final int COUNT = Effort.either(250, 2_500);
 
     private final long seed = ONE != null ? ONE : System.nanoTime();
@@ -32,7 +32,7 @@ class GeneratedClassTest {
         int done = 0;
         int ahead = 0;
         for (int i = 0; i < count; i++) {
-            // Each from a seed of its own: a failed one is made again alone.
+            // Each class has a seed of its own, so that a failed one can be generated again alone.
             Random random = new Random(seed + i);
             byte[] bytes = new ClassGenerator(random).generate();
             try (Stage stage = new Stage()) {

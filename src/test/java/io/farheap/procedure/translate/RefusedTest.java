@@ -18,7 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** What is not in the subset is refused, in words that lead to the place. */
+/** A class outside the subset is refused with a message that names the place. */
 class RefusedTest {
 
     private static final String RUN = "public static int run(Call call) { return 0; }";
@@ -190,7 +190,7 @@ class RefusedTest {
             c.iconst_0().ifeq(label).lconst_1().lstore(1).labelBinding(label);
             c.lload(1).l2i().ireturn();
         });
-        // The second word of a long is no value, and a store to it takes the long away.
+        // The second word of a long is no value of its own, and a store to it makes the long invalid.
         refusesCode("local variable 2", c -> c.lconst_0().lstore(1).iload(2).ireturn());
         refusesCode(
                 "local variable 1",

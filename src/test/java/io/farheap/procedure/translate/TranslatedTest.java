@@ -234,12 +234,12 @@ class TranslatedTest {
                 stage.run(compiled.translated().code(), Stage.Way.AT_ONCE).status());
     }
 
-    /** Turns that are counted ahead are those that plain Java makes, also where a number is cut to an int, or wraps. */
+    /** A loop's turns, counted in advance, are those that plain Java makes, also if a number wraps or is cut to int. */
     @Test
     void turnsNearTheEdgesOfIntsAndLongs() {
         stage.fill(new Random(10));
         String[] bodies = {
-            // A long that stays what it is, cut to an int: as a bound, as a step, in an address.
+            // A long that the loop does not change, cut to an int: as a bound, as a step, in an address.
             "for (int i = 0; i < (int) n; i++) { sum += i + call.getLong(FIRST + 8L * i); }",
             "for (int i = 0; i < (int) n; i++) { call.putLong(FIRST + 8L * i, i); }",
             "for (int i = 200; i > (int) n; i--) { sum += call.getLong(FIRST + 8L * i); }",
@@ -247,7 +247,7 @@ class TranslatedTest {
             "for (int i = 0; i < 200; i++) { sum += call.getLong(FIRST + 8L * i + ((int) n - n)); }",
             "for (int i = 0, j = 0; i < 200; i++, j += (int) n) { sum += j + call.getLong(FIRST + 8L * i); }",
             "int j = 0; for (int i = 0; i < 200; i++) { sum += (long) j + call.getLong(FIRST + i); j += (int) n; }",
-            // What begins near an edge.
+            // Variables that begin near an edge.
             "for (int i = (int) n; i < (int) n + 100; i++) { sum += call.getLong(FIRST + 8L * (i - (int) n)); }",
             "int j = (int) n; for (int i = 0; i < 200; i++, j++) { sum += call.getLong(FIRST + 8 * (j - (long) (int) n)); }",
             "long j = n; for (int i = 0; i < 200; i++, j++) { sum += call.getLong(FIRST + 8 * ((int) j - (int) n)); }",

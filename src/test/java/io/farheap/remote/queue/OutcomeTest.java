@@ -7,12 +7,12 @@ import io.farheap.verbs.WcStatus;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What a completion's status says of an operation. */
+/** The outcome of an operation by its completion's status. */
 class OutcomeTest {
 
     private static final int HIGHEST = 32;
 
-    /** A system gives up what was refused, and tries again whatever else failed. */
+    /** A system gives up a refused operation, and repeats one that failed for any other reason. */
     @Test
     void onlyAMistakeIsRefused() {
         Set<Integer> mistakes =

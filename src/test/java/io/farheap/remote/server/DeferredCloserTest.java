@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What a silent server may write to is closed when the device lets go of it, and nobody waits for that. */
+/** Memory that a silent server may still write is closed once the device allows it, and no caller waits for that. */
 class DeferredCloserTest {
 
     private static final int EBUSY = 16;

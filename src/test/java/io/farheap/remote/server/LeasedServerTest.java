@@ -34,8 +34,8 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * A server whose answers come too late, or not at all: nothing of it leaks while the lease goes on. Each waits for
- * deadlines, and so all do at once.
+ * A server whose answers come too late, or not at all: none of its regions leaks while the lease is kept. Each test
+ * waits for deadlines, so the tests run at the same time.
  */
 class LeasedServerTest {
 
@@ -48,7 +48,7 @@ class LeasedServerTest {
     private final Context context = Devices.open(TestDevice.client());
     private final ProtectionDomain domain = context.allocateProtectionDomain();
     private final Semaphore stuck = new Semaphore(0);
-    /** An allocation has taken effect at the server, whatever the client knows of it. */
+    /** Counted down when an allocation has taken effect at the server, even if the client does not learn of it. */
     private final CountDownLatch granted = new CountDownLatch(1);
 
     private final CountDownLatch mayGoOn = new CountDownLatch(1);
@@ -58,9 +58,9 @@ class LeasedServerTest {
 
     private volatile boolean before;
     private volatile boolean refusing;
-    /** Says that its regions are huge, so that a client waits long for one. */
+    /** The server reports huge regions, so that a client waits long for one. */
     private volatile boolean boasting;
-    /** The failure domain that it says. */
+    /** The failure domain that the server reports. */
     private volatile String placed = "";
 
     private ControlServer control;
@@ -100,7 +100,7 @@ class LeasedServerTest {
                 throw new ControlException(Code.LEASE_EXPIRED, "gone");
             }
             if (method.equals("abandon")) {
-                // Else it may come first, and the late allocation is refused, not given back.
+                // If it came first, the late allocation would be refused and not given back.
                 granted.await();
             }
             Object result = rest.call();
@@ -143,10 +143,10 @@ class LeasedServerTest {
         assertTrue(stuck.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS));
         hanging = "";
         mayGoOn.countDown();
-        // Before the late grant all regions are free too.
+        // All regions are free before the late grant, too, so wait for it first.
         assertTrue(granted.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
         awaitFree(REGIONS);
-        // Also the server has to be as it was: all of it can be had.
+        // The server can still give all its regions.
         List<RemoteRegion> all = server.allocate(REGIONS);
         all.forEach(server::releaseQuietly);
         awaitFree(REGIONS);
@@ -196,7 +196,7 @@ class LeasedServerTest {
         hanging = "release";
         server.releaseQuietly(regions.getFirst());
         assertTrue(stuck.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS));
-        // The call that hangs comes to nothing: as if it had been lost.
+        // The hanging call has no effect, as if it had been lost: the region is free only after a second call.
         hanging = "";
         awaitFree(REGIONS - 1);
         mayGoOn.countDown();

@@ -12,7 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What servers are judged by: counters of a window, and the limits 0.1% and 0.5%. */
+/** Servers are judged by the counters of a window and the limits 0.1% and 0.5%. */
 class FailureDetectorTest {
 
     private static final long WINDOW = 500_000_000;
@@ -70,7 +70,7 @@ class FailureDetectorTest {
         one.failedAgain.add(2);
         assertEquals(FailureDetector.Verdict.STAY, windowEnds());
         assertTrue(one.suspect);
-        // However many splits were asked.
+        // Repeated failures count by their number, however many splits were asked for.
         one.asked.add(1_000_000);
         one.failedAgain.add(6);
         assertEquals(FailureDetector.Verdict.MOVE, windowEnds());

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What a range has, as others see it while it changes. */
+/** The slabs of a range, as other threads see them while they change. */
 // Regions are not used.
 @SuppressWarnings("NullAway")
 class SlabTableTest {
@@ -22,7 +22,7 @@ class SlabTableTest {
         return new Slab(null, 0, split, generation, state);
     }
 
-    /** @return the one that takes its place */
+    /** @return the slab that takes the place of the given-up one */
     private static Slab giveUp(SlabTable table, int split, int generation) {
         Slab old = table.slab(0, split);
         assertTrue(table.giveUp(old));
@@ -31,7 +31,7 @@ class SlabTableTest {
         return next;
     }
 
-    /** One is made anew, and another given up at once, so that k are good at any time: none may see fewer. */
+    /** A slab becomes good before another is given up, so k are good at any time: no reader may see fewer. */
     @Test
     void aRangeThatHasKGoodSlabsAtAnyTimeNeverSeemsLost() {
         SlabTable table = new SlabTable(

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** The states of stripe words, and what a reader may conclude of two looks. */
+/** The states of stripe words, and the conclusions that a reader may draw from two looks. */
 class StripeWordsTest {
 
     private final StripeWords words = new StripeWords(16);

@@ -13,14 +13,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** Of the trace of answers, in a JVM of its own: it is on or off for all of one. */
+/** The trace of answers, in JVMs of their own, because it is on or off for a whole JVM. */
 class AnswerTraceTest {
 
     private static final RingShape SHAPE = new RingShape(2, 16);
     private static final int[] LENGTHS = {40, 8, 13, 8};
     private static final int WORDS = BatchFormat.HEADER_BYTES / 8 + 5 + 1 + 2 + 1;
 
-    /** What a server wrote into a slot after its answer was taken is what the answer lacked, for who compares. */
+    /** The trace compares the slot later: a word that changed after the answer was taken counts as missing from it. */
     @Test
     void aWordThatCameLaterIsNoticed() throws Exception {
         int[] words = {2, WORDS - 1, 3, 7, 8, 10};
@@ -75,7 +75,7 @@ class AnswerTraceTest {
         try (HostileServer server = new HostileServer(SHAPE)) {
             for (long sequence = 1; sequence <= 3L * SHAPE.slots(); sequence++) {
                 for (int i = 0; i < LENGTHS.length; i++) {
-                    // One without a place to go to: its bytes stay in the slot.
+                    // One read has no destination, so its bytes stay in the slot.
                     server.client.addRead(0, 0, LENGTHS[i], i == 1 ? 0 : server.destinationAddress() + 64L * i);
                 }
                 server.client.send();

@@ -24,7 +24,7 @@ import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The bell of a client that only polls: it rings once for each time that its server goes to sleep. */
+/** The bell is a client's wake-up message to its server: a client that only polls sends one for each sleep. */
 class BellTest {
 
     private static final RingShape SHAPE = new RingShape(2, 1, 64, true);
@@ -69,7 +69,7 @@ class BellTest {
         arena.close();
     }
 
-    /** What the client asked for is under way, and it polls for the answer. */
+    /** Returns when a call of the client is pending at the server, so that the client polls for its answer. */
     private void callIsUnderWay() {
         client.addCall(LATER, memory.address(), 8, memory.address() + 8, 8);
         assertTrue(client.send());
@@ -82,9 +82,8 @@ class BellTest {
     }
 
     /**
-     * The server has looked for bells, says that it sleeps, and looks at the ring once more: a bell that it takes then,
-     * beside a completion of its own, is the only one. The client does not ring again for this sleep, whatever it
-     * sends.
+     * The server has looked for bells, announces that it sleeps, and looks at the ring once more. A bell that it takes
+     * then, together with a completion of its own, is the only one: the client does not ring again for this sleep.
      */
     @Test
     void oneThatIsTakenOnTheWayToSleepIsNotForgotten() {
@@ -92,13 +91,13 @@ class BellTest {
         assertFalse(ring.listen());
         ring.announce(true);
         for (int i = 0; i < 100; i++) {
-            // It sees that the server sleeps, and rings.
+            // The client sees that the server sleeps, and rings.
             client.receive();
         }
         assertEquals(0, ring.serve());
         boolean rung = false;
         for (int i = 0; !rung && i < 1_000_000; i++) {
-            // Whoever takes completions, for whatever reason.
+            // Each of these takes completions, and so may take the bell's.
             ring.reap();
             ring.reap();
             rung = ring.rung();
@@ -108,7 +107,7 @@ class BellTest {
         assertTrue(pending.answer(memory.asSlice(0, 8)));
     }
 
-    /** And who awakes, and sleeps again, is rung for anew. */
+    /** A server that wakes up and sleeps again gets a new bell. */
     @Test
     void eachSleepHasItsBell() {
         callIsUnderWay();
@@ -122,8 +121,8 @@ class BellTest {
     }
 
     /**
-     * The server awakes while its send queue is full, and cannot say so. When it sleeps again the client, which has
-     * rung for the sleep that it knows of, must ring once more.
+     * The server wakes up while its send queue is full, and so cannot announce that. When it sleeps again, the client,
+     * which has rung for the sleep that it knows of, must ring once more.
      */
     @Test
     @Needs(Need.SOFTVERBS)
@@ -135,7 +134,7 @@ class BellTest {
             for (int i = 0; ring.serve() == 0; i++) {
                 assertTrue(i < 100_000_000, "the batch does not come");
             }
-            // More words than its send queue takes: the last that is sent says that it sleeps.
+            // More announcements than the send queue takes: the last one that is sent says that the server sleeps.
             for (int word = 0; word < 20; word++) {
                 ring.announce(word % 2 == 0);
             }
@@ -148,7 +147,7 @@ class BellTest {
         assertTrue(bell(), "no bell for the second sleep");
     }
 
-    /** Whether the client rings, which polls for an answer. */
+    /** Whether the client, which polls for an answer, rings. */
     private boolean bell() {
         boolean rung = false;
         for (int i = 0; !rung && i < 1_000_000; i++) {

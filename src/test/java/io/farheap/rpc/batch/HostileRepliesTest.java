@@ -16,12 +16,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A server that replies to calls whatever it likes: the client takes what it asked for, and writes nowhere else. */
+/** A server sends arbitrary replies: the client takes only valid replies to its calls, and writes nowhere else. */
 class HostileRepliesTest {
 
     private static final RingShape SHAPE = new RingShape(2, 4, 64, true);
     private static final int CALLS = 4;
-    /** What a reply may have, and so how far apart they land. */
+    /** The most bytes of a reply, and so the distance between replies in memory. */
     private static final int CAPACITY = 40;
 
     private static final byte UNTOUCHED = 0x77;
@@ -48,7 +48,7 @@ class HostileRepliesTest {
         server.close();
     }
 
-    /** An answer to the batch, whose replies have a length, and say another. */
+    /** An answer to the batch, whose replies have one length and may state another. */
     private void answer(int length, long said, byte... statuses) {
         int at = BatchFormat.HEADER_BYTES;
         long hash = BatchFormat.start();
@@ -161,7 +161,7 @@ class HostileRepliesTest {
         assertUntouchedFrom(64 + CALLS * CAPACITY);
     }
 
-    /** What is wrong is not taken, and what is right and comes after it is. */
+    /** A wrong later answer is not taken, but a right one that follows it is. */
     @Test
     void anythingElseLaterIsNotTaken() {
         answer(8, 8, BatchFormat.DONE, BatchFormat.LATER, BatchFormat.DONE, BatchFormat.DONE);
@@ -193,7 +193,7 @@ class HostileRepliesTest {
         assertUntouchedFrom(64 + CALLS * CAPACITY);
     }
 
-    /** The header is there and of the reply some words are not yet, or are those of an answer before. */
+    /** The header has come, but some words of the reply have not, or are those of an earlier answer. */
     @Test
     void aTornAnswerLaterIsNotTakenBeforeItIsWhole() {
         long seed = System.nanoTime();

@@ -17,7 +17,7 @@ import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 import java.lang.foreign.MemorySegment;
 
-/** A server that looks at no request, and writes into the client's ring what a test tells it to; with its client. */
+/** A server, with its client, that reads no request and writes into the client's ring whatever a test sets. */
 final class HostileServer implements AutoCloseable {
 
     static final int DESTINATION_BYTES = 4096;
@@ -44,7 +44,7 @@ final class HostileServer implements AutoCloseable {
         client.connect(queuePair.endpoint(), ring.address(), ring.remoteKey());
     }
 
-    /** An answer as it is to be sent. */
+    /** The answer that {@link #send(long)} writes. */
     MemorySegment message() {
         return answer.segment();
     }
@@ -53,7 +53,7 @@ final class HostileServer implements AutoCloseable {
         return answer.address();
     }
 
-    /** Where reads of the client may go. */
+    /** The memory into which reads of the client may go. */
     MemorySegment destination() {
         return destination.segment();
     }
@@ -63,7 +63,7 @@ final class HostileServer implements AutoCloseable {
     }
 
     /**
-     * Puts the header of an answer that is right for the message: payloads of these lengths, and nothing after them.
+     * Writes the header of a valid answer for the message: payloads of these lengths, and nothing after them.
      */
     void seal(long sequence, int... lengths) {
         int at = BatchFormat.HEADER_BYTES;
@@ -116,7 +116,7 @@ final class HostileServer implements AutoCloseable {
         queuePair.close();
     }
 
-    /** Words from a place in the message on, all of one value. */
+    /** Fills words of the message with one value. */
     void fill(int from, int bytes, long value) {
         for (int at = from; at < from + bytes; at += Long.BYTES) {
             message().set(JAVA_LONG, at, value);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A server that answers whatever it likes: the client takes only what answers its batch, and gives up on the rest. */
+/** A server sends arbitrary answers: the client takes only valid answers to its batch, or the connection fails. */
 class HostileServerTest {
 
     private static final RingShape SHAPE = new RingShape(2, 16);
@@ -43,7 +43,7 @@ class HostileServerTest {
         return server.message();
     }
 
-    /** An answer as it should be, with {@code statuses} at its end where asked for. */
+    /** A valid answer, with statuses at its end if {@code statuses}. */
     private void answer(long sequence, boolean statuses) {
         int bytes = BatchFormat.HEADER_BYTES + RECORDS * RECORD;
         for (int at = BatchFormat.HEADER_BYTES; at < bytes; at += 8) {
@@ -109,7 +109,7 @@ class HostileServerTest {
             int bytes = BatchFormat.HEADER_BYTES + RECORDS * RECORD + (statuses ? RECORDS : 0);
             int changes = 1 + random.nextInt(random.nextBoolean() ? 1 : 100);
             for (int i = 0; i < changes; i++) {
-                // Not the sequence, or the client would not look at it; each byte becomes another.
+                // The sequence stays, or the client would not look at the answer; a changed byte gets another value.
                 int at = 8 + (random.nextInt(bytes - 8) + i) % (bytes - 8);
                 message().set(JAVA_BYTE, at, (byte) (message().get(JAVA_BYTE, at) ^ 1 + random.nextInt(255)));
             }
@@ -130,8 +130,8 @@ class HostileServerTest {
     }
 
     /**
-     * What asks for wake-ups takes no place of a request that is not answered, however often the server wakes without
-     * an answer.
+     * A request for a wake-up takes no place of an unanswered request, however often the server wakes the client
+     * without an answer.
      */
     @Test
     void wakeUpsWithoutAnswersLoseNothing() {
@@ -146,7 +146,8 @@ class HostileServerTest {
     }
 
     /**
-     * A server that is gone, or never answers, does not keep the client waiting once its end of the connection is gone.
+     * A server that has ended, or never answers, does not keep the client waiting once its end of the connection is
+     * closed.
      */
     @Test
     void aServerThatIsGoneIsNoticed() {

@@ -16,7 +16,7 @@ import io.farheap.verbs.QueuePair;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** A server whose memory takes batches, and whose thread answers none: its process lives, and so does its lease. */
+/** A server whose ring takes batches but whose thread answers none, although its process and the lease are alive. */
 class StuckServerTest {
 
     private static final RingShape SHAPE = new RingShape(2, 16);
@@ -32,7 +32,7 @@ class StuckServerTest {
                 QueuePair queuePair = domain.createQueuePair(completions, 2, 0);
                 BatchConnection client = new BatchConnection(context, null, SHAPE, 0)) {
             queuePair.connect(client.endpoint());
-            // For the bell of a client that asks to be woken.
+            // The bell of a client that asks to be woken needs a receive.
             queuePair.postReceive(1);
             client.giveUpAfter(PATIENCE_NANOS);
             client.connect(queuePair.endpoint(), ring.address(), ring.remoteKey());

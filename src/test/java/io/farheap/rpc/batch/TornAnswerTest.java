@@ -14,9 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Answers of which a part is there, and in the rest is what the slot had before: the client says no until all of it is
- * there, whatever the words are. Words alike matter most: memory that nobody wrote, and records that are filled with
- * one value.
+ * Answers that have come in part, with the slot's previous words in the rest: the client does not take them until all
+ * words have come, whatever these are. Equal words matter most: memory that was never written, and records that are
+ * filled with one value.
  */
 class TornAnswerTest {
 
@@ -24,7 +24,7 @@ class TornAnswerTest {
     private static final int WORD = Long.BYTES;
     private static final int LINE = 64;
 
-    /** By name, the words of an answer; a word's place in the slot is given. */
+    /** The contents of answers, by name: each gives the word for a place in the slot. */
     private static final Map<String, LongUnaryOperator> CONTENTS = new LinkedHashMap<>();
 
     static {
@@ -72,8 +72,8 @@ class TornAnswerTest {
             long sequence = 0;
             for (String before : CONTENTS.keySet()) {
                 for (String after : CONTENTS.keySet()) {
-                    // As far as to a word, then line by line: the device may write lines in any order, and stop
-                    // anywhere in one.
+                    // Tear the answer before each word, then at each line: the device may write lines in any order,
+                    // and stop anywhere in one.
                     for (int from = BatchFormat.HEADER_BYTES; from < bytes; from += WORD) {
                         tear(server, ++sequence, lengths, before, after, from, bytes);
                     }
@@ -85,7 +85,7 @@ class TornAnswerTest {
         }
     }
 
-    /** @param from of what is old at first; it ends at {@code to} */
+    /** @param from the start of the bytes that are old at first; they end at {@code to} */
     private static void tear(
             HostileServer server, long sequence, int[] lengths, String before, String after, int from, int to) {
         BatchConnection client = server.client;
@@ -107,7 +107,7 @@ class TornAnswerTest {
         if (!same) {
             server.send(sequence, to, SHAPE.responseSlotBytes() - to);
             server.send(sequence, 0, from);
-            // Once: what stays torn for a second ends the connection.
+            // The client looks only once: an answer that stays torn for a second ends the connection.
             assertEquals(0, client.receive(), what);
         }
         server.send(sequence, from, to - from);

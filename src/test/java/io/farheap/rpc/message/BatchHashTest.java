@@ -16,9 +16,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The hash of a batch on inputs with a structure, as memory has: alike, zero, repeated, permuted, and mixtures of what
- * is new with what a slot had before. Families of inputs, all different, must have hashes that are all different: by
- * chance two of the million in a family agree once in 2^25 runs.
+ * The hash of a batch on structured inputs, as memory has them: equal, zero, repeated and permuted words, and mixtures
+ * of new words with a slot's old ones. The inputs of a family are all different, and so must be their hashes: by chance
+ * two of the million in a family agree once in 2^25 runs.
  */
 class BatchHashTest {
 
@@ -71,7 +71,7 @@ class BatchHashTest {
     }
 
     /**
-     * What memory holds, word by word: first what is there before the first write, then records of one value, numbers,
+     * Contents of memory, word by word: first the words before the first write, then records of one value, numbers,
      * keys, doubles.
      */
     private IntToLongFunction[] contents() {
@@ -102,8 +102,7 @@ class BatchHashTest {
     }
 
     /**
-     * A slot that is new in some words and in the others as it was, in all ways that there are: each has a hash of its
-     * own.
+     * A slot with some new words and the other words old, in all combinations: each has a hash of its own.
      */
     @ParameterizedTest
     @EnumSource
@@ -132,7 +131,7 @@ class BatchHashTest {
         }
     }
 
-    /** Any two words hold any of some small, large and equal values, the rest is alike. */
+    /** Any two words hold any of some small, large and equal values; the other words stay the same. */
     @ParameterizedTest
     @EnumSource
     void changesOfTwoWords(Layout layout) {
@@ -149,7 +148,7 @@ class BatchHashTest {
                     Arrays.stream(values).filter(value -> value != 0).distinct().toArray();
             int count = 0;
             hashes[count++] = hash(layout);
-            // Differences to what is there, so that equal ones, which could cancel each other, are among them.
+            // Differences to the present words, so that some are equal, which could cancel each other.
             for (int i = 0; i < WORDS; i++) {
                 for (long first : different) {
                     flip(i, first);
@@ -172,7 +171,7 @@ class BatchHashTest {
         body.set(JAVA_LONG, (long) word * WORD, body.get(JAVA_LONG, (long) word * WORD) ^ bits);
     }
 
-    /** Words, pairs and quads in any order: the hash tells in which. */
+    /** Words, pairs and quads in any order: each order has a hash of its own. */
     @ParameterizedTest
     @EnumSource
     void permutations(Layout layout) {
@@ -215,7 +214,8 @@ class BatchHashTest {
     }
 
     /**
-     * One value in all words, or in all but some; equal pairs, equal halves, repeated lines: as many hashes as values.
+     * One value in all words, or in all but some; equal pairs, equal halves, repeated lines: each value has a hash of
+     * its own.
      */
     @ParameterizedTest
     @EnumSource
@@ -237,7 +237,7 @@ class BatchHashTest {
         }
     }
 
-    /** As many bits agree as chance lets agree, in both halves of the hash: else it is worth less than its 64 bits. */
+    /** Each half of the hash collides only as often as by chance: otherwise it would be weaker than its 64 bits. */
     @ParameterizedTest
     @EnumSource
     void halvesCollideAsOftenAsChanceHasIt(Layout layout) {
@@ -261,7 +261,7 @@ class BatchHashTest {
                 high[n] = hash >>> 32;
                 low[n] = hash & 0xFFFF_FFFFL;
             }
-            // 8 are expected. The inputs are always the same, so this has no luck in it.
+            // 8 are expected. The inputs are always the same, so the result does not depend on chance.
             assertTrue(
                     repeated(high) < 32,
                     layout + ", kind " + kind + ": " + repeated(high) + " upper halves are repeated");
@@ -281,8 +281,8 @@ class BatchHashTest {
     }
 
     /**
-     * Zeros of any number of words. Tails are as long as the request says, so of those of one word the hash need not
-     * tell.
+     * Zeros of any number of words. The request states a tail's length, so the hash need not distinguish tails within
+     * one word.
      */
     @Test
     void zerosOfEveryLength() {
@@ -305,7 +305,7 @@ class BatchHashTest {
         assertAllDifferent(chained, chained.length, "zeros in records of one word");
     }
 
-    /** However a hash came about, 0 too, what follows counts: each word of every length changes it. */
+    /** Whatever the hash is so far, even 0, each word that follows changes it, at every length. */
     @Test
     void noStateAbsorbsWhatFollows() {
         long[] states = {0, 1, -1, Long.MIN_VALUE, BatchFormat.start(), BatchFormat.mix(0, 0, 0), random.nextLong()};
@@ -329,7 +329,7 @@ class BatchHashTest {
         }
     }
 
-    /** What came before counts too, whatever the words that follow are. */
+    /** The hash so far counts, too, whatever words follow. */
     @Test
     void noWordsAbsorbWhatWasBefore() {
         for (IntToLongFunction content : contents()) {
@@ -346,7 +346,7 @@ class BatchHashTest {
         }
     }
 
-    /** The header is checked against the body, and the body against the header: none goes with another's. */
+    /** The header is checked against the body, and the body against the header: neither passes with another's. */
     @Test
     void staleHeadersAndBodies() {
         try (Arena headers = Arena.ofConfined()) {
@@ -370,7 +370,7 @@ class BatchHashTest {
                     BatchFormat.header(header, 0, sequence, summary, old);
                     assertFalse(BatchFormat.complete(header, 0, sequence + slots, summary, fresh));
                     assertFalse(BatchFormat.complete(header, 0, sequence + slots, summary, old));
-                    // Or it is that of a slot that nobody wrote.
+                    // The header is that of a slot that was never written.
                     header.fill((byte) 0);
                     assertFalse(BatchFormat.complete(header, 0, sequence + slots, summary, fresh));
                     assertFalse(BatchFormat.complete(header, 0, sequence + slots, summary, old));

@@ -22,7 +22,7 @@ class PayloadCopierTest {
     private final long seed = System.nanoTime();
     private final Random random = new Random(seed);
 
-    /** Of every length at every alignment: the same bytes, not one more, and the same hash on both sides. */
+    /** Copies of every length at every alignment have the same bytes, not one more, and the same hash on both sides. */
     @RepeatedTest(20)
     void whatIsCopiedArrives() {
         try (Arena arena = Arena.ofConfined()) {
@@ -106,8 +106,8 @@ class PayloadCopierTest {
     }
 
     /**
-     * One after another from the start of a batch, words all alike or zero: each word counts, and none is lost on those
-     * that follow.
+     * Words that are all equal or zero, one after another from the start of a batch: each word changes the hash, and
+     * the words that follow do not undo that.
      */
     @Test
     void wordsAlikeAreInTheHash() {
@@ -152,7 +152,7 @@ class PayloadCopierTest {
         return hash;
     }
 
-    /** A reader of a word at a multiple of 8 sees what one write stored, however the write lies. */
+    /** A reader of an aligned word sees the bytes of one write, however that write is aligned. */
     @Test
     void alignedWordsDoNotTear() throws InterruptedException {
         try (Arena arena = Arena.ofShared()) {

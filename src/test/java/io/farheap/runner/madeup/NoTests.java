@@ -3,7 +3,7 @@ package io.farheap.runner.madeup;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Has none in the short form. */
+/** Has no tests in the short form. */
 class NoTests {
 
     @Test

@@ -3,7 +3,7 @@ package io.farheap.server.contract;
 import io.farheap.control.plane.ControlPlane;
 import java.util.function.Supplier;
 
-/** A machine with as much memory as a test says, of which a server has its regions that are not withdrawn. */
+/** A machine with memory that a test sets; a server has its regions of it but those that are withdrawn. */
 public final class FakeMachine implements Supplier<MachineMemory> {
 
     private static final int PERCENT = 25;
@@ -17,8 +17,8 @@ public final class FakeMachine implements Supplier<MachineMemory> {
     private volatile ControlPlane server;
 
     /**
-     * @param regions that the machine has room for; a quarter of them is headroom
-     * @param donated of them
+     * @param regions the number of regions that the machine has room for; a quarter of them is headroom
+     * @param donated the number of these regions that the server donates
      */
     public FakeMachine(long regionBytes, int regions, int donated) {
         this.regionBytes = regionBytes;
@@ -30,17 +30,17 @@ public final class FakeMachine implements Supplier<MachineMemory> {
         return new Headroom(PERCENT, PERIOD_NANOS, 2, this);
     }
 
-    /** The server that runs on it; before that, none has given anything back. */
+    /** Sets the server that runs on the machine; before that, no region counts as withdrawn. */
     public void runs(ControlPlane memoryServer) {
         server = memoryServer;
     }
 
-    /** Other programs have the memory of so many regions. */
+    /** Other programs have the memory of {@code count} regions. */
     public void othersHave(int count) {
         others = count;
     }
 
-    /** Other programs take so much that the server is to give so many regions back, all in all. */
+    /** Other programs take so much memory that the server must give {@code back} regions back, all in all. */
     public void wants(int back) {
         others = regions - regions * PERCENT / 100 - donated + back;
     }

@@ -102,7 +102,7 @@ class GrantBookTest {
 
     @Test
     void whatIsMissingOrUnsignedIsRefused() throws NoSuchAlgorithmException {
-        refused("show its grant", () -> show(SignedGrant.NONE));
+        refused("serves that manager's caches alone", () -> show(SignedGrant.NONE));
         refused("no manager has signed", () -> show(SignedGrant.unsigned(grant(3, 3, 1))));
         KeyPair others = newKeys();
         refused("no manager has signed", () -> show(SignedGrant.sign(grant(3, 3, 1), others.getPrivate())));
@@ -123,7 +123,7 @@ class GrantBookTest {
         show(before);
         book = new GrantBook(SERVER + 1, nanos::get);
         learn(3);
-        refused("one that was here before", () -> show(before));
+        refused("an earlier one at this address", () -> show(before));
     }
 
     @Test
@@ -134,14 +134,14 @@ class GrantBookTest {
         nanos.addAndGet(VALID_MILLIS * 1_000_000 - 1);
         show(grant);
         nanos.incrementAndGet();
-        refused("could be shown until", () -> show(grant));
+        refused("the grant expired", () -> show(grant));
         take(2);
-        // The manager's clock is set back, or its word is late.
+        // The manager's clock is set back, or its message is late.
         learn(3);
-        refused("could be shown until", () -> show(grant));
+        refused("the grant expired", () -> show(grant));
     }
 
-    /** By a second an hour: without it the servers' time would be ahead for ever, and every grant over. */
+    /** The server gains a second an hour: without following, it would be ahead for ever, and each grant expired. */
     @Test
     void aManagersClockThatIsSlowerThanTheServersIsFollowed() {
         long millis = START_MILLIS;
@@ -159,15 +159,15 @@ class GrantBookTest {
     void theHighestEpochCounts() throws NoSuchAlgorithmException {
         SignedGrant old = signed(grant(3, 3, 1));
         KeyPair before = keys;
-        refused("has not heard", () -> show(signed(grant(3, 4, 1))));
+        refused("this server knows only epoch 3 so far", () -> show(signed(grant(3, 4, 1))));
         keys = newKeys();
         learn(4);
         refused("epoch 3", () -> show(old));
         show(signed(grant(2, 4, 1)));
-        // The one before speaks again.
+        // The earlier manager sends its key again.
         book.learn(ManagerKey.of(3, before.getPublic().getEncoded(), START_MILLIS));
         refused("epoch 3", () -> show(old));
-        // Nor is there another key of one epoch.
+        // A second key of the same epoch is not taken, either.
         KeyPair other = newKeys();
         book.learn(ManagerKey.of(4, other.getPublic().getEncoded(), START_MILLIS));
         refused("no manager has signed", () -> show(SignedGrant.sign(grant(3, 4, 2), other.getPrivate())));
@@ -189,7 +189,7 @@ class GrantBookTest {
         refused("was granted 1", () -> take(Integer.MAX_VALUE));
     }
 
-    /** A grant that was superseded must not count again, because what superseded it was forgotten. */
+    /** A superseded grant must not count again when the book forgets the grant that superseded it. */
     @Test
     void whatWasSupersededIsNotRevivedByForgetting() {
         SignedGrant longer = signed(new CacheGrant(CACHE, SERVER, 5, BOTH, START_MILLIS + 2 * VALID_MILLIS, 3, 1));
@@ -209,11 +209,11 @@ class GrantBookTest {
         show(shown);
         take(1);
         book.end(Set.of(CACHE));
-        refused("its time was over", () -> show(shown));
-        refused("its time was over", () -> show(later));
+        refused("its lifetime had passed", () -> show(shown));
+        refused("its lifetime had passed", () -> show(later));
         refused("no grant has been shown", () -> take(1));
         assertEquals(Set.of(CACHE), book.ended());
-        // Another epoch, and whatever is told to end later, change nothing of it.
+        // A new epoch, and caches that the manager ends later, do not change that.
         learn(4);
         nanos.addAndGet(CacheGrant.MOST_MILLIS * 1_000_000);
         book.end(Set.of(CACHE + 1));
@@ -226,7 +226,7 @@ class GrantBookTest {
     @Test
     void beforeAManagerIsHeardNothingIsGranted() {
         book = new GrantBook(SERVER, nanos::get);
-        refused("has not heard of its cache manager", () -> show(signed(grant(3, 3, 1))));
+        refused("does not know its cache manager", () -> show(signed(grant(3, 3, 1))));
     }
 
     @Test

@@ -18,7 +18,7 @@ class RegionPoolTest {
 
     private static final long REGION = 1 << 16;
 
-    /** A machine may have less than it said: that is an answer, and the end of no process. */
+    /** A machine may have less memory than it reported: the pool then keeps regions withdrawn, and no process ends. */
     @Test
     void whatTheMachineDoesNotGiveStaysWithdrawn() throws Exception {
         try (Context context = Devices.open(TestDevice.server());
@@ -43,7 +43,7 @@ class RegionPoolTest {
         }
     }
 
-    /** The machine's available memory, as it was read before, lacks what has been withdrawn since. */
+    /** The machine's available memory was read earlier and so does not count regions withdrawn since. */
     @Test
     void whatIsWithdrawnMeanwhileIsNotOwedAgain() {
         try (Context context = Devices.open(TestDevice.server());

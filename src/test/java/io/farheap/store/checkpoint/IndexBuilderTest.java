@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Whatever number of threads fill an index, each entry points to the last record of its chain. */
+/** Each entry of an index points to the last record of its chain, however many threads fill the index. */
 class IndexBuilderTest {
 
     private static final RecordChains NO_CHAINS = (address, bit, set) -> address;
@@ -38,7 +38,7 @@ class IndexBuilderTest {
     void eachEntryPointsToTheLastOfItsChain(int threads, int buckets, boolean general) {
         System.out.println("seed " + seed);
         RecordLayout layout = general ? RecordLayout.GENERAL : RecordLayout.COMPACT;
-        // Records of the version that never counts: they are passed over.
+        // In this gap, records of version 2 do not count: the builder skips them.
         LogGaps gaps = new LogGaps(List.of(new LogGaps.Gap(10 * PART_BYTES, 12 * PART_BYTES, 1)));
         Map<Long, Long> last = new HashMap<>();
         try (Arena arena = Arena.ofShared();
@@ -63,7 +63,7 @@ class IndexBuilderTest {
                         at += layout.recordBytes(record);
                     }
                     fill.add(log.address(), from, from + PART_BYTES);
-                    // What is done may be written anew: nobody looks at it any more.
+                    // A part that is done may be overwritten: no thread reads it any more.
                     for (; wiped < fill.done(); wiped++) {
                         log.asSlice(wiped * PART_BYTES, PART_BYTES).fill((byte) 0xff);
                     }
@@ -81,7 +81,7 @@ class IndexBuilderTest {
         }
     }
 
-    /** @return whether it counts */
+    /** @return whether the record that was written counts */
     private boolean write(long record, RecordLayout layout, boolean gap) {
         int version = gap && random.nextBoolean() ? 2 : 1;
         boolean invalid = random.nextInt(10) == 0;

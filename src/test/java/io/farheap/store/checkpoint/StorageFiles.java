@@ -9,7 +9,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** Small files in a storage, with the steps of {@link DirectoryFiles}: written aside, synced, renamed, synced. */
+/**
+ * Files in a storage, created in the steps of {@link DirectoryFiles}: a file is written under another name, synced and
+ * renamed, and then the directory is synced.
+ */
 public final class StorageFiles implements StableFiles {
 
     private static final String ASIDE = ".new";

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class SessionGateTest {
 
-    /** A closed session's place in the epochs may be another's, who stays inside. */
+    /** Another session may have the place of a closed session in the epochs, and must stay inside. */
     @Test
     void aCallOfAClosedSessionLeavesTheNextOwnerOfItsPlaceAlone() {
         Epochs epochs = new Epochs();

@@ -23,7 +23,7 @@ class IdleTest {
         assertEquals(0, slept);
         strategy.idle(0);
         assertEquals(1, slept);
-        // And is patient again afterwards.
+        // The strategy is patient again afterwards.
         for (int i = 0; i < PATIENCE; i++) {
             strategy.idle(0);
         }

@@ -13,22 +13,22 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
- * A {@link Storage} in memory that remembers what was not synced, and says what a power cut may leave: of the writes to
- * a file since its last sync any subset, in any order, each torn at 512 bytes; of the directory's changes since its
- * last sync any subset, each on its own. A file's length comes with the writes that make it longer. Renames are whole:
- * the file is under the old name, the new one, or, where only one half is there, under both.
+ * A {@link Storage} in memory that records what was not synced, and returns a state that a power cut may leave. Of the
+ * writes to a file since its last sync, any subset survives, in any order, each torn at 512 bytes; of the changes of
+ * the directory since its last sync, any subset survives. A file is as long as its surviving writes make it. A rename
+ * is two changes, which survive independently: the file has the old name, the new one, both or none.
  *
- * <p>Any thread. A cut at any moment: {@link #cut} may be called while others write.
+ * <p>Any thread may use it, and {@link #cut} may be called at any moment, while other threads write.
  */
 public final class RecordingStorage implements Storage {
 
     private static final int SECTOR_BYTES = 512;
     private static final int BLOCK_BYTES = 4096;
 
-    /** What a name stands for: contents that outlive renames. */
+    /** A file without its name: it stays the same object if the file is renamed. */
     private static final class Content {
 
-        /** What is seen, and what is durable. */
+        /** The bytes that a read returns; {@code durable} has the bytes of the last sync. */
         private byte[] now = {};
 
         private byte[] durable = {};
@@ -37,7 +37,7 @@ public final class RecordingStorage implements Storage {
 
     private record Write(int position, byte[] bytes) {}
 
-    /** Of one name: what it stands for from then on, or null. */
+    /** A change of the directory: the content that a name has from then on; null if the name was removed. */
     private record Change(String name, Content content) {}
 
     private final Map<String, Content> names = new TreeMap<>();
@@ -50,18 +50,19 @@ public final class RecordingStorage implements Storage {
     public RecordingStorage() {}
 
     /**
-     * From so many more operations on nothing has an effect: requests fail, others throw, as in a process that ends.
+     * Cuts the power after this number of further operations: from then on no operation takes effect. Writes and syncs
+     * of a file return an error, and changes of the directory throw.
      */
     public synchronized void stopAfter(int more) {
         failAt = operations + more;
     }
 
-    /** Syncs of such files say that they did it, and do nothing: as disks do that lie. */
+    /** Syncs of these files report success and make nothing durable, like disks that lie about it. */
     public synchronized void dropSyncs(Predicate<String> files) {
         lies = files;
     }
 
-    /** How many operations there were. */
+    /** @return how many operations were called so far, reads not counted */
     public synchronized int operations() {
         return operations;
     }
@@ -80,13 +81,13 @@ public final class RecordingStorage implements Storage {
         }
     }
 
-    /** What may be there after a power cut now: durable, as a new process finds it. */
+    /** @return a state that a power cut may leave now, all of it durable, as a new process finds it */
     public synchronized RecordingStorage cut(Random random) {
         Map<Content, Content> after = new HashMap<>();
         Map<String, Content> left = new TreeMap<>(durableNames);
         List<Change> some = new ArrayList<>(changes);
         some.removeIf(change -> random.nextBoolean());
-        // Of changes to one name the later one wins, if it is there.
+        // Of several surviving changes of one name, the last one counts.
         for (Change change : some) {
             if (change.content == null) {
                 left.remove(change.name);

@@ -236,8 +236,8 @@ final class CodedDemoLoad implements AutoCloseable {
             right &= memory.get(JAVA_LONG, at + i) == word(head, i);
         }
         if (!right) {
-            failed("a read of the 64 bytes at " + (long) line * LINE_BYTES + " returned what nobody wrote, or what had "
-                    + "been written over before it began");
+            failed("a read of the 64 bytes at " + (long) line * LINE_BYTES + " returned bytes that were never written, "
+                    + "or that had been overwritten before it began");
         }
     }
 

@@ -29,7 +29,7 @@ record CodedDemoOptions(Resilience resilience, int kill) {
     static CodedDemoOptions parse(@Nullable String code, @Nullable Integer kill) {
         if (code == null) {
             throw new IllegalArgumentException(
-                    "--kill " + kill + ": servers are killed where memory is coded; add --resilience K+R, such as 4+2");
+                    "--kill " + kill + ": it needs coded memory; add --resilience K+R, such as 4+2");
         }
         Matcher matcher = CODE.matcher(code);
         if (!matcher.matches()) {

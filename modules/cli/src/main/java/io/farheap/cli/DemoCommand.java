@@ -72,7 +72,7 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
     @Option(
             names = "--servers",
             paramLabel = "N",
-            description = "memory servers, of which one more is there than the file needs (default: ${DEFAULT-VALUE})")
+            description = "memory servers, one more than the file needs (default: ${DEFAULT-VALUE})")
     private int servers = 3;
 
     @Option(names = "--seconds", paramLabel = "S", description = "how long the load runs (default: ${DEFAULT-VALUE})")
@@ -238,8 +238,8 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
                     manager.address());
             running.add(server);
             out.printf(
-                    "memory server %d   pid %d, %s, %d regions of %s%n",
-                    i + 1, server.pid(), server.address(), perServer, Sizes.format(regionBytes));
+                    "memory server %d   pid %d, %s, %s of %s%n",
+                    i + 1, server.pid(), server.address(), DemoReport.regions(perServer), Sizes.format(regionBytes));
         }
         awaitServers();
     }
@@ -250,7 +250,8 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         try (ManagerClient asked = ManagerClient.connect(manager.address())) {
             while (asked.servers().size() < servers) {
                 if (System.nanoTime() - deadline > 0) {
-                    throw new IllegalStateException("the manager has not heard of all " + servers + " memory servers");
+                    throw new IllegalStateException(
+                            "not all of the " + servers + " memory servers have reported to the manager");
                 }
                 pause();
             }
@@ -269,13 +270,13 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         try (PrintStream log = hlog == null ? null : new PrintStream(Files.newOutputStream(hlog));
                 Cache cache = create(content.byteSize())) {
             out.printf(
-                    "cache            %,d bytes in %d regions on %s, filled from %s%n",
-                    cache.capacity(), cache.regions(), String.join(" and ", cache.servers()), file);
+                    "cache            %,d bytes in %s on %s, filled from %s%n",
+                    cache.capacity(), DemoReport.regions(cache.regions()), String.join(" and ", cache.servers()), file);
             compareDigest(cache, content);
             try (DemoLoad load = new DemoLoad(cache, content, System.nanoTime())) {
                 DemoReport report = load(cache, load, content, log);
                 if (log != null && log.checkError()) {
-                    throw new IOException(hlog + " could not be written, and does not have all that was measured");
+                    throw new IOException(hlog + " could not be written, so it lacks some of the figures");
                 }
                 return report;
             }
@@ -333,10 +334,10 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         MigrationResult migration = reclaim(leaving);
         LatencyInterval during = cache.latency().endInterval();
         out.printf(
-                "%,8.1f s  reclaimed %s: %d regions moved, the cache is on %s%n",
+                "%,8.1f s  reclaimed %s: %s moved, the cache is on %s%n",
                 (System.nanoTime() - start) / 1e9,
                 leaving.address(),
-                migration.regions(),
+                DemoReport.regions(migration.regions()),
                 String.join(" and ", cache.servers()));
 
         LatencyInterval after = phase.run("load", seconds * (1 - BEFORE_SHARE));
@@ -375,7 +376,8 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         try {
             MigrationResult moved = reclaimed.poll(PATIENCE_NANOS, TimeUnit.NANOSECONDS);
             if (moved == null || !server.await(TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS))) {
-                throw new IllegalStateException("memory server " + server.address() + " was not left in time");
+                throw new IllegalStateException(
+                        "the cache has not left memory server " + server.address() + " in time");
             }
             return moved;
         } catch (InterruptedException e) {

@@ -35,8 +35,8 @@ record DemoReport(
         row(out, "", "while moving", during.writes());
         row(out, "", "after", after.writes());
         out.printf(
-                "%nmoved            %d regions, %,d bytes, copied at %.2f GiB/s; the whole migration took %.1f ms%n",
-                migration.regions(), migration.bytes(), migrationGibPerSecond(), migration.totalNanos() / 1e6);
+                "%nmoved            %s, %,d bytes, copied at %.2f GiB/s; the whole migration took %.1f ms%n",
+                regions(migration.regions()), migration.bytes(), migrationGibPerSecond(), migration.totalNanos() / 1e6);
         out.printf(
                 "while moving     %,d reads served; longest read %,d us, longest write %,d us (a region's writes were held for up to %,d us)%n",
                 during.reads().getTotalCount(),
@@ -83,6 +83,11 @@ record DemoReport(
                 .append("\": ")
                 .append(value instanceof String text ? '"' + escape(text) + '"' : value));
         return json.append('}').toString();
+    }
+
+    /** Returns a count of regions, such as {@code 5 regions}. */
+    static String regions(long count) {
+        return count + (count == 1 ? " region" : " regions");
     }
 
     private double migrationGibPerSecond() {

@@ -45,7 +45,7 @@ import picocli.CommandLine.Spec;
         versionProvider = Main.Version.class,
         description = {
             "Show which configuration an objective gets on this machine, and why; or the nearest objectives that can be met.",
-            "With --menu: what the fastest configurations cost, over 1, 3 and 5 switches."
+            "With --menu: the cost of the fastest configurations, over 1, 3 and 5 switches."
         })
 public final class ExplainCommand implements Subcommand, Callable<Integer> {
 
@@ -59,7 +59,7 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
             names = "--margin",
             paramLabel = "SHARE",
             defaultValue = "" + Explanation.USUAL_MARGIN,
-            description = "by which predictions are to be better than what is asked (default: ${DEFAULT-VALUE})")
+            description = "by which predictions must be better than the objective (default: ${DEFAULT-VALUE})")
     private double margin;
 
     @Option(
@@ -84,14 +84,14 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
             paramLabel = "SIZE",
             converter = Sizes.class,
             defaultValue = "1g",
-            description = "with --menu: of the cache that is paid for (default: ${DEFAULT-VALUE})")
+            description = "with --menu: capacity of the cache whose cost is printed (default: ${DEFAULT-VALUE})")
     private long capacity;
 
     @Option(
             names = "--place",
             paramLabel = "DC/CLUSTER/RACK",
             defaultValue = "",
-            description = "with --menu: where the client is, for types that are let in one place alone (default: "
+            description = "with --menu: place of the client, for types that are offered in one place only (default: "
                     + "unknown, five switches from each)")
     private String place;
 

@@ -12,8 +12,8 @@ import picocli.CommandLine.Spec;
 /** {@code farheap kv audit}. */
 @Command(
         name = "audit",
-        description = "Account for every block of a map: an object's, free at a session, or free at a server. Collects "
-                + "what dead clients left. It reads the whole table twice.",
+        description = "Account for every block of a map: it belongs to an object, is free at a session, or is free at "
+                + "a server. Frees the blocks of dead clients. It reads the whole table twice.",
         mixinStandardHelpOptions = true)
 final class KvAuditCommand implements Callable<Integer> {
 
@@ -30,13 +30,13 @@ final class KvAuditCommand implements Callable<Integer> {
             PrintWriter out = spec.commandLine().getOut();
             out.println(audit);
             if (!audit.sound()) {
-                out.println("wrong: " + audit.wrong() + " slots or sessions name a block that there is not, "
+                out.println("wrong: " + audit.wrong() + " slots or sessions name a block that does not exist, "
                         + "and " + audit.twice().size()
-                        + " blocks have two owners; a client wrote what it must not: drop the map and make it anew");
+                        + " blocks have two owners; a client has damaged the map: drop it and create it again");
                 return 1;
             }
             if (!audit.quiet()) {
-                out.println("others use the map, so blocks have moved meanwhile and the sum is not exact");
+                out.println("other clients use the map, so blocks moved during the audit and the sum is not exact");
             }
         }
         return 0;

@@ -6,7 +6,7 @@ import picocli.CommandLine.Command;
 /** {@code farheap kv}: maps in far memory. */
 @Command(
         name = "kv",
-        description = "Make a map of objects in memory servers, look into it, and change it.",
+        description = "Create, read and change maps of objects in far memory.",
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
         subcommands = {

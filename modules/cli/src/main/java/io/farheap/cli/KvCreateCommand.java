@@ -16,7 +16,8 @@ import picocli.CommandLine.Spec;
 /** {@code farheap kv create}. */
 @Command(
         name = "create",
-        description = "Make a map, which stays until it is dropped, its time is over, or a server of its ends.",
+        description = "Create a map, which exists until it is dropped, its lifetime has passed, or one of its servers "
+                + "ends.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 final class KvCreateCommand implements Callable<Integer> {
@@ -36,15 +37,15 @@ final class KvCreateCommand implements Callable<Integer> {
             names = "--objects",
             paramLabel = "N",
             description =
-                    "How many objects it is to hold; the table takes 80 bytes for each. Default: one for each 512 "
-                            + "bytes of memory.")
+                    "Number of objects that the table has room for, at 80 bytes for each (default: one for each 512 "
+                            + "bytes of memory).")
     private @Nullable Long objects;
 
     @Option(
             names = "--life",
             paramLabel = "TIME",
             converter = Durations.class,
-            description = "It ends after this time. Default: never.")
+            description = "Lifetime, after which the map ends (default: no limit).")
     private @Nullable Duration life;
 
     @Spec

@@ -9,7 +9,7 @@ import picocli.CommandLine.Parameters;
 /** {@code farheap kv delete}. */
 @Command(
         name = "delete",
-        description = "Take an object out. Exit code 1 where the map does not have it.",
+        description = "Delete an object. The exit code is 1 if the map does not have it.",
         mixinStandardHelpOptions = true)
 final class KvDeleteCommand implements Callable<Integer> {
 

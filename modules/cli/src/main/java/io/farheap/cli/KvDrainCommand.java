@@ -17,15 +17,19 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "drain",
         description =
-                "Take a server out of a map that joined it by grow --on, while the map is used. Its objects are moved to "
-                        + "the other servers, as many as these have room for, those used last first; the rest is evicted.",
+                "Remove a server that joined a map by 'kv grow --on', while the map is used. Its objects move to the "
+                        + "other servers, the most recently used first, while these have room; the rest is evicted.",
         mixinStandardHelpOptions = true)
 final class KvDrainCommand implements Callable<Integer> {
 
     @Mixin
     private KvOptions options;
 
-    @Option(names = "--from", required = true, paramLabel = "HOST:PORT", description = "The server, as it was added.")
+    @Option(
+            names = "--from",
+            required = true,
+            paramLabel = "HOST:PORT",
+            description = "The server, under the address that 'kv grow --on' had.")
     private String server;
 
     @Option(
@@ -34,13 +38,12 @@ final class KvDrainCommand implements Callable<Integer> {
             converter = Durations.class,
             defaultValue = "30s",
             description =
-                    "What moving and evicting may take: what cannot be moved in time is evicted (default: ${DEFAULT-VALUE}).")
+                    "Time limit; objects that cannot be moved within it are evicted (default: ${DEFAULT-VALUE}).")
     private Duration within;
 
     @Option(
             names = "--lost",
-            description =
-                    "The server is lost for good, so that the map cannot be opened with it: what was on it is gone.")
+            description = "The server is lost for good: open the map without it. The objects on it are lost.")
     private boolean lost;
 
     @Spec

@@ -8,7 +8,7 @@ import picocli.CommandLine.Mixin;
 /** {@code farheap kv drop}. */
 @Command(
         name = "drop",
-        description = "End a map for everybody, with all that is in it.",
+        description = "Drop a map, with all of its objects, for all clients.",
         mixinStandardHelpOptions = true)
 final class KvDropCommand implements Callable<Integer> {
 

@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
 /** {@code farheap kv get}. */
 @Command(
         name = "get",
-        description = "Print an object. Exit code 1 where the map does not have it.",
+        description = "Print an object. The exit code is 1 if the map does not have it.",
         mixinStandardHelpOptions = true)
 final class KvGetCommand implements Callable<Integer> {
 
@@ -33,10 +33,10 @@ final class KvGetCommand implements Callable<Integer> {
 
     @Option(
             names = "--with-version",
-            description = "Print the object's version first, on a line of its own: what 'kv set --if-version' takes.")
+            description = "Print the object's version first, on a line of its own, for 'kv set --if-version'.")
     private boolean withVersion;
 
-    @Option(names = "--to", paramLabel = "FILE", description = "Write the value there, and do not print it.")
+    @Option(names = "--to", paramLabel = "FILE", description = "Write the value to this file, and do not print it.")
     private @Nullable Path to;
 
     @Spec

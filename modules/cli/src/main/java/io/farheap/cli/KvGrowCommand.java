@@ -14,8 +14,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "grow",
         description =
-                "Add memory to a map while it is used; nothing moves. All processes that have it open use it as soon as each "
-                        + "knows of it.",
+                "Add memory to a map while it is used; no object moves. Each process that has the map open uses the "
+                        + "new memory as soon as it learns of it.",
         mixinStandardHelpOptions = true)
 final class KvGrowCommand implements Callable<Integer> {
 
@@ -27,13 +27,13 @@ final class KvGrowCommand implements Callable<Integer> {
             required = true,
             paramLabel = "SIZE",
             converter = Sizes.class,
-            description = "How much more on all servers together, rounded up to whole regions on each.")
+            description = "Memory to add on all servers together, rounded up to whole regions on each.")
     private long memory;
 
     @Option(
             names = "--on",
             paramLabel = "HOST:PORT",
-            description = "All of it on this server, which joins the map by this address and can be drained again.")
+            description = "Add all of it on this server, which joins the map and can be drained again.")
     private @Nullable String server;
 
     @Spec

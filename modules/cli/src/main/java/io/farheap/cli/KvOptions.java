@@ -26,14 +26,14 @@ final class KvOptions {
             required = true,
             split = ",",
             paramLabel = "HOST:PORT",
-            description = "All memory servers that it was made on, with commas between.")
+            description = "All memory servers that the map was created on, separated by commas.")
     private List<String> servers;
 
     @Option(
             names = "--token",
             paramLabel = "TOKEN",
-            description = "What opens it: 8 to 64 bytes in UTF-8. Default: the variable " + TOKEN + ", which other "
-                    + "users of this machine do not see.")
+            description = "The map's token: 8 to 64 bytes in UTF-8 (default: the environment variable " + TOKEN
+                    + ", which other users of this machine cannot read).")
     private @Nullable String token;
 
     @Spec(Spec.Target.MIXEE)
@@ -51,7 +51,8 @@ final class KvOptions {
         String given = token != null ? token : ProcessText.variable(TOKEN);
         if (given == null) {
             throw new ParameterException(
-                    command.commandLine(), "what opens the map is missing: say --token, or set the variable " + TOKEN);
+                    command.commandLine(),
+                    "the map's token is missing: set --token, or the environment variable " + TOKEN);
         }
         return given;
     }

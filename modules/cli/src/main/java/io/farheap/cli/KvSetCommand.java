@@ -21,24 +21,24 @@ import picocli.CommandLine.Spec;
 /** {@code farheap kv set}. */
 @Command(
         name = "set",
-        description = "Store an object. Exit code 1 where a condition is not met.",
+        description = "Store an object. The exit code is 1 if its condition is not met.",
         mixinStandardHelpOptions = true)
 final class KvSetCommand implements Callable<Integer> {
 
     /** At most one. */
     private static final class Condition {
 
-        @Option(names = "--if-absent", description = "Only where the map does not have the key.")
+        @Option(names = "--if-absent", description = "Store it only if the map does not have the key.")
         private boolean absent;
 
-        @Option(names = "--if-present", description = "Only where the map has the key.")
+        @Option(names = "--if-present", description = "Store it only if the map has the key.")
         @SuppressWarnings("UnusedVariable") // It excludes the others; what is done without them is done with it.
         private boolean present;
 
         @Option(
                 names = "--if-version",
                 paramLabel = "N",
-                description = "Only where the object is of this version, as 'kv get --with-version' prints it.")
+                description = "Store it only if the object has this version, as 'kv get --with-version' prints it.")
         private @Nullable Long version;
     }
 
@@ -51,7 +51,7 @@ final class KvSetCommand implements Callable<Integer> {
     @Parameters(index = "2", arity = "0..1", paramLabel = "VALUE")
     private @Nullable String value;
 
-    @Option(names = "--from", paramLabel = "FILE", description = "Store what is in there, in place of VALUE.")
+    @Option(names = "--from", paramLabel = "FILE", description = "Store the content of this file instead of VALUE.")
     private @Nullable Path from;
 
     @Option(
@@ -59,7 +59,7 @@ final class KvSetCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = Durations.class,
             defaultValue = "0s",
-            description = "It is found for this time. Default: until it is evicted.")
+            description = "Time after which the object expires (default: none; it stays until it is evicted).")
     private Duration life;
 
     @ArgGroup

@@ -10,8 +10,8 @@ import picocli.CommandLine.Spec;
 /** {@code farheap kv weights}. */
 @Command(
         name = "weights",
-        description = "Say what all clients of a map have learned: how far each expert is trusted, or which share of "
-                + "the map objects have that were seen once, and again.",
+        description = "Print the weights that all clients of a map have learned for its evictions: the weight of each "
+                + "expert, or the shares of the map for objects that were requested once and more than once.",
         mixinStandardHelpOptions = true)
 final class KvWeightsCommand implements Callable<Integer> {
 

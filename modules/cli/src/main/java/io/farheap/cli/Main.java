@@ -29,6 +29,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.ServiceLoader;
+import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -120,17 +121,26 @@ public final class Main {
         }
     }
 
-    /** Prints the parser's message, and how to give a value that looks like an option. */
+    /**
+     * Prints the parser's message, where to read more, and how to give a value that looks like an option. The usage of
+     * a command has dozens of lines, which would hide the message; only a command that does nothing but contain others
+     * prints it, since it lists these.
+     */
     private static int refuse(ParameterException failure, String[] arguments, IParameterExceptionHandler usual)
             throws Exception {
-        int code = usual.handleParseException(failure, arguments);
+        CommandLine command = failure.getCommandLine();
+        if (!(command.getCommand() instanceof Callable<?>)) {
+            return usual.handleParseException(failure, arguments);
+        }
+        PrintWriter err = command.getErr();
+        err.println(command.getColorScheme().errorText(String.valueOf(failure.getMessage())));
+        boolean _ = UnmatchedArgumentException.printSuggestions(failure, err);
+        err.println("see '" + command.getCommandSpec().qualifiedName() + " --help'");
         if (failure instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption()) {
             String value = unmatched.getUnmatched().getFirst();
-            failure.getCommandLine()
-                    .getErr()
-                    .println("If " + value + " is a value, put -- before it, and the options before that: -- " + value);
+            err.println("If " + value + " is a value, put -- before it, and the options before that: -- " + value);
         }
-        return code;
+        return CommandLine.ExitCode.USAGE;
     }
 
     /** Prints one sentence for a failure that users can remedy, a stack trace for a defect. */
@@ -165,7 +175,7 @@ public final class Main {
         return switch (failure) {
             case NoSuchFileException e -> e.getFile() + ": there is no such file or directory";
             case AccessDeniedException e -> e.getFile() + ": this user may not";
-            case CharacterCodingException e -> "a file that is to be text is not in UTF-8: " + e.getMessage();
+            case CharacterCodingException e -> "a file that must be text is not in UTF-8: " + e.getMessage();
             case FileAlreadyExistsException e -> e.getFile() + ": it is there already";
             default -> failure.getMessage() == null ? failure.toString() : failure.getMessage();
         };

@@ -27,8 +27,8 @@ import picocli.CommandLine.Spec;
         versionProvider = Main.Version.class,
         subcommands = {ModelPutCommand.class, ModelListCommand.class, ModelRemoveCommand.class},
         description = {
-            "Measure a performance model of this machine and device, for caches that are asked for by an objective.",
-            "Interrupted, it goes on where it was when it is started again."
+            "Measure a performance model of this machine and device, for caches that are created with an objective.",
+            "If a run is interrupted, the same command continues it."
         })
 public final class ModelCommand implements Subcommand, Callable<Integer> {
 
@@ -39,15 +39,15 @@ public final class ModelCommand implements Subcommand, Callable<Integer> {
             names = "--server",
             paramLabel = "HOST:PORT",
             split = ",",
-            description = "memory server to measure with, or K + R of them, each of another domain, with --resilience "
-                    + "(default: started on this host)")
+            description = "memory server to measure with; with --resilience, K + R servers, each of another failure "
+                    + "domain (default: started on this host)")
     private List<String> servers = List.of();
 
     @Option(
             names = "--seed",
             paramLabel = "N",
             defaultValue = "1",
-            description = "of the load (default: ${DEFAULT-VALUE})")
+            description = "seed of the load (default: ${DEFAULT-VALUE})")
     private long seed;
 
     @Spec

@@ -16,7 +16,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "list",
         mixinStandardHelpOptions = true,
-        description = "Print the keys of the models that a cache manager keeps, and what they are of.")
+        description = "Print the key and the subject of each model that a cache manager keeps.")
 final class ModelListCommand implements Callable<Integer> {
 
     @Mixin

@@ -12,10 +12,10 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "remove",
         mixinStandardHelpOptions = true,
-        description = "Have a cache manager forget models. What is not there is forgotten already.")
+        description = "Remove models from a cache manager. A key that it does not have is no error.")
 final class ModelRemoveCommand implements Callable<Integer> {
 
-    @Parameters(paramLabel = "KEY", arity = "1..*", description = "of a model, as 'model list' begins its line")
+    @Parameters(paramLabel = "KEY", arity = "1..*", description = "key of a model, first on its line of 'model list'")
     private List<String> keys;
 
     @Mixin

@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
         name = "check",
         mixinStandardHelpOptions = true,
         description = {
-            "Say what a memory server would of a stored procedure: what it costs, or the line that is refused, and why.",
+            "Check whether memory servers accept a stored procedure: print its cost, or the refused line and why.",
             "Fuel: about one unit for an instruction, 4 for an access to the cache (docs/guide/procedures.md)."
         })
 final class ProcedureCheckCommand implements Callable<Integer> {

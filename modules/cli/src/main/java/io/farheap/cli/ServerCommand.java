@@ -55,7 +55,8 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             names = "--listen",
             paramLabel = "HOST:PORT",
             defaultValue = "127.0.0.1:7400",
-            description = "Where clients reach the control plane; port 0 takes a free one (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Address of the control plane for clients; port 0 takes a free port (default: ${DEFAULT-VALUE}).")
     private String listen;
 
     @Option(
@@ -63,7 +64,8 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             paramLabel = "TIME",
             converter = Durations.class,
             defaultValue = "3s",
-            description = "A client that is silent for this long loses what it holds (default: ${DEFAULT-VALUE}).")
+            description = "A client that is silent for this long loses its regions and connections "
+                    + "(default: ${DEFAULT-VALUE}).")
     private Duration lease;
 
     @Option(
@@ -85,7 +87,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             paramLabel = "HOW",
             defaultValue = "PARK",
             description =
-                    "What these threads do between batches: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+                    "How these threads wait between batches: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     private Idle idle;
 
     @Option(names = "--no-pinning", description = "Let these threads run on any core.")
@@ -95,16 +97,16 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             names = "--max-leases",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Leases (clients) at a time; one client process may have a quarter (default: as many as "
-                    + "the device bears).")
+            description = "Most leases (clients) at a time; one client process may have a quarter of them (default: as "
+                    + "many as the device supports).")
     private int leases;
 
     @Option(
             names = "--max-queue-pairs",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Queue pairs for all clients; one client may have a quarter (default: as many as the device "
-                    + "bears).")
+            description = "Most queue pairs for all clients; one client may have a quarter of them (default: as many "
+                    + "as the device supports).")
     private int queuePairs;
 
     @Option(
@@ -112,8 +114,8 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             paramLabel = "SIZE",
             converter = Sizes.class,
             defaultValue = "0",
-            description = "Memory for message rings of all clients, beside --memory (default: a quarter of what is "
-                    + "available then).")
+            description = "Memory for the message rings of all clients, in addition to --memory (default: a quarter of "
+                    + "the memory that is available then).")
     private long ringMemory;
 
     @Option(
@@ -122,11 +124,12 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             converter = Percent.class,
             defaultValue = "0%",
             description =
-                    "Part of the machine's memory to keep free, such as 25%%: while less is, free regions go back "
-                            + "to the machine, and coded caches are asked for those that they use least (default: none).")
+                    "Part of the machine's memory to keep free, such as 25%%: while less is free, free regions go back "
+                            + "to the machine, and coded caches are asked for the regions that they use least "
+                            + "(default: none).")
     private int headroom;
 
-    @Option(names = "--name", paramLabel = "TEXT", description = "Name that clients are told (default: the address).")
+    @Option(names = "--name", paramLabel = "TEXT", description = "Name that clients receive (default: the address).")
     private @Nullable String name;
 
     @Option(
@@ -134,8 +137,8 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             paramLabel = "TEXT",
             defaultValue = "",
             description =
-                    "Failure domain, such as the rack or the host: of servers of one domain a coded cache has one "
-                            + "(default: this server alone).")
+                    "Failure domain, such as the rack or the host: a coded cache uses at most one server of each "
+                            + "domain for a page (default: this server alone).")
     private String domain;
 
     @Option(
@@ -143,8 +146,8 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             paramLabel = "WHOSE",
             converter = ServedCodeConverter.class,
             defaultValue = "built-in",
-            description = "Stored procedures to run on --threads: off, built-in (those that come with Farheap) or java "
-                    + "(clients' own classes, verified; see SECURITY.md) (default: ${DEFAULT-VALUE}).")
+            description = "Which stored procedures run on --threads: off, built-in (the classes that come with "
+                    + "Farheap) or java (classes of clients, verified; see SECURITY.md) (default: ${DEFAULT-VALUE}).")
     private ServedCode procedures;
 
     @Option(
@@ -152,14 +155,15 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             paramLabel = "WHEN",
             defaultValue = "MEASURED",
             description = "When calls of procedures take turns at each access, so that their cache misses overlap: "
-                    + "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}, where that is faster).")
+                    + "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}: if that is faster).")
     private CallInterleaving turns;
 
     @Option(
             names = "--manager",
             paramLabel = "HOST:PORT",
             split = ",",
-            description = "Cache managers that find caches for this server; the first that answers hears of it.")
+            description = "Cache managers that allocate this server's memory to caches; the server reports to the "
+                    + "first that answers.")
     private List<String> managers = List.of();
 
     @Option(
@@ -171,7 +175,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
 
     @Option(
             names = "--spot",
-            description = "The machine may be told to leave at any time: it gets caches that end, at the menu's spot "
+            description = "The machine may be reclaimed at any time: it gets only caches that end, at the menu's spot "
                     + "price, and no more than can leave within --notice.")
     private boolean spot;
 
@@ -179,7 +183,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             names = "--place",
             paramLabel = "DC/CLUSTER/RACK",
             defaultValue = "local/local/local",
-            description = "Where the machine stands, for the manager (default: ${DEFAULT-VALUE}).")
+            description = "Place of the machine in the network, for the manager (default: ${DEFAULT-VALUE}).")
     private String place;
 
     @Option(
@@ -187,7 +191,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             paramLabel = "TIME",
             converter = Durations.class,
             defaultValue = "30s",
-            description = "After SIGTERM, how long the manager's caches have to leave before the server ends "
+            description = "Time that the manager's caches have to leave after SIGTERM, before the server ends "
                     + "(default: ${DEFAULT-VALUE}).")
     private Duration notice;
 

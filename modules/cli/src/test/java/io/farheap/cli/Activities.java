@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * All that a client may be doing when another process stops or dies. Each has a cache of its own, with a region on each
- * server.
+ * All that a client may be doing when another process stops or ends. Most activities have a cache of their own, with a
+ * region on each server.
  */
 final class Activities {
 
@@ -33,17 +33,17 @@ final class Activities {
     private static final CacheConfiguration HANDED_OVER = CacheConfiguration.DIRECT.with(1, 1, 8, 4);
     private static final List<CacheConfiguration> WAYS =
             List.of(CacheConfiguration.DIRECT, BATCHED, HANDED_OVER, CacheConfiguration.DIRECT.with(1, 0, 1, 8));
-    /** Chunks so small that a region is on its way most of the time. */
+    /** Chunks so small that a region is being moved most of the time. */
     private static final MigrationOptions SLOWLY =
             MigrationOptions.DEFAULT.chunkBytes(4096).windowBytes(4096);
 
     private Activities() {}
 
     /**
-     * One of each.
+     * One activity of each kind.
      *
      * @param servers two of them
-     * @param mayBeLost how many may be, the first or both: requests to regions that stay on others must not fail
+     * @param mayBeLost how many servers may be lost, the first or both: requests to regions on others must not fail
      */
     static List<Activity> all(List<String> servers, int mayBeLost, SplittableRandom random) {
         List<Activity> all = new ArrayList<>(few(servers, mayBeLost, random));
@@ -60,7 +60,7 @@ final class Activities {
         return all;
     }
 
-    /** One of each kind that matters to others. */
+    /** One activity of each kind that a fault elsewhere could affect. */
     static List<Activity> few(List<String> servers, int mayBeLost, SplittableRandom random) {
         List<Activity> few = new ArrayList<>();
         few.add(Activity.ofRequests(
@@ -77,7 +77,7 @@ final class Activities {
         return few;
     }
 
-    /** With a region on each server. A machine that is busy with starting servers may not answer a call in time. */
+    /** A cache with a region on each server. On a machine that is busy with starting servers, a call may be late. */
     private static Cache cache(List<String> servers, CacheConfiguration how) {
         return patiently(() -> created(servers, how));
     }
@@ -127,7 +127,7 @@ final class Activities {
         }
     }
 
-    /** No requests. It is told when a server is lost, which counts as failure. */
+    /** Makes no requests. Its listener is called when a server is lost, which counts as a failure. */
     private static final class Idle implements Activity.Steps {
         private final Cache cache;
         private final CacheSession session;
@@ -255,7 +255,7 @@ final class Activities {
         }
     }
 
-    /** A session that is opened, used once and closed. */
+    /** Opens a session, uses it once and closes it. */
     private static final class Connect implements Activity.Steps {
         private final Cache cache;
 
@@ -278,7 +278,7 @@ final class Activities {
         }
     }
 
-    /** A cache that is closed with sessions that have requests under way. */
+    /** Closes a cache whose sessions have requests in flight. */
     private static final class Close implements Activity.Steps {
         private final List<String> servers;
         private final SplittableRandom random;
@@ -303,7 +303,7 @@ final class Activities {
         }
     }
 
-    /** Other ways for the requests of a session, again and again. */
+    /** Changes the configuration of a cache again and again. */
     private static final class Reconfigure implements Activity.Steps {
         private final Cache cache;
         private final SplittableRandom random;

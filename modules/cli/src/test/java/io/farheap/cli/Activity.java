@@ -7,25 +7,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Does one thing again and again on a thread of its own until it is closed. It knows how often that was done, how often
- * it ended with a {@link CacheException} (as what needs a sick server may), and how long the longest took.
+ * Repeats a step on a thread of its own until it is stopped. It counts the steps that were done and those that ended
+ * with a {@link CacheException}, as steps that need a sick server may, and measures the longest one.
  */
 final class Activity {
 
-    /** What is done. One thread at a time. */
+    /** The steps of an activity. One thread at a time. */
     interface Steps extends AutoCloseable {
 
-        /** Does it once. */
+        /** Does one step. */
         void step() throws Exception;
 
-        /** Ends what steps left open. May fail as a step does. */
+        /** Closes the resources of the steps. May fail as a step may. */
         @Override
         default void close() {}
     }
 
     /**
-     * Two cores are few for all activities and servers, and other tests run beside: each rests for a few times as long
-     * as it works, so that at a random moment some of all are within a step.
+     * Two cores are few for all activities and servers and the tests that run at the same time: each activity rests for
+     * a few times as long as it works, so that at a random moment some activities are within a step.
      */
     private static final int RESTS = 3;
 
@@ -55,12 +55,12 @@ final class Activity {
         this.thread = Thread.ofPlatform().daemon().name("activity " + name).start(this::run);
     }
 
-    /** Of requests, through sessions that are open. */
+    /** An activity of requests, through open sessions. */
     static Activity ofRequests(String name, Steps steps) {
         return new Activity(name, false, steps);
     }
 
-    /** Of calls that servers must answer, within the time that a call has. */
+    /** An activity of calls, which servers must answer within a call's deadline. */
     static Activity ofCalls(String name, Steps steps) {
         return new Activity(name, true, steps);
     }
@@ -107,7 +107,7 @@ final class Activity {
         return name;
     }
 
-    /** Whether a server that does not answer for a while makes it fail, though it ends nobody's lease. */
+    /** Whether it fails if a server does not answer for a while, although no lease ends. */
     boolean onCallsAlone() {
         return onCallsAlone;
     }
@@ -126,7 +126,7 @@ final class Activity {
         return lastFailure;
     }
 
-    /** What no step should throw, or null. */
+    /** A throwable that no step should throw, or null. */
     Throwable unexpected() {
         return unexpected;
     }
@@ -135,7 +135,7 @@ final class Activity {
         return longestNanos;
     }
 
-    /** From now on, the longest of those steps that have not ended yet. */
+    /** From now on, the longest step is one of those that have not ended yet. */
     void forgetLongest() {
         longestNanos = 0;
     }
@@ -157,7 +157,7 @@ final class Activity {
         return !thread.isAlive();
     }
 
-    /** Where it is. */
+    /** The step in progress and the thread's stack. */
     String where() {
         return doing + " at " + Arrays.toString(thread.getStackTrace());
     }

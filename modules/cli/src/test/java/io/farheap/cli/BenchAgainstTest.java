@@ -63,7 +63,7 @@ class BenchAgainstTest {
         return Figures.read(json);
     }
 
-    /** Figures by the names of their rows: each with what both builds have, and how that compares. */
+    /** Figures by the names of their rows: each with both builds' values and their comparison. */
     private static Map<String, List<String>> figures(Figures comparison, String... identity) {
         Map<String, List<String>> figures = new TreeMap<>();
         for (Figures row : comparison.rows()) {
@@ -119,7 +119,7 @@ class BenchAgainstTest {
     @Needs(Need.SOFTVERBS)
     @Tag("full")
     void nothingIsLeftWhereItIsKilled() throws Exception {
-        // What is killed cannot remove its temporary files.
+        // A killed process cannot remove its temporary files, so they go into the test's directory.
         CommandProcess bench = CommandProcess.start(
                 Map.of("JDK_JAVA_OPTIONS", "-Djava.io.tmpdir=" + directory),
                 "bench",
@@ -127,7 +127,7 @@ class BenchAgainstTest {
                 "--against",
                 jar(MAIN).toString());
         bench.awaitLine("round 1 of 5: this build");
-        // It, a shell, what waits for the end of its input, and the run.
+        // Four processes: the command, a shell, the one that waits for the end of its input, and the run.
         bench.awaitProcesses(4);
         bench.kill();
         bench.assertNothingIsLeft();

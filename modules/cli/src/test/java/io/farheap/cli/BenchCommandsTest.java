@@ -31,21 +31,21 @@ import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 
 /**
- * Each {@code farheap bench} command once, as small as it goes: it ends well, loses nothing, and its rows have the
- * fields that they are to have. What each does with other options is for a test of its own, in the suite's full form.
+ * Each {@code farheap bench} command once, as small as possible: it succeeds, loses nothing, and its rows have the
+ * expected fields. Each command's other options have a test of their own, in the suite's full form.
  */
 @Needs({Need.SOFTVERBS, Need.HOST})
 class BenchCommandsTest {
 
-    /** Counts of what must not be. */
+    /** Counts that must be 0. */
     private static final Set<String> NONE =
             Set.of("wrong_bytes", "unread_pages", "lost", "corrupt", "failed", "lost_bytes", "lost_reclaims", "killed");
 
     /**
-     * How little a command can be asked for.
+     * The smallest run of a command.
      *
-     * @param arguments in which DIR is a directory of the test's
-     * @param rows by what fields they have, in this order: those with ? may be null, and * stands for more of them
+     * @param arguments in which DIR stands for a directory of the test
+     * @param rows counts by fields, in this order: a field with ? may be null, and * stands for further fields
      */
     private record Smallest(String arguments, Map<String, Integer> rows) {
 
@@ -184,7 +184,7 @@ class BenchCommandsTest {
         arguments.addAll(
                 List.of(smallest.arguments.replace("DIR", directory.toString()).split(" ")));
         if (command.equals("peers")) {
-            // What it finds installed is not to be this machine's.
+            // The command must not find the programs that this machine has installed.
             CommandProcess process = CommandProcess.start(Map.of("PATH", "/nowhere"), arguments.toArray(String[]::new));
             process.awaitEnd(0);
             process.assertNothingIsLeft();
@@ -198,7 +198,7 @@ class BenchCommandsTest {
         assertEquals(smallest.rows, found, report::toString);
     }
 
-    /** What a command reads. */
+    /** Writes the files that a command reads. */
     private void prepare(String command) throws IOException {
         switch (command) {
             case "kv" -> Files.writeString(directory.resolve("trace"), "0\n1\n2\n0\n1\n");
@@ -207,7 +207,7 @@ class BenchCommandsTest {
         }
     }
 
-    /** By which any objective can be met, by one configuration that is the best: to measure a model takes long. */
+    /** Writes a model in which one best configuration meets any objective, because measuring a model takes long. */
     private void writeModel() throws IOException {
         ModelSubject subject;
         try (Context context = Devices.open()) {
@@ -232,7 +232,7 @@ class BenchCommandsTest {
         assertTrue(report.text("command").contains("bench " + command + " --json "), report::toString);
     }
 
-    /** @return its fields, as one of those that there are to be */
+    /** @return the one of the expected lists of fields that the row matches */
     private static String check(Figures row, Set<String> expected) {
         List<String> names = List.copyOf(row.fields().keySet());
         String fields = expected.stream()

@@ -15,13 +15,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code farheap bench kv}, small: hits are what an exact cache has, about. */
+/** {@code farheap bench kv}, small: hits are about those of an exact cache. */
 class BenchKvTest {
 
     @TempDir
     Path directory;
 
-    /** The rows of what the benchmark has measured. */
+    /** The rows of the benchmark's report. */
     private List<Figures> rows(String... options) throws Exception {
         Path json = directory.resolve("kv.json");
         List<String> arguments = new ArrayList<>(List.of("bench", "kv", "--json", json.toString()));
@@ -80,7 +80,7 @@ class BenchKvTest {
         assertTrue(reads.get("evict") > 0, reads::toString);
     }
 
-    /** Small: what it measures is not judged, but LRU is to be better than LFU where the load is for it. */
+    /** A small run, whose times are not judged; but LRU must be better than LFU if the load suits LRU. */
     @Test
     @Tag("full")
     void everyOtherPartHasItsRows() throws Exception {
@@ -108,7 +108,7 @@ class BenchKvTest {
                 row.assertThere("ops_per_s");
             }
         }
-        // A server joins and is drained: windows before, while it joins, then, and after; and as many as draining
+        // A server joins and is drained: windows before, while it joins, between and after; and as many as the drain
         // takes.
         assertTrue(parts.remove("server") >= 4);
         // Four workloads, two kinds of keys, two numbers of sessions; four policies: phases, shares, clients; five
@@ -139,7 +139,7 @@ class BenchKvTest {
         assertTrue(Files.exists(plots.resolve("kv-elasticity-server.png")));
     }
 
-    /** Without another word: all policies at a tenth of the keys, and two at each size by 1, 8 and 64 clients. */
+    /** Without further options: all policies at a tenth of the keys, and two at each size by 1, 8 and 64 clients. */
     @Test
     @Tag("full")
     void tracesOfADirectoryArePlayedByAllPolicies() throws Exception {
@@ -159,7 +159,7 @@ class BenchKvTest {
                 row.assertThere("ops_per_s");
                 continue;
             }
-            // Where all have room, each key is missed once; a bucket that is full of them evicts a few.
+            // If there is room for all keys, each is missed once; a full bucket evicts a few.
             int misses = 2000 - row.count("hits");
             assertTrue(misses >= 500, row::toString);
             boolean alone = row.count("clients") == 1 && row.count("objects") == 500;
@@ -167,7 +167,7 @@ class BenchKvTest {
         }
     }
 
-    /** What a part saves are operations: these do not depend on the machine. */
+    /** A part of the design saves operations, whose numbers do not depend on the machine. */
     @Test
     @Tag("full")
     void partsThatAreLeftOutCostOperations() throws Exception {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code farheap bench manager}, small: what its report holds, and that it leaves nothing. */
+/** {@code farheap bench manager}, small: its report has the expected content, and it leaves nothing behind. */
 class BenchManagerTest {
 
     @TempDir
@@ -55,7 +55,7 @@ class BenchManagerTest {
         assertEquals(50, report.count("caches"));
         assertTrue(report.count("record_bytes") > 0, report::toString);
         report.assertThere("allocations_per_s", "deallocations_per_s", "leader_change_ms");
-        // The better of the two in each turn, so its median is no less than either's, whatever the machine does.
+        // Each turn takes the better of the two, so its median is no less than either's, whatever the machine does.
         report.assertRising("zookeeper_single_writes_per_s", "zookeeper_writes_per_s");
         report.assertRising("zookeeper_multi_writes_per_s", "zookeeper_writes_per_s");
         report.assertRising("allocation_p50_ms", "allocation_p99_ms", "allocation_p999_ms", "allocation_max_ms");

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code farheap bench migration}, small: what its report holds. Its figures are for a quiet machine. */
+/** {@code farheap bench migration}, small: the content of its report. Its figures are for a quiet machine. */
 class BenchMigrationTest {
 
     @TempDir
@@ -51,7 +51,7 @@ class BenchMigrationTest {
             assertTrue(regions == 0 || ComparedRows.MIGRATION.describes(row.fields()), row::toString);
             cases.add(regions + " " + row.text("pause") + " " + row.flag("unpaused_reads"));
             row.assertThere("longest_read_stall_us", "longest_write_pause_us");
-            // Rates are not negative.
+            // Rates are not negative, so none drops by more than 100%.
             for (String drop :
                     List.of("read_drop_pct", "write_drop_pct", "memcpy_read_drop_pct", "memcpy_write_drop_pct")) {
                 assertTrue(row.number(drop) <= 100, row::toString);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The benchmark as a user runs it where nothing is installed. */
+/** The benchmark as a user runs it on a machine on which no peer is installed. */
 @Needs(Need.HOST)
 @Tag("full")
 class BenchPeersTest {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code farheap bench procedure}, small: what its report holds. Its figures are for a quiet machine. */
+/** {@code farheap bench procedure}, small: the content of its report. Its figures are for a quiet machine. */
 @Needs(Need.HOST)
 class BenchProcedureTest {
 
@@ -66,7 +66,7 @@ class BenchProcedureTest {
         assertTrue(Files.size(directory.resolve("procedure-chase-65536.png")) > 0);
     }
 
-    /** A process of its own: the model is of the whole process. */
+    /** The command runs in a process of its own, because the NIC model is set for a whole process. */
     @Test
     @Needs(Need.SOFTVERBS)
     @Tag("full")
@@ -83,7 +83,7 @@ class BenchProcedureTest {
             assertTrue(computed.flag("computed"));
             assertEquals(measured.count("depth"), computed.count("depth"));
             assertEquals(measured.count("span"), computed.count("span"));
-            // No read ends before the model's time, which is added to what is computed; a busy machine makes it later.
+            // No read ends before the model's time, which is added to the computed time; a busy machine makes it later.
             int reads = Math.max(1, computed.count("depth"));
             assertTrue(computed.number("read_p50_ns") > reads * 2900, computed::toString);
             assertTrue(computed.number("call_p50_ns") > 2900, computed::toString);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code farheap bench reclaim}, small: what its report holds, and that nothing is lost. */
+/** {@code farheap bench reclaim}, small: its report has the expected content, and nothing is lost. */
 class BenchReclaimTest {
 
     private static final String NOTICE = TestDevice.patience(60) + "s";
@@ -80,7 +80,7 @@ class BenchReclaimTest {
     @Tag("full")
     void whatATooShortNoticeLosesIsCounted() throws Exception {
         Path json = directory.resolve("short.json");
-        // A ms is over before anybody has heard of it.
+        // A notice of 1 ms has passed before any client has received it.
         CommandProcess command = CommandProcess.start(
                 Map.of(),
                 "bench",

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code farheap bench resilience}, small: what its rows hold, and that no byte is wrong that nobody made wrong. */
+/** {@code farheap bench resilience}, small: the content of its rows; no byte is wrong unless a fault made it wrong. */
 class BenchResilienceTest {
 
     @TempDir
@@ -55,7 +55,7 @@ class BenchResilienceTest {
         row.assertThere("p50_ns", "p99_ns", "p999_ns", "cpu_ns");
         checkRatios(row);
         boolean write = row.text("op").equals("write");
-        // Of a page that is written all splits and parity are sent, and nothing is read.
+        // A write of a page sends all data splits and parity, and reads nothing.
         if (row.text("system").equals("coded") && write && row.number("size") > 64) {
             row.assertCount(1.5, "wire_overhead");
         } else {
@@ -63,12 +63,12 @@ class BenchResilienceTest {
         }
     }
 
-    /** A turn has one request at least, however short it is; of two turns. */
+    /** There are two turns, and each has at least one request, however short it is. */
     private static void checkRequested(Figures row) {
         assertTrue(row.number("requests") >= 2, row::toString);
     }
 
-    /** They are there whatever was asked for: of a read to one copy, of a write to two. */
+    /** Each row has ratios: a read's to one copy, a write's to two copies. */
     private static void checkRatios(Figures row) {
         String baseline = row.text("op").equals("write") ? "two-copies" : "one-copy";
         for (String ratio : List.of("ratio_p50", "ratio_p99", "cpu_overhead")) {
@@ -154,7 +154,7 @@ class BenchResilienceTest {
         row.assertCount(ecCache ? 1 : 0, "delta");
         double memory = row.number("memory_overhead");
         if (compressed) {
-            // Of what is written more than half cannot be compressed, and a quarter can.
+            // More than half of the written bytes cannot be compressed, and a quarter can.
             assertTrue(memory > 1 && memory < 2, row::toString);
         } else {
             assertEquals(ecCache ? 1.5 : 1, memory, row::toString);
@@ -168,7 +168,7 @@ class BenchResilienceTest {
         }
     }
 
-    /** Parts of pages move as whole ones, but those of one copy; all three splits are asked, and all are written. */
+    /** Parts of pages move as whole pages, except with one copy; requests read and write all three splits. */
     private static void checkWire(Figures row, double memory) {
         double wire = row.number("wire_overhead");
         boolean part = row.number("size") == 64;
@@ -217,12 +217,12 @@ class BenchResilienceTest {
             }
         }
         assertEquals(8, report.number("burst"));
-        // No more than a region.
+        // A piece is no larger than a region.
         assertEquals(64 << 10, report.number("background_piece"));
         report.assertThere("background_gbit_s");
     }
 
-    /** What each of Hydra's parts leaves of a median, and late binding of a read's tail, beside the paper's. */
+    /** The ratio to which each of Hydra's parts lowers a median, and late binding a read's tail; with the paper's. */
     private static void checkParts(Figures row) {
         boolean write = row.text("op").equals("write");
         switch (row.text("system")) {
@@ -257,7 +257,7 @@ class BenchResilienceTest {
         rows.subList(2, 6).forEach(BenchResilienceTest::checkRegenerating);
         for (Figures row : rows.subList(0, 2)) {
             row.assertCount(2, "regenerate_times");
-            // Of each turn a slab.
+            // Each turn regenerates a slab.
             assertTrue(row.number("regeneration_bytes_rebuilt") >= 2 * (256 << 10), row::toString);
             assertTrue(row.number("regeneration_bytes_read") >= row.number("k") * 2 * (256 << 10), row::toString);
             row.assertThere("regenerate_ms", "memcpy_ms", "first_memcpy_ms");
@@ -281,8 +281,8 @@ class BenchResilienceTest {
     }
 
     /**
-     * One server of each system cannot be reached for a while: what has another place goes on, and all comes back.
-     * Twice, each time with servers of its own.
+     * One server of each system cannot be reached for a while: requests for data that has another place continue, and
+     * all data comes back. Each of two turns has servers of its own.
      */
     @Test
     @Needs(Need.SOFTVERBS)
@@ -315,7 +315,7 @@ class BenchResilienceTest {
         }
     }
 
-    /** What one server makes wrong: bare copies return it, and what corrects does not. */
+    /** One server makes bytes wrong: bare copies return them, and modes that correct do not. */
     @Test
     @Needs(Need.SOFTVERBS)
     @Tag("full")

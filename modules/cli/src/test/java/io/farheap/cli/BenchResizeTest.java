@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code farheap bench resize}, small: what its report holds, and that it leaves nothing. */
+/** {@code farheap bench resize}, small: its report has the expected content, and it leaves nothing behind. */
 class BenchResizeTest {
 
     @TempDir

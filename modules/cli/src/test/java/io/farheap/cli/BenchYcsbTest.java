@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * {@code farheap bench ycsb}, small: what its report holds, what is said of what is absent, and that it leaves nothing.
+ * {@code farheap bench ycsb}, small: the content of its report, its messages about absent stores, and that it leaves
+ * nothing behind.
  */
 class BenchYcsbTest {
 
@@ -80,7 +81,7 @@ class BenchYcsbTest {
             }
             assertMeasured(row);
             measured.merge(name, 1, Integer::sum);
-            // Of a turn's 64 operations at least.
+            // A turn has at least 64 operations.
             double ios = row.number("ios_per_read");
             switch (name) {
                 case "local", "offheap", "offheap-touched", "hashmap" -> {
@@ -88,7 +89,7 @@ class BenchYcsbTest {
                     assertEquals(0, ios, row::toString);
                 }
                 case "far-cached", "file-cached" -> assertTrue(ios > 0 && ios < 1.2, row::toString);
-                // A share of reads that is not local, and little more for chains.
+                // The reads that are not local, and a few more for chains.
                 case "far", "file", "tiered", "fio" -> assertTrue(ios > 0.5 && ios < 1.2, row::toString);
                 default -> assertEquals("raw", name);
             }

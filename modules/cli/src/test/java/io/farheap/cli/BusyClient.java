@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A client process that does everything at once until its standard input ends; it ends with 0 then where all could be
- * ended. For each line that it is told it says how many steps have ended of the activity that has least. Arguments:
+ * A client process that runs all activities at once until its standard input ends; its exit code is 0 if all of them
+ * could be ended. For each line of input it prints the smallest number of steps that an activity has ended. Arguments:
  * seed, two servers.
  */
 final class BusyClient {
@@ -27,7 +27,7 @@ final class BusyClient {
         List<String> servers = Arrays.asList(arguments).subList(1, arguments.length);
         List<Activity> activities =
                 Activities.all(servers, servers.size(), new SplittableRandom(Long.parseLong(arguments[0])));
-        // One that threw has ended, and will not come further: it is told of in the end.
+        // An activity that threw something unexpected has ended and is reported at the end: do not wait for it.
         while (activities.stream().anyMatch(activity -> activity.done() == 0 && activity.unexpected() == null)) {
             LockSupport.parkNanos(1_000_000);
         }

@@ -15,11 +15,11 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The chaos as a user runs it: an episode each. */
+/** The chaos as a user runs it: each test runs one episode. */
 @Needs({Need.SOFTVERBS, Need.HOST})
 class ChaosTest {
 
-    /** Longer than a busy machine keeps a process waiting: who is lost without having been stopped is a failure. */
+    /** Longer than a busy machine keeps a process waiting: a process that is lost without a stop is a failure. */
     private static final String LEASE = TestDevice.patience(3) + "s";
     /** Two copies on three servers: one is cut off, one is stopped for longer than its lease, one is killed. */
     private static final String COPIES = "63";
@@ -79,7 +79,7 @@ class ChaosTest {
         CommandProcess chaos =
                 CommandProcess.start(Map.of(), "chaos", "--minutes", "10", "--lease", LEASE, "--seed", COPIES);
         chaos.awaitLine("episode 1 ");
-        // Itself and three servers.
+        // The command and three servers.
         chaos.awaitProcesses(4);
         chaos.kill();
         chaos.assertNothingIsLeft();

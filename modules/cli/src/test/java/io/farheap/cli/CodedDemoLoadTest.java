@@ -21,7 +21,7 @@ import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
-/** That the demo finds what is wrong: somebody else writes to its space. */
+/** The demo finds wrong bytes, which another client writes to its space. */
 class CodedDemoLoadTest {
 
     private static final long REGION_BYTES = 64 * 1024;
@@ -87,12 +87,13 @@ class CodedDemoLoadTest {
             await(() -> load.reads() > 100 && load.writes() > 100);
             assertNull(load.trouble());
             await(() -> {
-                // The writer may mend a line before a reader comes by.
+                // The demo's writer may overwrite the line before its reader reads it, so invert it again.
                 invert(other, LINE, 1);
                 return load.trouble() != null;
             });
             assertTrue(load.stop(PATIENCE));
-            assertTrue(String.valueOf(load.trouble()).contains("returned what nobody wrote"), load::trouble);
+            assertTrue(
+                    String.valueOf(load.trouble()).contains("returned bytes that were never written"), load::trouble);
         });
     }
 

@@ -91,7 +91,7 @@ class CodedDemoTest {
                         "--kill 3: with --resilience 4+2 at most r = 2 servers may die at once; take 1 to 2, or an R "
                                 + "of at least 3"),
                 Arguments.of("--resilience 4+2 --kill 0", "--kill 0: with --resilience 4+2 at most r = 2"),
-                Arguments.of("--kill 1", "--kill 1: servers are killed where memory is coded; add --resilience K+R"),
+                Arguments.of("--kill 1", "--kill 1: it needs coded memory; add --resilience K+R"),
                 Arguments.of("--resilience 4+2 --servers 3", "--servers: it has no meaning with --resilience"),
                 Arguments.of("--resilience 4+2 --seconds 0", "--seconds 0.0: the load must run for more than 0"),
                 Arguments.of(

@@ -21,7 +21,7 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParseResult;
 
-/** Values are what was typed, whatever they look like. */
+/** Values of options are taken exactly as the user typed them, whatever they look like. */
 class CommandArgumentsTest {
 
     private static ParseResult parse(String... values) {
@@ -59,6 +59,38 @@ class CommandArgumentsTest {
         assertTrue(
                 said.toString().endsWith("If --x is a value, put -- before it, and the options before that: -- --x\n"),
                 said::toString);
+    }
+
+    /** The usage of the server command has dozens of lines, which would hide the sentence. */
+    @Test
+    void aWrongValueIsAnsweredWithASentenceAndNotWithTheUsage() {
+        StringWriter said = new StringWriter();
+        CommandLine line = Main.commandLine().setErr(new PrintWriter(said));
+        assertEquals(2, line.execute("server", "--memory", "256x"), said::toString);
+        List<String> lines = said.toString().lines().toList();
+        assertEquals(2, lines.size(), said::toString);
+        assertTrue(lines.getFirst().contains("--memory") && lines.getFirst().contains("256x"), said::toString);
+        assertEquals("see 'farheap server --help'", lines.getLast());
+    }
+
+    @Test
+    void aMissingOptionIsAnsweredWithASentenceToo() {
+        StringWriter said = new StringWriter();
+        CommandLine line = Main.commandLine().setErr(new PrintWriter(said));
+        assertEquals(2, line.execute("manager", "drain", "127.0.0.1:7400"), said::toString);
+        List<String> lines = said.toString().lines().toList();
+        assertEquals(2, lines.size(), said::toString);
+        assertTrue(lines.getFirst().contains("--manager"), said::toString);
+        assertEquals("see 'farheap manager drain --help'", lines.getLast());
+    }
+
+    @Test
+    void aCommandThatOnlyContainsOthersListsThem() {
+        StringWriter said = new StringWriter();
+        CommandLine line = Main.commandLine().setErr(new PrintWriter(said));
+        assertEquals(2, line.execute("kv"), said::toString);
+        assertTrue(said.toString().contains("Usage: farheap kv "), said::toString);
+        assertTrue(said.toString().lines().anyMatch(each -> each.startsWith("  drain ")), said::toString);
     }
 
     @Test
@@ -104,10 +136,10 @@ class CommandArgumentsTest {
         StringWriter said = new StringWriter();
         CommandLine line = Main.commandLine().setErr(new PrintWriter(said));
         assertEquals(2, line.execute("kv", "stats", "--servers", "127.0.0.1:1", "map"), said::toString);
-        assertTrue(said.toString().contains("say --token, or set the variable FARHEAP_TOKEN"), said::toString);
+        assertTrue(said.toString().contains("set --token, or the environment variable FARHEAP_TOKEN"), said::toString);
     }
 
-    /** The parser expands what is in a default, and then what it has expanded. */
+    /** The parser would expand variables in a default, and then variables in the result. */
     @Test
     void noDefaultIsExpanded() {
         List<ArgSpec> arguments = new ArrayList<>();

@@ -24,7 +24,7 @@ import picocli.CommandLine.ParameterException;
 /** Each command of the pages passes the parser of the command line, or is one of the launcher's own. */
 class CommandLinesTest {
 
-    /** With variables of the environment in front. */
+    /** A command, which may have variables of the environment in front. */
     private static final Pattern COMMAND = Pattern.compile("(?:\\$ )?(?:[A-Z_]+=\\S+ +)*\\./farheap(?:\\s+(.*))?");
 
     private static final Pattern WORD = Pattern.compile("\"([^\"]*)\"|'([^']*)'|(\\S+)");
@@ -32,7 +32,7 @@ class CommandLinesTest {
     private static final Pattern END = Pattern.compile("#.*|\\|{1,2}|&{1,2}|;|\\d?>.*|<");
 
     private static final Pattern JVM_OPTION = Pattern.compile("-[DX].*|--[^=]+=.*");
-    /** Of the launcher's case of first words, which has one tab of indentation. */
+    /** A branch of the launcher's case of first words, which has one tab of indentation. */
     private static final Pattern LAUNCHED = Pattern.compile("^\\t(\\w+)\\)$", Pattern.MULTILINE);
 
     /** Words that stand for a value, with a value. */
@@ -57,7 +57,7 @@ class CommandLinesTest {
     /** The launcher and the test runner, whose options a command of them may have. */
     private static String launcher;
 
-    /** @param whole whether it says all that the command needs, as a line of a block does */
+    /** @param whole whether it has all arguments that the command needs, as a line of a block does */
     private record Command(String place, String text, boolean whole) {}
 
     @BeforeAll
@@ -118,7 +118,7 @@ class CommandLinesTest {
                 : List.of();
     }
 
-    /** Null if it passes. */
+    /** Returns the parser's refusal, or null if the command passes. */
     private static String refusal(CommandLine parser, Command command) {
         List<String> words = words(command.text());
         while (!words.isEmpty() && JVM_OPTION.matcher(words.getFirst()).matches()) {
@@ -149,7 +149,7 @@ class CommandLinesTest {
                 .orElse(null);
     }
 
-    /** As a shell splits it; of what a synopsis offers the first, and what it brackets. */
+    /** Splits a text as a shell does; takes a synopsis's first alternatives, and its optional parts. */
     private static List<String> words(String text) {
         List<String> words = new ArrayList<>();
         for (MatchResult word : WORD.matcher(text).results().toList()) {

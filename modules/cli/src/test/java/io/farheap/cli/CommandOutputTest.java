@@ -3,6 +3,7 @@ package io.farheap.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.command.ServerProcess;
 import io.farheap.testing.TestDevice;
 import java.io.File;
 import java.io.IOException;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a command reads and prints in a shell that is not as the developer's; processes of their own. */
+/** Commands read and print correctly in shells that differ from a developer's; each runs in a process of its own. */
 class CommandOutputTest {
 
     private static final long PATIENCE_SECONDS = 60;
@@ -28,7 +29,7 @@ class CommandOutputTest {
     @TempDir
     Path directory;
 
-    /** @return its messages, and what it printed if that is not elsewhere */
+    /** @return the command's messages, and its output unless that goes to another file */
     private String run(int exitCode, List<String> shell, File output, List<String> flags, String... arguments)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(shell);
@@ -87,7 +88,7 @@ class CommandOutputTest {
         assertTrue(Pattern.compile("\nresume points  [0-9]+\n").matcher(said).find(), said);
     }
 
-    /** As on a full disk; its ZooKeeper takes a file of 64 MiB first. Half a minute, which it waits. */
+    /** As on a full disk: its ZooKeeper first allocates a file of 64 MiB. The manager waits for half a minute. */
     @Test
     @Tag("full")
     void aManagerSaysThatItHasNoRoomForItsState() throws Exception {
@@ -102,14 +103,16 @@ class CommandOutputTest {
         assertTrue(said.contains(" MiB are free at " + data + "; make room"), said);
     }
 
-    /** Before, it went on for ever, and others ended as if done. */
+    /** Otherwise this command would run for ever, and others would end as if they had succeeded. */
     @Test
     void whatCannotBePrintedEndsWithAFailure() throws Exception {
-        String said = run(1, List.of(), new File("/dev/full"), List.of(), "top", "--json", "127.0.0.1:1");
-        assertTrue(
-                said.endsWith(
-                        "farheap: standard output could not be written, so some of it is missing: No space left on "
-                                + "device\n"),
-                said);
+        try (ServerProcess server = TestServer.start(1 << 20, 1 << 20)) {
+            String said = run(1, List.of(), new File("/dev/full"), List.of(), "top", "--json", server.address());
+            assertTrue(
+                    said.endsWith(
+                            "farheap: standard output could not be written, so some of it is missing: No space left "
+                                    + "on device\n"),
+                    said);
+        }
     }
 }

@@ -15,7 +15,8 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The command line in a process of its own, as a user runs it; its descendants can be told from those of other tests.
+ * The command line in a process of its own, as a user runs it; its descendants can be distinguished from those of other
+ * tests.
  */
 final class CommandProcess {
 
@@ -47,17 +48,17 @@ final class CommandProcess {
         output = process.inputReader();
     }
 
-    /** Without the optimising compiler, which costs more than it saves where little is done. */
+    /** Starts a command without the optimising compiler, which costs more than it saves if a command does little. */
     static CommandProcess start(Map<String, String> environment, String... arguments) throws IOException {
         return new CommandProcess("-XX:TieredStopAtLevel=1", environment, List.of(arguments));
     }
 
-    /** As optimised as users' are, in the full form: it brings other races to light. */
+    /** Starts a command that is optimised as users' commands are, in the full form: this shows other races. */
     static CommandProcess startOptimised(String... arguments) throws IOException {
         return new CommandProcess(TestDevice.compilerFlag(), Map.of(), List.of(arguments));
     }
 
-    /** Reads what it prints until a line has this text. */
+    /** Reads the process's output until a line has this text. */
     void awaitLine(String text) throws IOException {
         for (String line = output.readLine(); line != null; line = output.readLine()) {
             seen.append(line).append('\n');
@@ -69,7 +70,7 @@ final class CommandProcess {
     }
 
     /**
-     * Reads what it prints until it ends.
+     * Reads the process's output until the process ends.
      *
      * @return all that it printed
      */
@@ -79,7 +80,7 @@ final class CommandProcess {
         return seen.toString();
     }
 
-    /** Waits until it and its children are so many, or more. */
+    /** Waits until the process and its children are at least {@code count}. */
     void awaitProcesses(int count) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(LEAVE_SECONDS));
         while (ours().size() < count && System.nanoTime() - deadline < 0) {
@@ -97,7 +98,7 @@ final class CommandProcess {
         process.destroyForcibly();
     }
 
-    /** Fails where a process of its own, or of its children, is still there after a while. */
+    /** Fails if this process, or one of its descendants, still exists after a while. */
     void assertNothingIsLeft() throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(LEAVE_SECONDS));
         while (!ours().isEmpty() && System.nanoTime() - deadline < 0) {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The demo as a user runs it, in processes of its own. */
 class DemoTest {
 
-    /** Tells this test's processes from others'. */
+    /** Distinguishes this test's processes from others. */
     private final String marker = "farheap-test-" + UUID.randomUUID();
 
     private List<String> filesBefore;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What an operator reads of a drain in the logs of the server and of the manager, as a user runs them. */
+/** The messages about a drain in the logs of the server and of the manager, for their operator. */
 @Tag("full")
 class DrainMessagesTest {
 
@@ -95,7 +95,7 @@ class DrainMessagesTest {
             first.awaitLine(server + " leaves within 30000 ms and waits until other servers have 1 region of 1 cache");
             first.awaitLine(server + " ends: no cache has a region here, after ");
             assertEquals(1, cache.regions());
-            manager.awaitLine(server + " is told to leave");
+            manager.awaitLine(server + " is asked to leave");
             manager.awaitLine(server + " leaves within 30000 ms: ");
             manager.awaitLine(server + " leaves: no cache has a region there");
         }

@@ -38,7 +38,7 @@ class ExpiredCacheTest {
     private static final int STEP = 4096;
     private static final long PATIENCE_SECONDS = TestDevice.patience(60);
     private static final Duration SHORT = Duration.ofSeconds(2);
-    /** Of this its client is told two seconds after it was created. */
+    /** The client of a cache for this time is notified of its end two seconds after the creation. */
     private static final Duration LATER = Duration.ofSeconds(32);
 
     @TempDir
@@ -66,7 +66,7 @@ class ExpiredCacheTest {
         return Cache.builder().capacity(capacity).manager(manager.address()).device(TestDevice.client());
     }
 
-    /** It is there when its server has reported. */
+    /** Creates the first cache, once the server has reported to the manager. */
     private Cache createFirst() throws InterruptedException {
         return createOnceThereIsRoom(
                 builder(CAPACITY).duration(SHORT).onLost((_, why, regions) -> lost.add(regions + ": " + why)));
@@ -98,7 +98,7 @@ class ExpiredCacheTest {
         }
     }
 
-    /** Writes all over a cache until that fails. */
+    /** Writes to the whole cache until a write fails. */
     private static int writeToTheEnd(Cache cache) {
         try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
@@ -122,7 +122,7 @@ class ExpiredCacheTest {
                 write(session, buffer, second.capacity(), 1L << 40);
                 assertEquals(Status.LOST, end.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
                 String told = lost.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
-                assertTrue(told != null && told.startsWith(REGIONS + ": its time was over"), told);
+                assertTrue(told != null && told.startsWith(REGIONS + ": its lifetime had passed"), told);
                 try (CacheSession late = first.openSession();
                         Buffer other = first.allocate(8)) {
                     CacheException refused =
@@ -136,7 +136,7 @@ class ExpiredCacheTest {
         }
     }
 
-    /** The line to the manager is all caches' of the process. */
+    /** All caches of a process share one connection to the manager. */
     @Test
     @Tag("full")
     void aListenerThatThrowsIsToldOnceAndOthersHear() throws Exception {
@@ -177,7 +177,7 @@ class ExpiredCacheTest {
         }
     }
 
-    /** Until the first one's time is over, there is no room. */
+    /** Creates a second cache, for which there is no room until the first one's time has passed. */
     private Cache createWhenOver() throws InterruptedException {
         return createOnceThereIsRoom(builder(CAPACITY - REGION_BYTES));
     }

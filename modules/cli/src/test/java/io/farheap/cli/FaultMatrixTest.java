@@ -40,16 +40,16 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * A fault that stops or kills any one process, at any time, never makes another wait longer than its lease plus five
- * seconds, and never ends or holds a request of one that does not use it.
+ * A fault that stops or kills any one process, at any time, never makes another process wait longer than the lease plus
+ * five seconds, and never ends or delays a request of a process that does not use it.
  *
  * <p>A round stops a server and a client for less than their leases, stops them for longer, and kills them, each at a
- * random moment of all that a client may be doing at once ({@link Activities}). Who uses the sick process must come to
- * an end; who does not must go on, with nothing ended, while the process is still stopped. Verdicts are about order,
- * with generous bounds; how long each waited is printed. The first round, whose end the others' are compared with,
- * stops nothing for longer than its lease.
+ * random moment of all that a client may be doing at the same time ({@link Activities}). Activities that use the sick
+ * process must end; other activities must continue, without a failure, while the process is still stopped. The test
+ * judges the order of events, with generous bounds, and prints how long each activity waited. The first round, with
+ * whose end the ends of the others are compared, stops no process for longer than its lease.
  *
- * <p>{@code -Dfarheap.seed=S} makes the rounds of a seed that a failure has named.
+ * <p>{@code -Dfarheap.seed=S} repeats the rounds of a seed that a failure has named.
  */
 @Isolated("it counts what this process holds")
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
@@ -59,20 +59,20 @@ class FaultMatrixTest {
 
     private static final long REGION_BYTES = Activities.REGION_BYTES;
     private static final int REGIONS = 96;
-    /** Of what is stopped for longer: users that a busy machine lets lose it before begin anew. */
+    /** For servers that are stopped for longer: if a busy machine lets it end before that, other users begin. */
     private static final long SHORT_LEASE_SECONDS = TestDevice.shortLease(3);
-    /** Of what shares its servers with what is stopped for longer: it must be renewed on a busy machine. */
+    /** For servers that clients stopped for longer share with others, who must renew it on a busy machine. */
     private static final long SHARED_LEASE_SECONDS = TestDevice.patience(3);
-    /** Of what is not to notice. */
+    /** For servers whose clients must not notice that one is stopped. */
     private static final long LONG_LEASE_SECONDS = TestDevice.patience(120);
 
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(TestDevice.patience(60));
-    /** A random moment is within so much. */
+    /** A random moment is within this time. */
     private static final long MOMENT_NANOS = 100_000_000L;
 
     private static final int STEPS = 5;
     private static final int MOST_ATTEMPTS = 10;
-    /** How many regions of a stopped client must come back at least; what it may still write may stay withdrawn. */
+    /** The least regions of a stopped client that must come back; those that it may still write may stay withdrawn. */
     private static final int CLAIMED = 5;
 
     private static final int ROUNDS = Effort.either(2, 5);
@@ -111,7 +111,7 @@ class FaultMatrixTest {
                 if (round > 0) {
                     stopServer(hasty, well, other);
                 }
-                // What was stopped is as good as new.
+                // Servers that were stopped can be used like new ones.
                 killServer(hasty, well, other);
                 servers.remove(hasty);
                 for (ServerProcess server : servers) {
@@ -154,7 +154,7 @@ class FaultMatrixTest {
 
     // --- a server ---
 
-    /** For less than the lease: nobody loses anything, and those who do not use it do not notice. */
+    /** Stops a server for less than its lease: no client loses anything, and clients of other servers do not notice. */
     private void pauseServer(ServerProcess victim, ServerProcess well, ServerProcess other) throws Exception {
         List<Activity> users = started(Activities.all(List.of(victim.address(), well.address()), 0, random.split()));
         List<Activity> strangers = started(Activities.few(List.of(well.address(), other.address()), 0, random.split()));
@@ -212,7 +212,8 @@ class FaultMatrixTest {
     }
 
     /**
-     * On their way, and nothing has failed: a busy machine may let the victim's lease end before; then others begin.
+     * Users that have done steps without a failure. If a busy machine lets the victim's lease end before that, other
+     * users begin.
      */
     private List<Activity> usersInTime(ServerProcess victim, ServerProcess well) throws Exception {
         for (int attempt = 1; ; attempt++) {
@@ -226,7 +227,7 @@ class FaultMatrixTest {
         }
     }
 
-    /** @return whether all have come forward before a request failed */
+    /** @return whether all have made progress before a request failed */
     private static boolean areOnTheirWay(List<Activity> users) throws InterruptedException {
         BooleanSupplier failed = () -> users.stream().anyMatch(user -> !user.onCallsAlone() && user.failed() > 0);
         for (Activity user : users) {
@@ -240,8 +241,8 @@ class FaultMatrixTest {
     }
 
     /**
-     * All that needs the sick server is told. What is on the move may be on the other one, and a change of ways needs
-     * none.
+     * Waits until each activity that needs the sick server has failed. A region that moves may be on the other server,
+     * and a reconfiguration needs no server.
      */
     private void awaitFailures(List<Activity> users) throws InterruptedException {
         for (Activity user : users) {
@@ -272,7 +273,7 @@ class FaultMatrixTest {
         end(strangers);
     }
 
-    /** What it held is granted to others, and it writes nothing there when it goes on. */
+    /** A stopped client's regions are granted to others, and it writes nothing there when it continues. */
     private void stopClient(ServerProcess first, ServerProcess second) throws Exception {
         List<Activity> strangers = started(Activities.few(addresses(first, second), 0, random.split()));
         ChildJvm victim = client(first, second);
@@ -311,7 +312,7 @@ class FaultMatrixTest {
         ChildJvm victim = client(first, second);
         awaitSteps(strangers);
         moment();
-        // Half of the time it is stopped first, and cannot end what it is in the middle of.
+        // Half of the time the client is stopped first, so that it cannot end its current operations.
         if (random.nextBoolean()) {
             victim.suspend();
             awaitSteps(strangers);
@@ -334,7 +335,7 @@ class FaultMatrixTest {
         }
     }
 
-    /** A cache in regions that were a stopped client's. */
+    /** A cache in regions that belonged to a stopped client. */
     private static final class Claim implements AutoCloseable {
         private final Cache cache;
         private final Buffer buffer;
@@ -392,7 +393,7 @@ class FaultMatrixTest {
         return client;
     }
 
-    /** All that it does comes forward. */
+    /** Waits until all activities of the client have made progress. */
     private static void awaitAlive(ChildJvm client) throws Exception {
         long before = least(client);
         long deadline = System.nanoTime() + PATIENCE_NANOS;
@@ -443,7 +444,7 @@ class FaultMatrixTest {
         }
     }
 
-    /** Each ends some more steps, which began after this was called. */
+    /** Waits until each activity has ended some steps that began after this call. */
     private void awaitSteps(List<Activity> all) throws InterruptedException {
         List<Long> wanted =
                 all.stream().map(activity -> activity.done() + 1 + STEPS).toList();
@@ -458,8 +459,8 @@ class FaultMatrixTest {
     }
 
     /**
-     * No request was ended. A call has a few seconds, which may pass on a busy machine: it is asked only to come
-     * forward.
+     * No request has failed. A call's deadline of a few seconds may pass on a busy machine, so activities of calls must
+     * only make progress.
      */
     private static void assertNothingFailed(List<Activity> all) {
         for (Activity activity : all) {
@@ -515,9 +516,9 @@ class FaultMatrixTest {
         System.out.println("fault matrix: " + what + ": " + slowest);
     }
 
-    // --- what is left ---
+    // --- resources that are left ---
 
-    /** Of this process, and descriptors of the servers that live on. */
+    /** The resources of this process, and the descriptors of the servers that are still running. */
     private record Resources(
             Map<String, Long> descriptors,
             Map<String, Long> mappings,
@@ -535,7 +536,7 @@ class FaultMatrixTest {
                                     ofServers.get(server) <= before.ofServers.get(server) + SERVER_CONNECTIONS);
         }
 
-        /** It, with no more descriptors of any server than there were. */
+        /** These resources, but with no more descriptors of any server than before. */
         Resources withLeastOfServers(Resources before) {
             Map<Long, Long> least = new HashMap<>(ofServers);
             least.replaceAll((server, descriptors) -> Math.min(descriptors, before.ofServers.get(server)));
@@ -544,11 +545,11 @@ class FaultMatrixTest {
     }
 
     /**
-     * Nothing is left of a round but what the first left: that loads classes and starts what lives as long as processes
-     * do. What closed late after that one makes no room for what the next leave.
+     * A round leaves no more resources than the first one, which loads classes and starts threads that live as long as
+     * their processes. Resources that the first round closed late make no room for resources that a later round leaves.
      *
-     * @param before what there may be, or null
-     * @return what there may be after the next round
+     * @param before the most resources that there may be, or null
+     * @return the most resources that there may be after the next round
      */
     private Resources checked(Resources before) throws InterruptedException {
         assertEquals(
@@ -569,7 +570,7 @@ class FaultMatrixTest {
         return now[0].withLeastOfServers(before);
     }
 
-    /** What there is once it does not change any more: connections take their time to close. */
+    /** The resources once they do not change any more: connections take some time to close. */
     private Resources settled() throws InterruptedException {
         Resources last = now();
         for (int same = 0; same < SETTLED; same++) {

@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a benchmark's report has, or one of its rows. How much a time, a rate or a ratio is, the machine decides, and
- * what else runs on it: a test asks whether it is there. Counts that the benchmark guarantees may be compared.
+ * The fields of a benchmark's report, or of one of its rows. Times, rates and ratios depend on the machine and its
+ * load, so a test only checks that they are present. Counts that the benchmark guarantees may be compared.
  */
 record Figures(JsonObject fields) {
 
@@ -54,13 +54,13 @@ record Figures(JsonObject fields) {
         return get(field).getAsInt();
     }
 
-    /** A count, or what is computed of counts. */
+    /** A count, or a number that is computed from counts. */
     double number(String field) {
         assertThere(field);
         return get(field).getAsDouble();
     }
 
-    /** Each is a number: a report has null where a figure is none, or infinite. */
+    /** Each is a number: a report has null if there is no figure, or if it is infinite. */
     void assertThere(String... names) {
         for (String field : names) {
             JsonElement value = get(field);
@@ -68,7 +68,7 @@ record Figures(JsonObject fields) {
         }
     }
 
-    /** Each is a number, or null where there may be no such figure. */
+    /** Each is a number, or null if there is no such figure. */
     void assertSaid(String... names) {
         for (String field : names) {
             if (!get(field).isJsonNull()) {
@@ -77,7 +77,7 @@ record Figures(JsonObject fields) {
         }
     }
 
-    /** The field is there, and says that there is no such figure. */
+    /** The field is present and null: there is no such figure. */
     void assertNone(String field) {
         assertTrue(get(field).isJsonNull(), () -> field + " of " + this);
     }

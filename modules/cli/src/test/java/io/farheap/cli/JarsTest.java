@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Test;
 
-/** What is in the jars, once they are built; the working directory is the checkout. */
+/** The contents of the built jars; the working directory is the checkout. */
 class JarsTest {
 
     /** Prefixes of names. The raw loop and the simulated system are benchmarks' in packages of the library. */
@@ -90,7 +90,7 @@ class JarsTest {
                         .toList());
     }
 
-    /** Nothing of another project: what the library stands on, its POM says. */
+    /** The library's jar contains no other project's classes; its POM names its dependencies. */
     @Test
     void theLibraryHasItsOwnClassesAlone() throws IOException {
         assertEquals(

@@ -47,7 +47,7 @@ class KeptModelsTest {
         return text.toString();
     }
 
-    /** Of this device: without server threads a microsecond, and a hundred thousand a second for each client thread. */
+    /** A model of this device: 1 us without server threads, and 100,000 operations a second for each client thread. */
     private String model(int recordBytes) throws IOException {
         ModelSubject subject;
         try (Context context = Devices.open(TestDevice.client())) {
@@ -116,7 +116,7 @@ class KeptModelsTest {
             String which = assertThrows(
                             CacheException.class, () -> builder(address).create())
                     .getMessage();
-            assertTrue(which.contains("say with CacheBuilder.workload"), which);
+            assertTrue(which.contains("name the cache's load with CacheBuilder.workload"), which);
             builder(address).workload(2048, 50).create().close();
 
             String line = run(0, "model", "list", "--manager", address)

@@ -27,19 +27,19 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A copy that gets SIGKILL, whatever it does just then. */
+/** A copy of a manager's state is killed with SIGKILL at a random moment. */
 @Tag("full")
 class KilledCopyTest {
 
     private static final int ROUNDS = 3;
     private static final int MODELS = 12;
-    /** After the first write to the new place: about as long as the rest takes. */
+    /** The latest moment after the first write to the new place: about as long as the rest of the copy takes. */
     private static final int MOST_MILLIS = 800;
 
     @TempDir
     private Path directory;
 
-    /** Null where it is refused. */
+    /** The models of the state at this place, or null if opening it is refused. */
     private static @Nullable Set<ModelRecord> models(Path place) {
         try (EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(place);
                 ZooKeeperStore store = new ZooKeeperStore(zookeeper.connection())) {
@@ -67,7 +67,7 @@ class KilledCopyTest {
                         to.toString()));
     }
 
-    /** Until ZooKeeper has written there, which it does when it gets its first client. */
+    /** Waits until ZooKeeper has written there, which it does when its first client connects. */
     private static void awaitWrite(Path place) throws Exception {
         Path files = place.resolve("zookeeper/version-2");
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(60));

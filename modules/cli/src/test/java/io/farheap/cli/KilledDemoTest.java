@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A process that is killed cannot clean up: it must have put nothing where nobody else will. */
+/** A killed process cannot clean up, so it must not leave files that no other process removes. */
 @Tag("full")
 class KilledDemoTest {
 
@@ -26,13 +26,13 @@ class KilledDemoTest {
         Path temporary = Files.createDirectory(directory.resolve("tmp"));
         Path file = directory.resolve("file");
         Files.write(file, new byte[BYTES]);
-        // The servers that it starts see it too.
+        // The servers that the demo starts get this variable, too.
         Map<String, String> environment = Map.of("JAVA_TOOL_OPTIONS", "-Djava.io.tmpdir=" + temporary);
         CommandProcess demo = CommandProcess.start(
                 environment, "demo", "--file", file.toString(), "--region", "1m", "--seconds", "100");
         try {
-            // It has drawn a bar and called the servers then: what either needs of native libraries is unpacked and
-            // removed.
+            // By then the demo has drawn a bar and called the servers, so the native libraries that either needs have
+            // been unpacked and removed.
             demo.awaitLine("filled from");
         } finally {
             demo.kill();

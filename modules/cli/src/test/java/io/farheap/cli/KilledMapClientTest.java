@@ -33,17 +33,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Processes that use a map and are killed or stopped in the midst of it: what they had comes back. */
+/** Processes are killed or stopped while they use a map: the memory that they had taken comes back. */
 class KilledMapClientTest {
 
     private static final long MIB = 1 << 20;
     private static final String NAME = "prices";
     private static final String TOKEN = "not a secret";
-    /** Of this process too, which is to keep it. */
+    /** Also the lease of this process, which must not lose it. */
     private static final long LEASE_MILLIS = TestDevice.patience(1000);
 
     private static final String LEASE = LEASE_MILLIS + "ms";
-    /** Of each test; {@code ./farheap test --kills N} has more. */
+    /** The number of kills of each test; {@code ./farheap test --kills N} sets it. */
     private static final int KILLS = Effort.asked("farheap.kills", 2, 20);
 
     private static final int REQUESTS = Effort.either(5_000, 20_000);
@@ -82,7 +82,7 @@ class KilledMapClientTest {
         servers.forEach(ServerProcess::close);
     }
 
-    /** Nobody uses the map but sessions that do nothing now. */
+    /** Audits the map while all its sessions are idle. */
     private static MapAudit sound(FarMap map) {
         MapAudit audit = map.audit();
         assertTrue(audit.quiet() && audit.sound(), audit::toString);
@@ -104,15 +104,15 @@ class KilledMapClientTest {
         try (FarMap map = start(serverCount)) {
             AtomicBoolean ends = new AtomicBoolean();
             AtomicLong done = new AtomicLong();
-            // It goes on all the time: no request of it is lost or finds no room. A large value may wait for
-            // segments to become others, which the dead delays.
+            // This session makes requests all the time: none is lost or finds no room. It sets no large values, which
+            // may wait until segments change their class, and a killed process delays that.
             CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {
                 SplittableRandom random = new SplittableRandom(1);
                 try (MapSession session = map.openSession()) {
                     while (!ends.get()) {
                         MapLoad.small(session, random);
                         done.incrementAndGet();
-                        // It waits for leases most of the time, and takes no processor for that.
+                        // The test waits for leases most of the time, so this thread must not take a processor.
                         LockSupport.parkNanos(100_000);
                     }
                 }
@@ -125,7 +125,7 @@ class KilledMapClientTest {
                 assertTrue(audit.sound(), audit::toString);
                 collected += audit.lost();
                 if (other.isDone()) {
-                    // What it threw, and not only that it stands still.
+                    // Reports the session's own exception, and not only that it stands still.
                     other.join();
                 }
                 assertTrue(done.get() > before, () -> "the other session stands still: " + map.stats());
@@ -134,7 +134,7 @@ class KilledMapClientTest {
             other.join();
             MapAudit audit = sound(map);
             assertEquals(0, audit.held() + audit.lost(), audit::toString);
-            // All of a map that is full is in use again.
+            // The killed processes' memory was collected, or is free in the pool.
             assertTrue(collected > 0 || audit.pooled() > 0, audit::toString);
             try (MapSession session = map.openSession()) {
                 for (int key = 0; key < MapLoad.KEYS; key++) {
@@ -144,7 +144,7 @@ class KilledMapClientTest {
         }
     }
 
-    /** At any step: what it has chosen, moved or taken to move to is accounted for, and another goes on. */
+    /** Killed at any step: no segment or block that it emptied, moved or took is lost, and others continue. */
     @Test
     @Tag("full")
     void oneThatIsKilledWhileItEmptiesSegmentsLeavesNothingLost() throws Exception {
@@ -190,7 +190,7 @@ class KilledMapClientTest {
             try {
                 auditing.get(TestDevice.patience(15), TimeUnit.SECONDS);
             } catch (TimeoutException e) {
-                // It was stopped in the midst of an operation: it is fenced when it goes on.
+                // The process was stopped during an operation, and is fenced only when it continues.
             }
             stopped.resume();
             MapAudit audit = auditing.get();
@@ -222,7 +222,8 @@ class KilledMapClientTest {
     }
 
     /**
-     * Killed, or stopped until its lease is over, at any step: whoever adds memory next does, and finds nothing odd.
+     * Killed at any step, or stopped until its lease has expired: the next process can add memory, and the map stays
+     * sound.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -257,8 +258,8 @@ class KilledMapClientTest {
     }
 
     /**
-     * Kills a process, or stops it until its lease is over, and does something. Where it was stopped in the midst of an
-     * operation, it is fenced only when it goes on.
+     * Kills a process, or stops it until its lease has expired, and does something. If the process was stopped during
+     * an operation, it is fenced only when it continues.
      */
     private static void whileItHasEnded(ChildJvm process, boolean stopped, Runnable what) throws Exception {
         if (!stopped) {
@@ -273,7 +274,7 @@ class KilledMapClientTest {
         done.get();
     }
 
-    /** Killed, or stopped until its lease is over, at any step: whoever does it next finds nothing odd. */
+    /** Killed at any step, or stopped until its lease has expired: the next process can do the same. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     @Tag("full")
@@ -301,7 +302,7 @@ class KilledMapClientTest {
         }
     }
 
-    /** One that has ended may have the server half in; its lease has to be over before another begins. */
+    /** A process that has ended may have added the server in part; its lease must expire before another begins. */
     private static void comeAndGo(FarMap map, String other, long seed) {
         long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
         boolean there = false;
@@ -312,7 +313,7 @@ class KilledMapClientTest {
                 }
                 there = true;
             } catch (MapException | ControlException | IllegalArgumentException e) {
-                // The other one has added it, and this process has yet to hear of that.
+                // The other process has added the server, and this process has yet to notice that.
                 assertTrue(System.nanoTime() - deadline < 0, "seed " + seed + ": " + e);
             }
         }

@@ -26,9 +26,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * A server is killed while a region moves chunk by chunk. What was new by then is in the new copy alone, the rest in
- * the old one alone: the part of the server that is gone is lost, the other has its latest values, and both are told
- * apart by the status.
+ * A server is killed while a region moves chunk by chunk. Chunks that have moved by then are in the new copy alone, and
+ * the others in the old one alone: the killed server's chunks are lost, the other chunks have their latest values, and
+ * the status distinguishes them.
  */
 @Isolated("it switches this process's faults")
 class KilledMigrationTest {
@@ -41,8 +41,8 @@ class KilledMigrationTest {
     private static final MigrationOptions SLOWLY =
             MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
     /**
-     * Where operations can be late, so are the marks that lead the copy: it takes longer than a busy machine keeps a
-     * thread waiting.
+     * On a device that can delay operations, the marks that pace the copy are late, too: the copy takes longer than a
+     * busy machine keeps a thread waiting.
      */
     private static final MigrationOptions LATE =
             MigrationOptions.DEFAULT.chunkBytes(CHUNK_BYTES).windowBytes(CHUNK_BYTES);
@@ -79,7 +79,7 @@ class KilledMigrationTest {
         fresh.close();
     }
 
-    /** @return whether it was written, and not lost */
+    /** @return whether the probe was written and not lost */
     private boolean write(int probe, long value) {
         buffer.segment().set(JAVA_LONG, 0, value);
         try {
@@ -101,15 +101,15 @@ class KilledMigrationTest {
         }
     }
 
-    /** Whoever waits on an emulated processor must leave it to those he waits for. */
+    /** On an emulated processor, a waiting thread must leave the processor to the threads that it waits for. */
     private static void pause() {
         LockSupport.parkNanos(1_000_000);
     }
 
     /**
-     * Kills a server when an eighth of the region has moved, while writes go on.
+     * Kills a server when an eighth of the region has moved, while writes continue.
      *
-     * @return the last value that was written to each probe, negative where that write was lost
+     * @return the last value that was written to each probe, negative if that write was lost
      */
     private long[] killInTheMiddle(ServerProcess victim) {
         boolean soft = Devices.library() == VerbsLibrary.SOFT;
@@ -154,7 +154,7 @@ class KilledMigrationTest {
         return written;
     }
 
-    /** What was written while the migration failed is either lost or there. */
+    /** A value that was written while the migration failed is either lost or present. */
     private void assertKept(int probe, long written) {
         long read = read(session, probe);
         if (read != LOST && written > 0) {
@@ -191,7 +191,7 @@ class KilledMigrationTest {
         long[] written = killInTheMiddle(fresh);
         int low = assertDividedAt(written, true);
         assertEquals(0, session.held());
-        // The second region was not touched, and what is left of the first moves like any other.
+        // The second region is unaffected, and the rest of the first one moves like any other region.
         session.writeBlocking(REGION_BYTES, buffer, 0, 8);
         try (ServerProcess third = TestServer.start(2 * REGION_BYTES, REGION_BYTES)) {
             cache.addServer(third.address());

@@ -65,7 +65,7 @@ class KilledServerTest {
         second.close();
     }
 
-    /** Long before the lease does. */
+    /** Requests to the killed server end long before its lease expires. */
     @Test
     void requestsEndAtOnceAndOthersGoOn() {
         close();
@@ -137,7 +137,7 @@ class KilledServerTest {
         }
     }
 
-    /** Where writes wait for the whole region: no part of it is in the new place before all are. */
+    /** Writes wait for the whole region here, so no part of it is in use in the new place before all parts are. */
     @Test
     @Tag("full")
     void aDeadDestinationLeavesTheRegionInUse() {

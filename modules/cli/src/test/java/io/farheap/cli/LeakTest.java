@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * What is opened is closed: descriptors, mappings, threads, also where construction fails and where servers are killed.
+ * Descriptors, mappings and threads are all closed, also if a construction fails and if servers are killed.
  */
 @Isolated("it counts what this process holds")
 class LeakTest {
@@ -26,7 +26,7 @@ class LeakTest {
 
     @Test
     void aCacheLeavesNothing() throws InterruptedException {
-        // The first round loads classes and starts what lives as long as the process.
+        // The first round loads classes and starts threads that live as long as the process.
         use();
         Map<String, Long> descriptors = HeldResources.settled(HeldResources::descriptors);
         Map<String, Long> mappings = HeldResources.settled(HeldResources::sharedMappings);

@@ -74,7 +74,7 @@ class LocalProviderTest {
         manager.awaitLine("listening on");
     }
 
-    /** It cannot end its servers where it is killed: they notice. */
+    /** A killed manager cannot end its servers: they notice its end and end themselves. */
     @AfterEach
     void aManagerThatIsKilledLeavesNoServer() throws InterruptedException {
         if (manager != null) {
@@ -135,7 +135,7 @@ class LocalProviderTest {
             Predicate<String> whole = one -> one.endsWith(" keeps 0");
             long value = 0;
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-            // One that did not get where it was sent, since that server left too, is sent elsewhere.
+            // A move whose target leaves, too, is made to another server instead.
             while (left.stream().filter(whole).count() < 2 && System.nanoTime() - deadline < 0) {
                 write(session, buffer, ++value);
                 check(session, buffer, value);

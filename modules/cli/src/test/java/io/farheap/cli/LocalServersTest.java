@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/** Servers that a provider starts as processes of this host. Nobody manages them: that is other tests'. */
+/** Servers that a provider starts as processes of this host, without a manager, which other tests have. */
 @Isolated("it counts this process's children, and stops one")
 class LocalServersTest {
 
@@ -132,7 +132,7 @@ class LocalServersTest {
         Machine machine = provider.start(lot(true));
         await(machine);
         assertEquals("small (spot) leaves in 20000", hear());
-        // Nothing is on it, and so it does not wait.
+        // No cache has regions on the server, so it does not wait.
         assertEquals("small (spot) has ended", hear());
     }
 

@@ -139,7 +139,7 @@ class ManagedCacheTest {
                 .orElseThrow();
     }
 
-    /** One word every so many bytes, over all regions. */
+    /** Writes words at equal distances over all regions. */
     private void write(CacheSession session, Buffer buffer, long value) {
         for (int word = 0; word < WORDS; word++) {
             buffer.segment().set(JAVA_LONG, 0, value + word);
@@ -160,7 +160,7 @@ class ManagedCacheTest {
                 .count();
     }
 
-    /** The manager has it that the cache is where it is. */
+    /** The manager knows the servers on which the cache's regions are. */
     private void checkPlaces() throws InterruptedException {
         Map<String, Integer> places = new HashMap<>();
         for (int region = 0; region < cache.regions(); region++) {
@@ -218,7 +218,7 @@ class ManagedCacheTest {
         }
     }
 
-    /** What is new, and what leaves, goes by grants of the new manager, whose key and epoch are others. */
+    /** New caches and moves use grants of the new manager, which has another key and another epoch. */
     @Test
     @Tag("full")
     void aCacheGoesOnWhenTheManagersStateIsElsewhere() throws Exception {
@@ -288,7 +288,7 @@ class ManagedCacheTest {
             checkPlaces();
             assertThrows(CacheException.class, () -> cache.migrate(0, "127.0.0.1:1"));
             check(session, buffer, 3);
-            // The manager moves what has moved.
+            // The manager can move regions that have moved before.
             reclaim(serverOf(0), session, buffer);
         }
     }
@@ -341,7 +341,7 @@ class ManagedCacheTest {
             String output = CommandProcess.start(
                             Map.of(), "manager", "drain", drained.address(), "--manager", "127.0.0.1:1," + address)
                     .awaitEnd(0);
-            assertTrue(output.contains("told to leave"), output);
+            assertTrue(output.contains("asked to leave"), output);
             assertTrue(drained.await(PATIENCE_SECONDS), "it does not end");
             assertEquals(drained.address(), left.poll(PATIENCE_SECONDS, TimeUnit.SECONDS));
             servers.remove(drained);
@@ -373,7 +373,7 @@ class ManagedCacheTest {
                 .servers(server)
                 .device(TestDevice.client())
                 .create());
-        assertTrue(refused.getMessage().contains("show its grant"), refused.getMessage());
+        assertTrue(refused.getMessage().contains("serves that manager's caches alone"), refused.getMessage());
         try (ControlClient client = ControlClient.connect(server)) {
             ControlException id =
                     assertThrows(ControlException.class, () -> client.openLease("thief", cache.id(), SignedGrant.NONE));

@@ -49,8 +49,8 @@ class ManagedReshapeTest {
     private static final int WORDS = 256;
     private static final long PATIENCE_SECONDS = TestDevice.patience(60);
     /**
-     * For an hour a region costs 1 on dear, 0.5 on cheap, 0.5 on bare and 0.6 on cores, and to move one costs 8. So in
-     * a day it does not pay to move what is on dear, but it does together with as much that would be new there.
+     * For an hour a region costs 1 on dear, 0.5 on cheap, 0.5 on bare and 0.6 on cores, and moving a region costs 8. So
+     * in a day it does not pay to move regions from dear, but it does if as many new regions would be there.
      */
     private static final String MENU = """
             {"types": [{"name": "dear", "cores": 4, "memory": "6m", "price": 6},
@@ -59,7 +59,7 @@ class ManagedReshapeTest {
                        {"name": "cores", "cores": 4, "memory": "10m", "price": 6}], "move_price": 8192}""";
 
     private static final Slo SLOW = reads(1.5e5);
-    /** Takes server threads. */
+    /** An objective that needs server threads. */
     private static final Slo FAST = reads(5e5);
 
     @TempDir
@@ -108,7 +108,7 @@ class ManagedReshapeTest {
         }
     }
 
-    /** A hundred thousand a second for each client thread, and five times as much with a server thread. */
+    /** 100,000 operations a second for each client thread, and five times as many with a server thread. */
     private static PerformanceModel model() {
         try (Context context = Devices.open(TestDevice.client())) {
             MeasurementPlan plan = new MeasurementPlan(ModelSubjects.of(context, 0, 64, 50, 2, 2));
@@ -193,7 +193,7 @@ class ManagedReshapeTest {
         }
     }
 
-    /** Writes and reads back a word that nobody else uses, again and again. */
+    /** Writes and reads back a word that no other thread uses, again and again. */
     private static void load(Cache cache, AtomicLong written) {
         try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(16)) {
@@ -217,7 +217,7 @@ class ManagedReshapeTest {
             write(cache, session, buffer, 5);
             Allocation before = told(cache);
             ServerProcess cheap = serve("cheap", 12);
-            // The manager does not know yet.
+            // The manager does not know yet that the server has ended.
             cheap.kill();
             assertThrows(CacheException.class, () -> cache.reshape(8 * MIB));
             assertEquals(3 * MIB, cache.capacity());
@@ -225,7 +225,7 @@ class ManagedReshapeTest {
             await(() -> told(cache).reserved().isEmpty() && told(cache).left().isEmpty());
             assertEquals(before.shares(), told(cache).shares());
             assertEquals(3 * MIB, told(cache).capacity());
-            // What there is room for it gets.
+            // The cache can still grow as far as there is room.
             await(() -> client.servers().size() == 1);
             cache.reshape(6 * MIB);
             assertEquals(6 * MIB, told(cache).capacity());
@@ -259,7 +259,7 @@ class ManagedReshapeTest {
                     List.of(new RegionShare(cores.address(), 5)), told(cache).shares());
             check(4 * MIB, session, buffer, 9);
 
-            // As many cores for each byte: of the server's 4 there are for no more than it has.
+            // Cores grow with the bytes: the server's 4 cores suffice for no more than this.
             long most = 5 * MIB * 4 / threads;
             assertTrue(most < 100 * MIB);
             assertThrows(CacheException.class, () -> cache.reshape(100 * MIB, FAST));
@@ -306,7 +306,7 @@ class ManagedReshapeTest {
         }
     }
 
-    /** It fails when room was reserved and taken, where the cache is to be reconfigured. */
+    /** The change fails after room was reserved and taken, when the cache is reconfigured. */
     @Test
     @Tag("full")
     void anObjectiveThatFailsAfterItWasPlannedIsUndone() throws Exception {
@@ -338,7 +338,7 @@ class ManagedReshapeTest {
         }
     }
 
-    /** As where the answer to what the cache told never came, and it undid what it had done. */
+    /** As if the answer to the cache's report had been lost, and the cache had undone its change. */
     @Test
     @Tag("full")
     void aManagerThatHasAnotherConfigurationThanTheCacheIsToldAnew() throws Exception {

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Managers in processes of their own that keep their state together, of which one leads. */
+/** Managers in processes of their own that share their state; one of them leads. */
 @Tag("full")
 class ManagerEnsembleTest {
 
@@ -57,7 +57,7 @@ class ManagerEnsembleTest {
         Closeables.all(new ArrayList<>(managers.values()));
     }
 
-    /** None of them is in use, and no two are the same. */
+    /** Different ports of which none is in use. */
     private static List<Integer> freePorts(int count) throws IOException {
         List<ServerSocket> sockets = new ArrayList<>();
         try {
@@ -93,7 +93,7 @@ class ManagerEnsembleTest {
         server = TestServer.start(4 * REGION_BYTES, REGION_BYTES, "--manager", String.join(",", addresses));
     }
 
-    /** @return which of them leads, when a server reports to it */
+    /** @return the address of the manager that leads, once a server reports to it */
     private static String awaitLeader(Collection<String> addresses) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (System.nanoTime() - deadline < 0) {
@@ -111,13 +111,13 @@ class ManagerEnsembleTest {
         throw new AssertionError("nobody leads");
     }
 
-    /** What becomes of the one that leads. */
+    /** Stops or ends the leader. */
     private interface Blow {
         void strike(String leader) throws Exception;
     }
 
     /**
-     * A cache goes on without the leader, the next one knows it, and makes another.
+     * A cache stays in use without the leader; the next leader knows it, and creates another.
      *
      * @return the second leader
      */
@@ -152,7 +152,7 @@ class ManagerEnsembleTest {
         leadOn(startEnsemble(), leader -> managers.remove(leader).kill());
     }
 
-    /** It believes that it leads when it goes on, and can write nothing any more. */
+    /** When the stopped leader continues, it still believes that it leads, but can no longer write. */
     @Test
     void anotherOneLeadsWhereTheLeaderIsStopped() throws Exception {
         AtomicReference<String> stopped = new AtomicReference<>();
@@ -189,7 +189,7 @@ class ManagerEnsembleTest {
                 .create();
     }
 
-    /** One that was stopped while it led serves until it hears that another leads. */
+    /** A leader that was stopped answers until it notices that another manager leads. */
     private static void awaitRefusal(String address, String why) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         String said = "served";

@@ -4,8 +4,8 @@ import io.farheap.kv.FarMap;
 import java.time.Duration;
 
 /**
- * A process that adds a region to a map on each of its servers, or takes one more server into it and out again, again
- * and again, until it is killed or refused. It prints a line before it begins.
+ * A process that repeatedly adds a region to a map on each of its servers, or adds one more server and drains it, until
+ * it is killed or refused. It prints a line before it begins.
  */
 final class MapGrower {
 
@@ -27,7 +27,7 @@ final class MapGrower {
                 }
             }
         } catch (RuntimeException e) {
-            // No more memory, or it was stopped and its lease has ended.
+            // There is no more memory, or this process was stopped and its lease has ended.
             System.exit(0);
         }
     }

@@ -12,8 +12,8 @@ import java.util.SplittableRandom;
 
 /**
  * Sessions of a map in a process of their own, each on a thread, that set, get and delete as fast as they can, until
- * the process is killed or its standard input ends. It prints a line when all have begun. A value tells its key: one
- * that does not ends the process.
+ * the process is killed or its standard input ends. It prints a line when all have begun. A value contains its key: if
+ * one does not, the process ends.
  */
 final class MapLoad {
 
@@ -33,7 +33,7 @@ final class MapLoad {
             Thread.ofPlatform().daemon().start(() -> load(session, new SplittableRandom(System.nanoTime())));
         }
         while (System.in.read() >= 0) {
-            // Until there is nobody to write.
+            // Reads until the parent process closes the pipe.
         }
         System.exit(0);
     }
@@ -47,7 +47,7 @@ final class MapLoad {
                 }
             }
         } catch (MapException e) {
-            // Its lease has ended: whoever stopped the process knows.
+            // The lease has ended, as the test that stopped the process expects.
             System.exit(0);
         } catch (Throwable e) {
             e.printStackTrace();
@@ -55,7 +55,7 @@ final class MapLoad {
         }
     }
 
-    /** A set or a get of an object that is no longer than most. */
+    /** A set or a get of an object of at most 600 bytes, as most objects are. */
     static void small(MapSession session, SplittableRandom random) {
         int number = random.nextInt(KEYS);
         if (random.nextBoolean()) {
@@ -71,7 +71,7 @@ final class MapLoad {
         return ("key " + number).getBytes(StandardCharsets.UTF_8);
     }
 
-    /** One of any kind; one that finds no room, in a map as small and sizes as many, is as good as any. */
+    /** A request of any kind. It may find no room, because the map is small and the sizes are many. */
     static void request(MapSession session, SplittableRandom random) {
         try {
             requestOrThrow(session, random);
@@ -87,7 +87,7 @@ final class MapLoad {
         byte[] key = key(number);
         int kind = random.nextInt(11);
         if (kind < 5) {
-            // Some in pieces.
+            // Some values are so large that the map stores them in pieces.
             byte[] value = new byte[1 + random.nextInt(random.nextInt(100) == 0 ? 60_000 : 600)];
             Arrays.fill(value, (byte) number);
             session.set(key, value);

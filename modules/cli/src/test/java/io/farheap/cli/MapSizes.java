@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * A process that fills a map with small objects, then with large ones, again and again, so that segments are emptied
- * all the time, by it too, until it is killed. It prints a line when it has begun.
+ * A process that fills a map with small objects, then with large ones, again and again, until it is killed. So segments
+ * are emptied all the time, also by this process. It prints a line when it has begun.
  */
 final class MapSizes {
 
@@ -30,7 +30,7 @@ final class MapSizes {
         }
     }
 
-    /** Objects that say their key in each byte. */
+    /** Sets objects that have their key in each byte. */
     static void fill(MapSession session, SplittableRandom random, int bytes) {
         for (int i = 0; i < SETS; i++) {
             byte[] key = {(byte) random.nextInt(), (byte) random.nextInt()};

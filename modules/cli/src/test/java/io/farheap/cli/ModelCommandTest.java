@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** The measurement application and what uses its models, as a user runs them, on a space of four configurations. */
+/** The measurement and the commands that use its models, as a user runs them, on a space of four configurations. */
 @Needs({Need.HOST, Need.SOFTVERBS})
 class ModelCommandTest {
 
@@ -93,7 +93,7 @@ class ModelCommandTest {
         }
     }
 
-    /** On three servers that it starts, each of a domain of its own. Its figures are this machine's, and nobody's. */
+    /** The command starts three servers, each of a domain of its own. The test does not judge its figures. */
     @Test
     @Tag("full")
     void aModelOfCodedCachesIsMeasuredAndExplainedForItsCodeAlone() throws Exception {
@@ -138,14 +138,14 @@ class ModelCommandTest {
     }
 
     /**
-     * Whatever this machine does: every objective between the figures of this model can be met, and by which
-     * configuration is sure.
+     * Writes a model that does not depend on this machine: every objective between its figures can be met, and the test
+     * knows by which configuration.
      */
     private void writeModel() throws Exception {
         writeModel("model", 0, 1);
     }
 
-    /** @param slower by which its latencies are higher */
+    /** @param slower factor by which the latencies are higher */
     private void writeModel(String name, int switches, double slower) throws Exception {
         ModelSubject here;
         try (Context context = Devices.open()) {
@@ -203,7 +203,7 @@ class ModelCommandTest {
         String found = run(0, SLOW, models, "explain", "--menu", menu.toString(), "--place", "d/c/r2");
         List<String> lines =
                 found.lines().map(line -> line.replaceAll(" +", " ")).toList();
-        // Half of a machine's memory. The model's best configuration has one server thread.
+        // The cache takes half of a machine's memory. The model's best configuration has one server thread.
         assertTrue(
                 lines.contains("latency (c 1, s 1, b 1, q 2) 2.0 us 0.800 M/s m16 for 0.4000, as spot for 0.1000"),
                 found);

@@ -56,7 +56,7 @@ class OptimaTest {
         }
     }
 
-    /** As in Redy's figure 3, in its space; one-sided where latency counts, with batches where throughput does. */
+    /** As in Redy's figure 3, in its space: one-sided if latency counts, with batches if throughput does. */
     @Test
     void theBalancedOneIsBetweenTheOthers() throws InterruptedException {
         ModelSubject subject = Models.paper();

@@ -13,7 +13,7 @@ final class Patience {
 
     private Patience() {}
 
-    /** Tries again for a while where a server does not answer. */
+    /** Tries again for a while if a server does not answer. */
     static Cache create(Supplier<Cache> creator) {
         long deadline = System.nanoTime() + NANOS;
         while (true) {

@@ -12,7 +12,7 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code farheap procedure check} says of classes. */
+/** The verdicts of {@code farheap procedure check} on classes. */
 class ProcedureCommandTest {
 
     @TempDir

@@ -13,12 +13,12 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** What a process holds, as /proc and /dev/shm tell it. */
+/** The resources of a process, as /proc and /dev/shm show them. */
 final class ProcessResources {
 
     private ProcessResources() {}
 
-    /** Fails where after a while there still is more of anything than before. */
+    /** Fails if after a while there are still more of any resource than before. */
     static void assertNoMore(Map<String, Long> before, Supplier<Map<String, Long>> actual) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(60));
         Map<String, Long> now = actual.get();

@@ -58,7 +58,7 @@ class SilentServerTest {
         void run() throws Exception;
     }
 
-    /** On a thread of its own: the common pool has one on two cores. */
+    /** Starts a task on a thread of its own, because the common pool has only one thread on two cores. */
     private static CompletableFuture<Void> start(Task task) {
         CompletableFuture<Void> ended = new CompletableFuture<>();
         Thread.ofPlatform().daemon().start(() -> {
@@ -83,7 +83,7 @@ class SilentServerTest {
         System.out.println("silent server: " + what + " took " + (System.nanoTime() - start) / 1_000_000 + " ms");
     }
 
-    /** The lease holds for longer than any of it may take: each fence alone waits for 5 s, of two for each session. */
+    /** The lease is longer than closing may take; each session has two fences, and each fence alone waits for 5 s. */
     @Test
     void manySessionsWaitForItOnce() throws Exception {
         try (ServerProcess server = server(TestDevice.patience(300) + "s")) {
@@ -101,7 +101,7 @@ class SilentServerTest {
     }
 
     /**
-     * Also of what a server that was stopped under load was in the middle of writing to, once its process has ended.
+     * Memory that a server was writing when it was stopped is closed, too, once the server's process has ended.
      */
     @Test
     void nothingIsLeft() throws Exception {
@@ -119,8 +119,8 @@ class SilentServerTest {
     }
 
     /**
-     * What closes what a server that was stopped could still write to: what it holds must not count as what there was
-     * before.
+     * Waits for the end of the thread that closes memory which a stopped server could still write: the resources that
+     * it holds must not count among those before the test.
      */
     private static void awaitLateClose() throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
@@ -131,7 +131,7 @@ class SilentServerTest {
         }
     }
 
-    /** At once: each waits for a lease. */
+    /** The users run at the same time, because each waits for a lease. */
     private static void useSeveral() {
         List<CompletableFuture<Void>> users = new ArrayList<>();
         for (int i = 0; i < AT_ONCE; i++) {
@@ -142,7 +142,7 @@ class SilentServerTest {
 
     private record Used(Cache cache, CacheSession session) {}
 
-    /** A busy machine may let a short lease end before: then another cache is made. */
+    /** If a short lease ends too early, on a busy machine, creates another cache. */
     private static Used usedInTime(ServerProcess server) {
         while (true) {
             Cache cache = create(server);

@@ -22,16 +22,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SoakTest {
 
     /**
-     * One that begins with a client that is stopped for longer than its lease, and goes on when others have its
+     * A seed that begins with a client that is stopped for longer than its lease, and continues when others have its
      * regions.
      */
     private static final String STOPPED_CLIENT = "20";
-    /** One that begins with requests in batches, and a server that is stopped for longer than its lease. */
+    /** A seed that begins with requests in batches, and a server that is stopped for longer than its lease. */
     private static final String STOPPED_SERVER = "113";
-    /** One that begins with one-sided operations: what spoils batches is noticed by their checksums. */
+    /** A seed that begins with one-sided operations: in batches, checksums would notice spoilt bytes. */
     private static final String ONE_SIDED = "9708";
 
-    /** One episode, as short as there is one, and leases whose end is not waited for long: all of it is load. */
+    /** One episode, as short as possible, with leases that end soon: all of it is load. */
     private static final List<String> SMALL = List.of("--minutes", "0.05", "--lease", TestDevice.patience(5) + "s");
 
     @Test
@@ -64,7 +64,7 @@ class SoakTest {
         assertEquals(filesBefore, ProcessResources.sharedMemoryFiles());
     }
 
-    /** Once it is found, what bytes were spoilt for waits for its time-outs: others run meanwhile. */
+    /** After the finding, processes with spoilt bytes wait for time-outs, so other tests run meanwhile. */
     @Test
     @Execution(ExecutionMode.CONCURRENT)
     @Tag("full")
@@ -72,7 +72,7 @@ class SoakTest {
         CommandProcess soak = CommandProcess.start(
                 Map.of("SOFTVERBS", "corrupt=0.01,seed=1"), "soak", "--minutes", "5", "--seed", ONE_SIDED);
         String output = soak.awaitEnd(1);
-        // By one reader it is found as another value than the last, by another as one that was never written.
+        // One reader finds a value that is not the last one, another a value that was never written.
         assertTrue(
                 output.contains("WRONG: ")
                         && (output.contains(" and must be 0x")

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Servers of a coded cache, in processes of their own, that miss writes and come back: from SIGSTOP, beyond their
- * lease, or from a partition. Somebody writes and reads all the time, and each byte that he reads is the last that he
- * wrote. In the end so many other servers are killed that a split which is out of date would be read, if it ever were.
+ * lease, or from a partition. A session writes and reads all the time, and each byte that it reads must be the last one
+ * that it wrote. In the end so many other servers are killed that reads would need a stale split if one were in use.
  */
 @Execution(ExecutionMode.CONCURRENT)
 @Tag("full")
@@ -41,7 +41,7 @@ class StaleServersTest {
     private static final int MOST_BYTES = 10_000;
     private static final Resilience CODE = Resilience.failureRecovery(2, 2);
     private static final long PATIENCE_SECONDS = TestDevice.patience(60);
-    /** Of servers that are to lose it. */
+    /** The lease of servers that must lose it. */
     private static final long SHORT_SECONDS = TestDevice.shortLease(5);
 
     private final List<ServerProcess> servers = new ArrayList<>();
@@ -61,7 +61,7 @@ class StaleServersTest {
         }
     }
 
-    /** Nobody stops those with the long lease, and a busy machine must not seem to. */
+    /** Servers with a long lease are not stopped, and must not lose it on a busy machine. */
     private ServerProcess start(long leaseSeconds) {
         ServerProcess server = TestServer.start(
                 4L * REGION_BYTES, REGION_BYTES, "--lease", leaseSeconds + "s", "--domain", "domain " + servers.size());
@@ -78,7 +78,7 @@ class StaleServersTest {
         load = new Load(cache);
     }
 
-    /** Reads and writes of one session, compared with what it knows. */
+    /** Reads and writes of one session, compared with a copy of its writes. */
     private static final class Load {
 
         private final Cache cache;
@@ -108,7 +108,7 @@ class StaleServersTest {
                     session.writeBlocking(at, MemorySegment.ofArray(bytes));
                     compare(session, random.nextInt(CAPACITY - MOST_BYTES), read);
                     rounds.incrementAndGet();
-                    // What runs for long leaves the machine to what runs beside it.
+                    // This load runs for long, so it leaves the processors to the tests that run at the same time.
                     LockSupport.parkNanos(1_000_000);
                 }
                 compare(session, 0, new byte[CAPACITY]);
@@ -127,7 +127,7 @@ class StaleServersTest {
             assertNull(failure.get(), () -> "the load ended with " + failure.get());
         }
 
-        /** So many rounds more. */
+        /** Waits for {@code more} further rounds. */
         void goOn(int more) throws InterruptedException {
             long until = rounds.get() + more;
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
@@ -138,7 +138,7 @@ class StaleServersTest {
             }
         }
 
-        /** Compares all in the end. */
+        /** Ends the load, which then compares all bytes. */
         void stop() throws InterruptedException {
             stopped = true;
             thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
@@ -188,7 +188,7 @@ class StaleServersTest {
         signal(0, "-CONT");
         signal(1, "-CONT");
         load.goOn(200);
-        // What is left are the two that were added.
+        // Of the cache's servers, only the two that were added are left.
         killAndGoOn(2, 3);
     }
 

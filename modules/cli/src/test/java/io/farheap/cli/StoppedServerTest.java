@@ -37,9 +37,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Memory servers, in processes of their own, that are stopped by SIGSTOP or end by SIGKILL: whoever waits for one goes
- * on when the lease is over, whoever uses the other never waits, and what was lost stays lost when the process goes on.
- * How long each took is printed. Nearly all of it waits for leases and for answers that do not come, several at once.
+ * Memory servers, in processes of their own, that are stopped by SIGSTOP or end by SIGKILL: a thread that waits for one
+ * continues when the lease has expired, a thread that uses the other server never waits, and lost data stays lost when
+ * the process continues. The tests print the times. They mostly wait for leases and for answers that do not come, so
+ * several run at the same time.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class StoppedServerTest {
@@ -85,7 +86,7 @@ class StoppedServerTest {
         configurations.put("batched", CacheConfiguration.DIRECT.with(0, 1, 16, 4));
         configurations.put("client threads", CacheConfiguration.DIRECT.with(1, 0, 1, 8));
         configurations.put("client threads, batched", CacheConfiguration.DIRECT.with(2, 1, 16, 4));
-        // One that is killed is noticed at once: the simplest way and the longest show what there is to see.
+        // The end of a killed server is noticed at once, so the simplest and the longest way suffice.
         Set<String> killed = Set.of("one-sided", "client threads, batched");
         return Stream.of(Signal.values()).flatMap(signal -> configurations.entrySet().stream()
                 .filter(entry -> signal == Signal.STOP || killed.contains(entry.getKey()))
@@ -102,7 +103,7 @@ class StoppedServerTest {
     private void create(Way how) {
         way = how;
         first = server(LEASE_SECONDS);
-        // Nobody stops it, and a busy machine must not seem to.
+        // This server is not stopped, and must not lose its lease on a busy machine.
         second = server(PATIENCE_SECONDS);
         cache = Patience.create(() -> Cache.builder()
                 .capacity(4 * REGION_BYTES)
@@ -200,7 +201,7 @@ class StoppedServerTest {
         took.merge(what, (System.nanoTime() - start) / 1_000_000, Math::max);
     }
 
-    /** Whatever may end with it: some calls do their work without the lost server. */
+    /** The task succeeds or is refused: some calls do their work without the lost server. */
     private static void refusedOrDone(Task task) throws Exception {
         try {
             task.run();
@@ -218,7 +219,7 @@ class StoppedServerTest {
         }
     }
 
-    /** Requests until one is lost. */
+    /** Makes requests until one is lost. */
     private void untilLost(CacheSession session, AtomicBoolean going, boolean write) throws Exception {
         MemorySegment word = MemorySegment.ofArray(new long[1]);
         int status = Status.OK;
@@ -279,7 +280,7 @@ class StoppedServerTest {
         }
     }
 
-    /** The other server's: none of its requests may fail. */
+    /** Makes requests to the other server, of which none may fail. */
     private CompletableFuture<Void> useSecond(AtomicLong done, AtomicBoolean enough) {
         return start(() -> {
             try (CacheSession session = cache.openSession()) {
@@ -303,7 +304,7 @@ class StoppedServerTest {
         }
     }
 
-    /** What runs for long leaves the machine to what runs beside it. */
+    /** Loads run for long, so they leave the processors to the tests that run at the same time. */
     private static void pause() {
         LockSupport.parkNanos(1_000_000);
     }

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Quotas as an operator sets them, and as caches meet them; a manager and a server in processes of their own. */
+/** An operator sets quotas, and caches are refused by them; manager and server are processes of their own. */
 @Needs(Need.HOST)
 class TenantCommandTest {
 
@@ -94,7 +94,7 @@ class TenantCommandTest {
         }
     }
 
-    /** Then the message says so, and what the address is to be given as. */
+    /** The message says so, and names the option for which the address is right. */
     private static void eachAddressIsTakenForTheOther(String manager, String server) {
         String said = run(1, "manager", "tenants", "--manager", server);
         assertTrue(said.contains(server + " is not a cache manager: another service answers there"), said);

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Memory servers of tests, in processes of their own. They live for seconds, and what the optimising compiler makes of
- * them would not pay: it is a third of what a server's start costs. Those of the soak and the demo have it, as users'
- * do.
+ * Memory servers of tests, in processes of their own. They run only for seconds, so the optimising compiler would not
+ * pay: it takes a third of the cost of a server's start. The servers of the soak and the demo have it, as users'
+ * servers do.
  */
 final class TestServer {
 
@@ -17,7 +17,7 @@ final class TestServer {
 
     private TestServer() {}
 
-    /** @param options more of the {@code server} command's */
+    /** @param options further options of the {@code server} command */
     static ServerProcess start(long memoryBytes, long regionBytes, String... options) {
         return ServerProcess.start(
                 Devices.library(), TestDevice.server(), memoryBytes, regionBytes, Map.of(), FLAGS, options);

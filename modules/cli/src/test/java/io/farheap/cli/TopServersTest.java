@@ -21,7 +21,7 @@ import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** {@code farheap top} of memory servers, of which one has a device. */
+/** {@code farheap top} of memory servers, one of which has a device. */
 class TopServersTest {
 
     private static final long MIB = 1 << 20;

@@ -62,7 +62,7 @@ class ProcessTextTest {
         }
     }
 
-    /** Of an argument file of the java launcher, say. */
+    /** The argument comes from an argument file of the java launcher, for example. */
     @Test
     void whatTheCommandLineDoesNotHaveIsRefusedIfSomethingIsLost() {
         byte[] line = lines(UTF, "java", "@arguments");

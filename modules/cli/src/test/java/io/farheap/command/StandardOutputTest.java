@@ -40,7 +40,7 @@ class StandardOutputTest {
         }
     }
 
-    /** A part that came later, once there is room again, would be read as if nothing was missing. */
+    /** If a later part were written once there is room again, a reader would not notice that a part is missing. */
     @Test
     void triesNothingMoreAfterAFailure() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is stopped with SIGSTOP goes on in the end. {@code SoakTest} has a parent that is killed. */
+/** A process that was stopped with SIGSTOP is continued in the end. {@code SoakTest} has a parent that is killed. */
 class SuspensionTest {
 
     private Process process;
@@ -42,7 +42,7 @@ class SuspensionTest {
                 Thread.onSpinWait();
             }
         }
-        // It is whole: it ends with its input.
+        // The process is unharmed: it ends when its input ends.
         process.getOutputStream().close();
         assertEquals(0, process.waitFor());
     }

@@ -25,8 +25,9 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 /**
- * A server is stopped while it makes its slab, for a moment or until the slab was made elsewhere, and goes on: what it
- * then still stores is in no slab that anybody reads, and in no region that was granted anew. Under reads and writes.
+ * A server is stopped while it regenerates its slab, for a moment or until the slab was made elsewhere, and continues:
+ * the bytes that it still stores then are in no slab that a session reads, and in no region that was granted again. A
+ * session reads and writes all the time.
  */
 class StoppedRebuildTest {
 
@@ -34,13 +35,13 @@ class StoppedRebuildTest {
     private static final int PAGE = 4096;
     private static final long SLAB_BYTES = 16 << 20;
     private static final int SPARE = 2;
-    /** Half of them last until the slab was made elsewhere. */
+    /** The number of stops; half of them last until the slab was made elsewhere. */
     private static final int ROUNDS = Effort.asked("farheap.stops", 2, 30);
-    /** About what it takes. */
+    /** About the time that a rebuild takes. */
     private static final long MADE_NANOS = 30_000_000;
 
     private static final long MOMENT_NANOS = 50_000_000;
-    /** Between requests: what is waited for takes seconds, and is not to take a processor all the time. */
+    /** The pause between requests, because the test waits for seconds and must not take a processor all the time. */
     private static final long PAUSE_NANOS = 50_000;
 
     private static final long SEED = System.nanoTime();
@@ -126,7 +127,7 @@ class StoppedRebuildTest {
         await("the slab is made", () -> space.health().regenerated() > before);
     }
 
-    /** Each page is read before it is written: by one thread, so that what it holds is known. */
+    /** Reads each page before it writes it; one thread does both, so it knows the page's content. */
     private long load(CodedSession session, byte[] bytes) {
         MemorySegment all = MemorySegment.ofArray(bytes);
         SplittableRandom pages = random.split();

@@ -60,7 +60,7 @@ class ServerProcessTest {
 
     @Test
     void sigtermEndsItCleanlyWithClientsAttached() throws Exception {
-        // It does not wait for the lease.
+        // The server does not wait for the lease to expire.
         try (Child server = server("--lease", LONG_LEASE);
                 ControlClient plane = ControlClient.connect(address(server));
                 TestClient client = new TestClient(plane)) {
@@ -108,7 +108,7 @@ class ServerProcessTest {
         }
     }
 
-    /** While it stops: it waits a moment for a pull whose client does nothing. */
+    /** The second signal comes while the server stops, which waits a moment for a pull whose client does nothing. */
     @Test
     @Tag("full")
     void aSecondSignalEndsItAtOnce() throws Exception {
@@ -174,7 +174,7 @@ class ServerProcessTest {
         }
     }
 
-    /** The next JDKs deny it by default. gRPC alone would hang. */
+    /** Later JDKs deny Unsafe by default, and gRPC would hang without this message. */
     @Test
     void aJvmThatDeniesUnsafeIsToldWhichFlagIsMissing() throws Exception {
         try (Child server = new Child(

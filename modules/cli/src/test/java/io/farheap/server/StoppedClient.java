@@ -19,15 +19,15 @@ import io.farheap.verbs.WcStatus;
 import java.util.List;
 
 /**
- * A client process that is nearly always in the middle of a long WRITE or READ, for others to stop it there. It says
- * so, and says when its operations begin to fail; then it ends. The server knows it by its process's number. Arguments:
+ * A client process that is nearly always in the middle of a long WRITE or READ, so that a test can stop it there. It
+ * prints when it has begun, and when its operations begin to fail; then it ends. Its name contains its pid. Arguments:
  * HOST:PORT, regions, WRITE or READ; for those of a shared space, its name and token.
  */
 public final class StoppedClient {
 
     private StoppedClient() {}
 
-    /** A JVM that has just begun may take longer than a call does, where others begin beside it. */
+    /** Tries again: if several JVMs start at the same time, a call may take longer than its deadline. */
     private static ControlClient connect(String address) {
         for (int attempt = 1; ; attempt++) {
             try {

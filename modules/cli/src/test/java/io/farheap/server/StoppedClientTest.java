@@ -30,8 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Clients that are stopped in the middle of an operation: they keep their own regions from others, and nothing else.
- * Nearly all of it waits for leases, several at once.
+ * Clients that are stopped in the middle of an operation keep only their own regions from other clients. The tests
+ * mostly wait for leases, so several run at the same time.
  */
 @Execution(ExecutionMode.CONCURRENT)
 @Needs(Need.HOST)
@@ -86,7 +86,7 @@ class StoppedClientTest {
         }
     }
 
-    /** A machine that is busy may let a lease end before its client has connected: then another one begins. */
+    /** Starts a client that copies. If its lease ends before it has connected, on a busy machine, starts another. */
     private static Child copying(String address, ControlPlane plane, int regions, String operation) throws Exception {
         for (int attempt = 1; ; attempt++) {
             await("room", () -> free(plane) >= regions);
@@ -103,7 +103,7 @@ class StoppedClientTest {
         }
     }
 
-    /** As {@link #copying}, stopped: a busy machine may let the lease of one that copies end before that. */
+    /** As {@link #copying}, and stops the client, whose lease may have ended before on a busy machine. */
     private static Child stopped(String address, ControlPlane plane, int regions, String operation) throws Exception {
         Child client = copying(address, plane, regions, operation);
         while (!signalled(client, "STOP")) {
@@ -114,8 +114,8 @@ class StoppedClientTest {
     }
 
     /**
-     * A client that is stopped, whose lease has ended, and that the device waits for: most stops hit a copy, and the
-     * others are repeated.
+     * A stopped client whose lease has ended and for which the device waits: most stops hit a copy, and the other stops
+     * are repeated.
      */
     private static Child stoppedInTheMiddle(Child server, String address, ControlPlane plane, String operation)
             throws Exception {
@@ -131,7 +131,7 @@ class StoppedClientTest {
         throw new AssertionError("no client was stopped in the middle of a copy");
     }
 
-    /** How many of these clients the device waits for, though their leases have ended. */
+    /** The number of these clients for which the device waits although their leases have ended. */
     private static long withdrawn(Child server, Child... clients) throws IOException {
         String log = server.errors();
         return Stream.of(clients)
@@ -177,7 +177,8 @@ class StoppedClientTest {
     }
 
     /**
-     * Everything that waits for the device: registrations, queue pairs, and the end of a lease that was not renewed.
+     * Another client does all that uses the device: registrations, queue pairs, and the end of a lease that was not
+     * renewed.
      */
     private static void othersGoOn(ControlPlane plane, TestClient other) throws Exception {
         for (int round = 0; round < Effort.either(1, 3); round++) {
@@ -215,7 +216,7 @@ class StoppedClientTest {
         }
     }
 
-    /** Also one whose lease has not ended yet. */
+    /** The stopped client's lease has not ended yet. */
     @Test
     @Tag("full")
     void sigtermEndsTheServerThatHasNotNoticed() throws Exception {
@@ -229,7 +230,7 @@ class StoppedClientTest {
         }
     }
 
-    /** Many at once: none waits for another. */
+    /** Many clients are stopped at the same time: the end of one does not wait for another. */
     @Test
     @Tag("full")
     void severalStoppedClientsDoNotAddUp() throws Exception {

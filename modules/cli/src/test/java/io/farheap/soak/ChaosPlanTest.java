@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** What the chaos asks of a mode is what the mode promises, and in the end it asks for all of it. */
+/** The chaos demands of a mode no more than the mode guarantees, and over all plans it demands all of that. */
 class ChaosPlanTest {
 
     private static final int SEEDS = 5_000;
@@ -42,7 +42,7 @@ class ChaosPlanTest {
         }
     }
 
-    /** How many servers a range can do without, and still keep what the plan checks. */
+    /** The number of servers that a range can do without and still keep the guarantees that the plan checks. */
     private static int mostGone(ChaosPlan plan) {
         Resilience code = plan.code();
         int needed = code.dataSplits();
@@ -88,7 +88,7 @@ class ChaosPlanTest {
         }
         assertEquals(EnumSet.allOf(Mode.class), modes);
         assertEquals(EnumSet.allOf(ChaosFault.class), faults);
-        // Two modes without, and two with each kind and without.
+        // Two modes have no corruption, and two have each kind of corruption and none.
         assertEquals(2 + 2 * Corruption.values().length, corruptions.size(), corruptions::toString);
         assertEquals(2 * 6, others.size(), others::toString);
     }

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import org.junit.jupiter.api.Test;
 
-/** What the soak takes for right, and what for wrong. */
+/** The bytes that the soak accepts as right, and those that it reports as wrong. */
 class PartTest {
 
     private static final long ADDRESS = 1_000;

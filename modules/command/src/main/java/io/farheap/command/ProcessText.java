@@ -101,7 +101,7 @@ public final class ProcessText {
                 return decoded;
             }
             throw new IllegalArgumentException(what + ", " + decoded + ", was decoded as " + charset
-                    + ", and its bytes cannot be told any more; set LC_ALL=C.UTF-8");
+                    + ", and its bytes cannot be recovered; set LC_ALL=C.UTF-8");
         }
         try {
             return utf8(bytes);

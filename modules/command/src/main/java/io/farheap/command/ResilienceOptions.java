@@ -16,7 +16,7 @@ public final class ResilienceOptions {
     @Option(
             names = "--resilience",
             paramLabel = "K+R",
-            description = "of a coded cache, such as 8+2, on K + R servers (default: a cache without resilience)")
+            description = "data and parity splits of a coded cache, such as 8+2, on K + R servers (default: not coded)")
     private @Nullable String code;
 
     @Option(
@@ -29,13 +29,13 @@ public final class ResilienceOptions {
     @Option(
             names = "--delta",
             paramLabel = "N",
-            description = "with --resilience: additional splits that a read asks (default: 1, and 0 where R is)")
+            description = "with --resilience: additional splits that a read requests (default: 1, or 0 if R is 0)")
     private @Nullable Integer delta;
 
     @Option(
             names = "--page",
             paramLabel = "BYTES",
-            description = "with --resilience: size of pages (default: 4096, or the next that K cuts well)")
+            description = "with --resilience: page size, a multiple of 64 * K (default: 4096, rounded up to that)")
     private @Nullable Integer page;
 
     /**

@@ -38,7 +38,7 @@ class FarStoreDbTest {
         for (int i = 0; i < properties.length; i += 2) {
             all.setProperty(properties[i], properties[i + 1]);
         }
-        // As the client does.
+        // YCSB's client sets these properties, too.
         Measurements.setProperties(all);
         FarStoreDb db = new FarStoreDb();
         db.setProperties(all);
@@ -71,7 +71,7 @@ class FarStoreDbTest {
         assertEquals(Status.OK, db.insert("other", "a", fields("x", "elsewhere")));
         assertEquals(Map.of("x", "one", "y", "two", "", ""), read(db, "a", null));
         assertEquals(Map.of("y", "two"), read(db, "a", Set.of("y", "z")));
-        // In place, longer, and one that was not there.
+        // An update in place, one that is longer, and one of a new field.
         assertEquals(Status.OK, db.update(TABLE, "a", fields("y", "TWO")));
         assertEquals(Map.of("x", "one", "y", "TWO", "", ""), read(db, "a", null));
         assertEquals(Status.OK, db.update(TABLE, "a", fields("x", "longer than before")));
@@ -94,7 +94,7 @@ class FarStoreDbTest {
             open.add(open(properties));
         }
         for (FarStoreDb db : open) {
-            // 1,000 bytes each, so that most of them are on the device.
+            // The records have 1,000 bytes each, so that most of them are on the device.
             for (int record = 0; record < 20_000; record += 500) {
                 Map<String, String> fields = read(db, "user" + Utils.hash(record), null);
                 assertEquals(10, fields.size());
@@ -121,7 +121,7 @@ class FarStoreDbTest {
         next.cleanup();
     }
 
-    /** What is thrown ends a thread of the client, whose run ends as if done. */
+    /** An exception would end a thread of YCSB's client, and the run would end as if it had succeeded. */
     @Test
     void aKeyOrAValueThatIsTooLongFails() throws Exception {
         FarStoreDb db = open();
@@ -147,7 +147,7 @@ class FarStoreDbTest {
         assertTrue(wrong.getMessage().contains("farheap.memory=much: a size is"), wrong::getMessage);
     }
 
-    /** The client itself, which ends its process. */
+    /** Runs YCSB's client in a process of its own, because the client ends its process. */
     @ParameterizedTest
     @ValueSource(strings = {"io.farheap.ycsb.FarStoreDb", "io.farheap.ycsb.EmptyDb"})
     void theClientRunsWorkloadA(String binding) throws Exception {

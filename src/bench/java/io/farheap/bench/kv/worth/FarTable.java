@@ -91,7 +91,7 @@ public final class FarTable implements AutoCloseable {
                     block = copy.segment().get(JAVA_LONG, links + FarTableLayout.BEHIND);
                 }
                 if (copy.segment().get(JAVA_LONG, at + FarTableLayout.LAST) != before) {
-                    throw new IllegalStateException("list " + list + " does not end where it says");
+                    throw new IllegalStateException("list " + list + " does not end at its last block");
                 }
             }
             if (found != Math.min(blocks.get(), shape.blocks())) {

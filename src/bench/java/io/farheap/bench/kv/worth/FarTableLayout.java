@@ -7,10 +7,10 @@ import io.farheap.kv.format.SlotWord;
  *
  * <pre>
  * page     128 u64 the next history number; 192 u64 weight of the first expert, a double; 256 zero
- * table    buckets of 16 slots of 40 bytes: word, hash, frequency, insert time (of a history entry its experts), last access
- * blocks   of 320 bytes: the slot's word; hash, frequency, insert time, last access; key; 248 bytes of value; the word again
+ * table    buckets of 16 slots of 40 bytes: word, hash, frequency, insert time (history: experts), last access
+ * blocks   of 320 bytes: the slot's word; hash, frequency, insert time, last access; key; 248 bytes of value; the word
  * lists    64 bytes each: lock; first and last block plus 1
- * links    16 bytes a block: the block before and the one behind, plus 1; 0 where there is none
+ * links    16 bytes a block: the block before and the one behind, plus 1; 0 if there is none
  * queue    8 bytes a history entry: where its entry in the index is
  * index    buckets of 16 entries of 24 bytes: the number plus 1, hash, experts
  * </pre>

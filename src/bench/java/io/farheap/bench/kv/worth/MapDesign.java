@@ -12,7 +12,7 @@ import io.farheap.kv.replacement.FrequencyCounterCache;
  */
 public record MapDesign(Kind kind, int shards, long backOffNanos, int lacking, long counterBytes) {
 
-    /** What an access updates. */
+    /** The state that an access updates. */
     public enum Kind {
         /** Nothing; there is no eviction. */
         TABLE,
@@ -21,7 +21,7 @@ public record MapDesign(Kind kind, int shards, long backOffNanos, int lacking, l
          * not miss.
          */
         LISTS,
-        /** Metadata, of which an eviction reads a few. */
+        /** The object's metadata; an eviction reads the metadata of a few objects. */
         SAMPLED
     }
 

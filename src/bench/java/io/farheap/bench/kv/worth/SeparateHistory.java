@@ -75,7 +75,7 @@ final class SeparateHistory {
         return shape.indexOf(hash) + entry - ClientPageLayout.INDEX;
     }
 
-    /** The last step. */
+    /** The last step: fills the entry of the index and the place in the queue, if this client got the entry. */
     void finish(long experts) {
         if (wire.get(ClientPageLayout.OLD) == wire.get(entry)) {
             wire.set(ClientPageLayout.WORDS, hash);

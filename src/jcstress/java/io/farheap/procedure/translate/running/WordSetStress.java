@@ -8,7 +8,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 
-/** A set of two words under its region's lock, beside an addition to one of them: all or nothing. */
+/** A set of two words under its region's lock, concurrent with an addition to one word, sets both words or none. */
 @JCStressTest
 @Outcome(id = "2, 1", expect = Expect.ACCEPTABLE, desc = "the set, then the addition")
 @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "the addition first, so that the set found another value")
@@ -16,7 +16,7 @@ import org.openjdk.jcstress.infra.results.JJ_Result;
 @State
 public class WordSetStress {
 
-    /** All tests share its lock, as regions do whose addresses fall together. */
+    /** All tests share this region's lock, as regions do whose addresses map to the same lock. */
     private static final long REGION = 4096;
 
     private long first;

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** Sums that a class was made for, all with one hash: a set finds one of n of them in log n steps by their order. */
+/** A hostile class may have n sums with the same hash: by their order, a set still finds one in log n steps. */
 class LinearExpressionTest {
 
     private static LinearExpression sum(int slot, long factor, long constant) {

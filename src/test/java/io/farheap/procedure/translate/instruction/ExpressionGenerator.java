@@ -11,7 +11,7 @@ import java.util.Random;
 /** Writes expressions, and knows the local variables of a method. */
 abstract class ExpressionGenerator {
 
-    /** Without those for which Java leaves the sign or the bits of a NaN open. */
+    /** The pure methods but those for which Java leaves the sign or the bits of a NaN open. */
     private static final List<PureMethod> PURE = new ArrayList<>();
 
     static {
@@ -57,7 +57,7 @@ abstract class ExpressionGenerator {
         return all.get(random.nextInt(all.size()));
     }
 
-    /** Also what was reserved for it, so that loops use the same words again. */
+    /** Forgets a loop and the words that were reserved for it, so that later loops use them again. */
     void forget(MethodGenerator.Loop loop) {
         loops.remove(loop);
         slots = loop.counter();
@@ -85,19 +85,19 @@ abstract class ExpressionGenerator {
                 Type.CALL_CLASS, method.name, java.lang.constant.MethodTypeDesc.ofDescriptor(method.descriptor));
     }
 
-    /** In arguments, scratch memory or result; seldom outside. */
+    /** An offset into the arguments, the scratch memory or the result; seldom one outside. */
     void place() {
         code.loadConstant(random.nextInt(200) == 0 ? 4090 : random.nextInt(1000));
     }
 
-    /** Of the cache: within it and within a region, but for a few. */
+    /** An address in the cache; nearly all are within the cache and within one region. */
     void address(int bytes) {
         if (!loops.isEmpty() && random.nextInt(4) != 0) {
             MethodGenerator.Loop loop = loops.get(random.nextInt(loops.size()));
             if (loop.edges() && random.nextInt(3) == 0) {
                 edges(loop);
             } else if (random.nextInt(3) == 0) {
-                // As of an array.
+                // The address of an array's element.
                 code.loadConstant(8L * random.nextInt(800)).iload(loop.counter());
                 if (random.nextBoolean()) {
                     code.loadConstant(bytes).imul().i2l().ladd();
@@ -111,7 +111,7 @@ abstract class ExpressionGenerator {
                     code.loadConstant((long) distance).ladd();
                 }
                 if (random.nextInt(4) == 0) {
-                    // What would be in two regions, or before the first, is not.
+                    // The mask keeps the access within one region, and not before the first.
                     code.loadConstant(0x3ff8L).land();
                 }
             }
@@ -121,7 +121,7 @@ abstract class ExpressionGenerator {
         code.loadConstant(random.nextInt(300) == 0 ? 0x7fffL : 0x3ff8L).land();
     }
 
-    /** By what comes to an edge: as far from the first address as it is from what it began with, until it wraps. */
+    /** An address by a variable that nears an edge: the first address plus the variable's advance, until it wraps. */
     private void edges(MethodGenerator.Loop loop) {
         switch (random.nextInt(3)) {
             case 0 -> code.iload(loop.odd()).i2l().loadConstant((long) loop.oddFirst());
@@ -205,7 +205,7 @@ abstract class ExpressionGenerator {
         }
     }
 
-    /** A value that two ways leave on the stack. */
+    /** A value that each of two branches leaves on the stack. */
     private void either(Type type, int depth) {
         Label otherwise = code.newLabel();
         Label behind = code.newLabel();

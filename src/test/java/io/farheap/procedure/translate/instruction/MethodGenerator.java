@@ -13,7 +13,7 @@ import java.util.TreeSet;
 final class MethodGenerator extends ExpressionGenerator {
 
     private static final int[] STEPS = {1, 2, 4, 8, 8, 8, 16, 16, 24, 40, -8, -16, 0};
-    /** Where numbers wrap: what is near them is what sums of 64 bits and ints must not be taken for. */
+    /** Numbers at which ints and longs wrap: near them a sum of 64 bits must not be taken for one of ints. */
     private static final long[] EDGES = {
         1L << 31, 1L << 32, Long.MIN_VALUE, -1L << 31, -1L << 32, 3L << 32, (1L << 33) + (1L << 31), 1L << 62
     };
@@ -21,9 +21,9 @@ final class MethodGenerator extends ExpressionGenerator {
     private static final int MOST_DEPTH = 3;
 
     private int depth;
-    /** Loops around what is written. */
+    /** The number of loops around the current statement. */
     private int loops;
-    /** Of the innermost loop. */
+    /** The next turn of the innermost loop; {@link #end} is behind it. */
     private Label next;
 
     private Label end;
@@ -100,7 +100,7 @@ final class MethodGenerator extends ExpressionGenerator {
         }
     }
 
-    /** To scratch memory or the result. */
+    /** Writes to scratch memory or the result. */
     private void local() {
         CallMethod method = List.of(
                         CallMethod.SET_SCRATCH,
@@ -129,7 +129,7 @@ final class MethodGenerator extends ExpressionGenerator {
         code.labelBinding(stays);
     }
 
-    /** Goes to the label where it does not hold. */
+    /** A condition, and a jump to the label if it does not hold. */
     private void condition(Label otherwise) {
         switch (random.nextInt(4)) {
             case 0 -> {
@@ -237,7 +237,7 @@ final class MethodGenerator extends ExpressionGenerator {
         }
     }
 
-    /** Over addresses that advance, in one of the forms in which loops are written. */
+    /** A loop over addresses that advance, in one of the usual forms. */
     private void loop() {
         Label outerNext = next;
         Label outerEnd = end;
@@ -269,17 +269,17 @@ final class MethodGenerator extends ExpressionGenerator {
     }
 
     /**
-     * None of the variables is assigned by statements.
+     * A loop and its local variables, to which no statement assigns.
      *
-     * @param counter the first that it has
-     * @param limit where the counter ends
-     * @param last where the address ends
-     * @param odd an int that begins near an edge, and advances as the address does; 0 where there is none of these
-     * @param wide a long likewise
+     * @param counter the counter's slot, the first slot of the loop
+     * @param limit the variable at whose value the counter ends
+     * @param last the variable at whose value the address ends
+     * @param odd an int that begins near an edge, and advances as the address does; 0 if the loop has no such variables
+     * @param wide a long that does the same
      * @param bound a long near an edge
-     * @param oddFirst what the odd one begins with
-     * @param wideFirst the wide one
-     * @param first the address
+     * @param oddFirst the first value of {@code odd}
+     * @param wideFirst the first value of {@code wide}
+     * @param first the first address
      */
     record Loop(
             int form,
@@ -298,7 +298,7 @@ final class MethodGenerator extends ExpressionGenerator {
             return wide != 0;
         }
 
-        /** Whether the wide one stays what it is: as an int it is the limit. */
+        /** Whether {@code wide} does not change: cut to an int, it is the limit. */
         boolean cut() {
             return form == 5;
         }
@@ -332,12 +332,12 @@ final class MethodGenerator extends ExpressionGenerator {
         return loop;
     }
 
-    /** What comes to an edge within some turns, or is there at once, or does not come so far. */
+    /** A first value from which a variable reaches an edge after some turns, at once, or not at all. */
     private long near(int turns, int step) {
         return EDGES[random.nextInt(EDGES.length)] - (long) step * random.nextInt(turns + 2) + random.nextInt(3) - 1;
     }
 
-    /** Goes on at the head if there is one, else to what follows, while there are turns left. */
+    /** While there are turns left, continues at the head if there is one, else with the code that follows. */
     private void test(Loop loop, Label out, Label head) {
         switch (loop.form) {
             case 0 -> {
@@ -379,7 +379,7 @@ final class MethodGenerator extends ExpressionGenerator {
         }
     }
 
-    /** Another bound. */
+    /** Tests the loop's second bound. */
     private void second(Loop loop, Label out, Label head) {
         switch (loop.form) {
             case 6 -> code.lload(loop.wide).lload(loop.bound).lcmp();

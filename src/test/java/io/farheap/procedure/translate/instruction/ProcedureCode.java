@@ -29,8 +29,8 @@ public final class ProcedureCode {
     }
 
     /**
-     * Of a version whose branches lead anywhere, since it has no stack maps: loops that can be entered at several
-     * places, and operands on the stack at their heads.
+     * A class file of a version that has no stack maps, so that its branches may lead anywhere: it has loops that can
+     * be entered at several places, with operands on the stack at their heads.
      */
     public static byte[] withManyLabels() {
         ClassFile.Option[] options = {ClassFile.StackMapsOption.DROP_STACK_MAPS, ClassFile.DeadCodeOption.KEEP_DEAD_CODE

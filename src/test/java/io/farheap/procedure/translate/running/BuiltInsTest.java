@@ -35,7 +35,7 @@ class BuiltInsTest {
         stage.close();
     }
 
-    /** Room in the cache that is in one region, a multiple of 8. */
+    /** Allocates bytes of the cache within one region; returns their address, a multiple of 8. */
     private long allocate(int bytes) {
         if (free % Stage.REGION_BYTES + bytes > Stage.REGION_BYTES) {
             free = (free / Stage.REGION_BYTES + 1) * Stage.REGION_BYTES;

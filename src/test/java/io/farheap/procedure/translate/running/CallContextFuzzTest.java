@@ -15,9 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Contexts that no call came to: random classes resumed at random points, with random values in all that is saved. Each
- * is refused, or does what a call with other arguments could: it ends, and touches nothing but its memory.
- * {@code -Dfarheap.seed} runs again.
+ * Contexts that no call saved: random classes are resumed at random points, with random values in all saved fields.
+ * Each is refused, or behaves as a call with other arguments could: it ends, and touches only its own memory.
+ * {@code -Dfarheap.seed} repeats a run.
  */
 @Timeout(1200)
 class CallContextFuzzTest {
@@ -95,7 +95,7 @@ class CallContextFuzzTest {
         throw new AssertionError("it does not end; seed " + seed);
     }
 
-    /** Some regions are elsewhere. */
+    /** Maps the regions but a few, which another server has. */
     private void map() {
         for (int i = 0; i < REGIONS; i++) {
             boolean here = random.nextInt(8) != 0;
@@ -104,7 +104,7 @@ class CallContextFuzzTest {
         context.map(table.address(), REGIONS, SHIFT);
     }
 
-    /** What {@link SavedCall} writes, with anything in it; mostly with lengths that add up. */
+    /** Forges a saved call as {@link SavedCall} writes it, with random content and mostly with consistent lengths. */
     private int forge(CodeShape shape) {
         for (long at = 0; at < saved.byteSize(); at += 8) {
             saved.set(ValueLayout.JAVA_LONG, at, number());

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A call in progress: slices, results of accesses, saved and forged ones, and what is left of it. */
+/** A running call: its slices, the results of its accesses, saved and forged calls, and no traces of earlier ones. */
 @Tag("optimised")
 @Timeout(300)
 class CallContextTest {
@@ -154,7 +154,7 @@ class CallContextTest {
     }
 
     /**
-     * A context has one call after another, of different leases: what is saved of one has no number of the one before.
+     * A context runs calls of different leases one after another: a saved call contains no value of the call before.
      */
     @Test
     void nothingOfTheCallBeforeIsInASavedOne() {
@@ -188,7 +188,7 @@ class CallContextTest {
         }
     }
 
-    /** Whatever is in the bytes: it ends, and is as harmless as a call. */
+    /** A forged saved call ends, whatever its bytes are, and touches no other memory than a call. */
     @Test
     void forgedContexts() {
         long seed = Long.getLong("farheap.seed", System.nanoTime());
@@ -281,7 +281,7 @@ class CallContextTest {
 
     @Test
     void setsAreAllOrNothingAmongAtomics() throws InterruptedException {
-        // Two words that always have equal values; adders and setters meet.
+        // Two threads raise both words by the same amounts, with sets, swaps and adds: in the end they are equal.
         TranslatedCode move = Compiled.body("""
                         int done = 0;
                         for (int i = 0; i < 20000; i++) {

@@ -31,7 +31,7 @@ public final class Stage implements AutoCloseable {
         /** Slices, and the call goes to another context each time. */
         MOVED,
         MOVED_ELSEWHERE,
-        /** Of random length. */
+        /** Slices of random length. */
         RANDOM_SLICES
     }
 
@@ -42,7 +42,7 @@ public final class Stage implements AutoCloseable {
     private static final int GUARD = 64;
     private static final byte GUARD_BYTE = 0x5a;
 
-    /** What a call came to. */
+    /** The outcome of a call. */
     public record Outcome(int status, int code, long address, int line, MemorySegment result, long fuel) {}
 
     private final Arena arena = Arena.ofConfined();
@@ -107,7 +107,7 @@ public final class Stage implements AutoCloseable {
         }
     }
 
-    /** Whether the bytes around regions and contexts are what they were. */
+    /** Whether the guard bytes around regions and contexts are unchanged. */
     public boolean guardsHold() {
         boolean hold = true;
         for (MemorySegment memory : guarded) {
@@ -119,7 +119,7 @@ public final class Stage implements AutoCloseable {
         return hold;
     }
 
-    /** As plain Java over the memory. */
+    /** Runs the procedure as plain Java over this memory. */
     Outcome plain(Compiled compiled, MemorySegment memory) {
         LocalCall call = new LocalCall(memory, REGION_BYTES)
                 .withFootprint(from, span)
@@ -238,7 +238,7 @@ public final class Stage implements AutoCloseable {
         regions[(int) (address >>> REGION_SHIFT)].set(ValueLayout.JAVA_LONG, address & (REGION_BYTES - 1), value);
     }
 
-    /** What a session would do for a context whose server does not have the region. */
+    /** Makes the access that a session would make for a context whose server does not have the region. */
     private long access(CallContext context, MemorySegment scratch) {
         long address = context.address();
         MemorySegment region = regions[(int) (address >>> REGION_SHIFT)];

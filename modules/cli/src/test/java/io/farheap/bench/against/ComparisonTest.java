@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What two builds are found to differ by, from runs that are made up. */
+/** The differences that a comparison finds between two builds, from made-up runs. */
 class ComparisonTest {
 
     private static final Figure TIME = Figure.time("ns");

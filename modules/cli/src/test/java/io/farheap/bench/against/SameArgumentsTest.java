@@ -14,7 +14,7 @@ import picocli.CommandLine.Spec;
 class SameArgumentsTest {
 
     @Command(name = "raw")
-    @SuppressWarnings("UnusedVariable") // Its options are what is tested.
+    @SuppressWarnings("UnusedVariable") // The test uses only its options.
     static final class Raw implements Runnable {
 
         @Option(

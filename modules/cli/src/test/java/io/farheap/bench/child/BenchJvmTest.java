@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs of a build that does what it is told. */
+/** Runs of a made-up build, whose arguments choose its behaviour. */
 class BenchJvmTest {
 
     private static final String MAIN = """
@@ -90,11 +90,11 @@ class BenchJvmTest {
                 .getMessage();
     }
 
-    /** Of the build's jar, which is this test's alone. */
+    /** No process of the build's jar, which only this test has, is left. */
     private void assertNothingIsLeft() {
         long deadline =
                 System.nanoTime() + Duration.ofSeconds(TestDevice.patience(30)).toNanos();
-        // What has been killed may still have to be scheduled to die.
+        // A killed process may exist until the kernel schedules it once more.
         while (!left().isEmpty() && System.nanoTime() - deadline < 0) {
             LockSupport.parkNanos(1_000_000);
         }

@@ -54,7 +54,8 @@ class TracePlayerTest {
     }
 
     /**
-     * The model is right where the answer is known: a sample of the whole table makes LRU exact but for full buckets.
+     * The model is right in a case whose result is known: samples of the whole table make LRU exact, except for full
+     * buckets.
      */
     @Test
     void lruIsExactWithTheWholeTableInEachSample() {

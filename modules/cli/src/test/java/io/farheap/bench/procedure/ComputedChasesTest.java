@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.farheap.verbs.soft.SoftverbsCounters;
 import org.junit.jupiter.api.Test;
 
-/** What a chase would take if the model's deadlines were kept. */
+/** The time that a chase would take if every operation met the model's deadline. */
 class ComputedChasesTest {
 
-    /** The ConnectX-5 model's: 80 ps a byte at 100 Gbit/s. */
+    /** The figures of the ConnectX-5 model: 80 ps a byte at 100 Gbit/s. */
     private static final SoftverbsCounters MODEL = new SoftverbsCounters(0, 0, 1450, 5, 550, 80);
 
     @Test

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What reports say about where their figures come from. */
+/** The origin of a report's figures, as reports state it. */
 class OriginTest {
 
     @Test

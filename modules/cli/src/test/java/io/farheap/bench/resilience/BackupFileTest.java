@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A backup behind a bounded buffer: what was written last is read, wherever it is. */
+/** A backup file behind a bounded buffer: reads return the bytes written last, from the buffer or the file. */
 class BackupFileTest {
 
     private static final int PAGES = 16;

@@ -8,10 +8,10 @@ import java.util.BitSet;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** Computed and counted: what servers that die at once take along. */
+/** The probability that servers which end at the same time lose data, computed and counted. */
 class LossProbabilityTest {
 
-    /** 4 of the 20 choices of 3 servers have both that die; of a copy on one server, that one is to be it. */
+    /** 4 of the 20 choices of 3 servers contain both that end; a copy on one server is lost if that server ends. */
     @Test
     void whatCanBeCountedIsRight() {
         assertEquals(4 / 20.0, LossProbability.ofGroup(6, 2, 3, 1), 1e-12);
@@ -21,7 +21,7 @@ class LossProbabilityTest {
         assertEquals(0, LossProbability.ofGroup(6, 0, 3, 0));
     }
 
-    /** Five standard deviations at most from a hundred thousand groups that are drawn. */
+    /** The result differs by at most five standard deviations from a count of 100,000 random groups. */
     @Test
     void itIsWhatDrawnGroupsShow() {
         int servers = 50;
@@ -40,7 +40,7 @@ class LossProbabilityTest {
         }
     }
 
-    /** The first {@code dead} of all die. */
+    /** The number of servers of a random group that are among the first {@code dead}, which end. */
     private static int deadOf(SplittableRandom random, int servers, int dead, int size) {
         BitSet group = new BitSet();
         while (group.cardinality() < size) {

@@ -20,7 +20,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** The paper's ratios beside ours. */
+/** The paper's ratios next to the measured ones. */
 class PaperFiguresTest {
 
     private static final RequestKind READ = new RequestKind(false, 4096);

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code bench resilience --report} writes. */
+/** The files that {@code bench resilience --report} writes. */
 class ResiliencePlotsTest {
 
     @TempDir

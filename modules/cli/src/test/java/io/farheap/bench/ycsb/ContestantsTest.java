@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ContestantsTest {
 
     private static final long RECORDS = 20_000;
-    /** Where few pages are written again and again, by a thread that others keep from its core. */
+    /** Few records, so that few pages are written again and again, by a thread that must share its core. */
     private static final long FEW = 4000;
 
     private static final long TURN_NANOS = 20_000_000;
@@ -47,7 +47,7 @@ class ContestantsTest {
         return streams;
     }
 
-    /** What is read is checked: a turn throws where it is not what was stored. */
+    /** A turn checks the values that it reads, and throws if one is not the stored one. */
     @ParameterizedTest
     @ValueSource(ints = {8, 256})
     void eachDoesEveryWorkload(int valueBytes) throws Exception {
@@ -55,7 +55,7 @@ class ContestantsTest {
         for (Contestant contestant : contestants(data)) {
             try (contestant) {
                 contestant.load();
-                // Keys that D inserts are there from then on, and OffHeapMap has no room for ever more.
+                // Workload D is left out: the keys that it inserts stay, and OffHeapMap has no room for ever more keys.
                 for (YcsbWorkload workload : List.of(YcsbWorkload.C, YcsbWorkload.A, YcsbWorkload.B, YcsbWorkload.F)) {
                     ContestTurn turn = TurnRunner.run(contestant, workload, streams(workload, FEW, 2), TURN_NANOS);
                     assertTrue(Double.isFinite(turn.opsPerSecond()));
@@ -84,7 +84,7 @@ class ContestantsTest {
                 store.load();
                 assertEquals(share, store.facts().localShare(), 0.1);
                 KeyStream uniform = new KeyStream(KeyDistribution.UNIFORM, RECORDS, 0, 1);
-                // However few a busy machine's turn has: of some hundred the share would be chance.
+                // A busy machine's turn may have only some hundred operations, of which the share would be chance.
                 ClientCounts tally = new ClientCounts();
                 while (tally.ended < LEAST) {
                     tally.add(TurnRunner.run(store, YcsbWorkload.C, List.of(uniform), TURN_NANOS)

@@ -35,7 +35,7 @@ class KeyStreamTest {
         }
     }
 
-    /** Of 1,000 keys with 0.99 the hottest has an eighth, by 1 / zeta. */
+    /** With 1,000 keys and a skew of 0.99, the hottest key has an eighth of the requests, 1 / zeta. */
     @Test
     void zipfianKeysAreSkewedAndSpread() {
         long[] counts = counts(KeyDistribution.ZIPFIAN);
@@ -44,7 +44,7 @@ class KeyStreamTest {
         long all = Arrays.stream(counts).sum();
         assertEquals(1 / 7.5, (double) sorted[RECORDS - 1] / all, 0.05);
         assertTrue(Arrays.stream(sorted, RECORDS - 100, RECORDS).sum() > all / 2);
-        // The hottest two are no neighbours.
+        // The two hottest keys are not neighbours.
         int first = indexOf(counts, sorted[RECORDS - 1]);
         int second = indexOf(counts, sorted[RECORDS - 2]);
         assertTrue(Math.abs(first - second) > 1, first + " and " + second);

@@ -14,13 +14,13 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * What memory costs, and which split of a log is the cheapest for a throughput: rates and prices are the test's own.
+ * The costs of memory, and the cheapest split of a log for a throughput; rates and prices are the test's own.
  */
 class SplitsTest {
 
     private static final double ROUNDING = 1e-12;
     private static final long LOG_BYTES = 1 << 30;
-    /** 10 and 5 for a TiB and an hour; spot memory at 1, and what its moves are expected to cost. */
+    /** A TiB costs 10 and 5 an hour; spot memory costs 1, and the expected cost of its moves. */
     private static final Menu MENU = MenuFile.parse("""
             {"types": [{"name": "client", "cores": 8, "memory": "1t", "price": 10},
                        {"name": "donor", "cores": 8, "memory": "2t", "price": 10, "spot_price": 2, "life": "60m"}],
@@ -77,7 +77,7 @@ class SplitsTest {
         assertTrue(text.contains("wanted 3,000 operations/s, 2 threads: far with 10 % local"), text);
     }
 
-    /** Two that are the same: neither is better, and each is worth its price. */
+    /** Of two equal splits neither beats the other, so both are worth their price. */
     @Test
     void equalsDoNotBeatEachOther() {
         LogSplits splits = new LogSplits(MemoryPrices.of(MENU, null), LOG_BYTES);

@@ -35,7 +35,7 @@ class SpaceProcessTest {
     private static final int SHARED = 2;
     private static final String TOKEN = "0123456789abcdef";
     private static final byte[] DESCRIPTOR = {1};
-    /** What every such client writes, all over. */
+    /** The word that every such client writes everywhere. */
     private static final long WRITTEN = 0x5A5A_5A5A_5A5A_5A5AL;
 
     private static final long PATIENCE_NANOS = TestDevice.patience(60_000_000_000L);
@@ -124,7 +124,7 @@ class SpaceProcessTest {
                         two.kill();
                     }
                 }
-                // Nobody has it open, and nobody renews anything.
+                // No client has the space open, and no client renews a lease.
                 await("the end of the creator's lease", () -> {
                     try (TestClient looks = new TestClient(plane)) {
                         boolean closed =
@@ -147,7 +147,7 @@ class SpaceProcessTest {
         }
     }
 
-    /** Most stops hit a copy, and the others are repeated. */
+    /** Most stops hit a copy, and the other stops are repeated. */
     @Test
     void aSpaceThatIsDroppedWhileAClientIsStoppedInItStaysWithdrawn() throws Exception {
         try (Child server = server()) {
@@ -174,12 +174,12 @@ class SpaceProcessTest {
         try (Child stopped = writing(address, name)) {
             signal(stopped, "STOP");
             spaces.drop(lease, key, space.spaceId());
-            boolean middle = server.errors().contains("space " + name + " has ended, but somebody is in the middle");
+            boolean middle = server.errors().contains("space " + name + " has ended, but an operation on it is still");
             if (!middle) {
                 await("the return of the regions", () -> free(plane) == REGIONS);
                 return false;
             }
-            // Others go on, also with a space of that name, and after the client's lease has ended.
+            // Other clients continue, also with a new space of that name, and after the client's lease has ended.
             assertEquals(REGIONS - SHARED, free(plane));
             other.connect();
             SpaceGrant next = spaces.create(lease, key, 1, SpacePlane.FOR_EVER, DESCRIPTOR, name.hashCode() + 1);

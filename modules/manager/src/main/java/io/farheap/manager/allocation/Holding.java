@@ -5,7 +5,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What an existing cache has.
+ * The regions and server threads of an existing cache.
  *
  * @param regions how many it has on each server, above 0
  * @param switches the greatest distance at which it meets its objective; regions that are farther were put there by the

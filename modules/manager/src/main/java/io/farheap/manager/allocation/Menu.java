@@ -38,6 +38,7 @@ public record Menu(Map<String, MachineType> types, double movePrice, double loss
         return new Menu(byName, movePrice, lossPrice, lossPerReclaim);
     }
 
+    /** Returns null if there is no type of this name. */
     @Nullable
     public MachineType find(String type) {
         return types.get(type);

@@ -54,10 +54,12 @@ public record Need(
         return new Need(bytes, hours, place, candidates, avoidServers, avoidRacks);
     }
 
+    /** The same need with other servers to avoid. */
     public Need avoiding(Set<Long> servers) {
         return new Need(capacity, hours, place, candidates, servers, avoidRacks);
     }
 
+    /** The same need with other racks to avoid. */
     public Need apart(Set<String> racks) {
         return new Need(capacity, hours, place, candidates, avoidServers, racks);
     }

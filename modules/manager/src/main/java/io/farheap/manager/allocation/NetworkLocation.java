@@ -8,7 +8,10 @@ package io.farheap.manager.allocation;
  */
 public record NetworkLocation(String dataCenter, String cluster, String rack) {
 
-    /** An unknown place. It is taken to be {@value #FARTHEST} switches from everything. */
+    /**
+     * An unknown place. A server there is taken to be {@value #FARTHEST} switches from every client; a client there
+     * reaches every server, whatever the number of switches.
+     */
     public static final NetworkLocation UNKNOWN = new NetworkLocation("", "", "");
 
     /** Switches between racks of two clusters. */
@@ -27,8 +30,8 @@ public record NetworkLocation(String dataCenter, String cluster, String rack) {
     }
 
     /**
-     * Returns the part of the network in which two places are at most so many switches apart; empty for the whole
-     * network.
+     * Returns the part of the network around this place in which two places are at most {@code switches} apart; empty,
+     * which is the whole network, for an unknown place; {@link #NOWHERE} if too little of the place is known.
      */
     String within(int switches) {
         if (dataCenter.isEmpty()) {
@@ -43,7 +46,7 @@ public record NetworkLocation(String dataCenter, String cluster, String rack) {
         return toString();
     }
 
-    /** Whether a server at another place is at most so many switches from a client here. */
+    /** Whether a server at another place is at most {@code switches} from a client here. */
     public boolean reaches(NetworkLocation server, int switches) {
         String part = within(switches);
         if (part.isEmpty() || server.dataCenter().isEmpty()) {

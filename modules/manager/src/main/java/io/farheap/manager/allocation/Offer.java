@@ -17,8 +17,10 @@ public record Offer(long serverId, Kind kind, NetworkLocation place, int free, d
     public record Kind(String type, boolean spot, long regionBytes) {}
 
     /**
-     * Returns how many of its regions a cache can get that wants so many and uses so many server threads for all of
-     * them.
+     * Returns how many of its regions a cache can get.
+     *
+     * @param wanted all regions that the cache wants
+     * @param serverThreads server threads that it uses for all of them
      */
     public int room(int wanted, int serverThreads) {
         if (serverThreads == 0 || freeCores == Double.POSITIVE_INFINITY) {

@@ -59,8 +59,9 @@ public final class Prices {
     }
 
     /**
-     * Returns what a cache pays for an hour of some regions, on a machine of a kind that it already uses.
+     * Returns the price of some regions for an hour, on machines of one kind.
      *
+     * @param hours that the cache lives
      * @param threads server threads for one region
      */
     public double hourly(Kind kind, int regions, double hours, double threads) {

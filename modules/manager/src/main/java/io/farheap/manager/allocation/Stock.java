@@ -59,6 +59,7 @@ public final class Stock {
         }
     }
 
+    /** Returns a server's offer; null if it is not in the stock. */
     @Nullable
     public Offer find(long serverId) {
         return offers.get(serverId);
@@ -94,7 +95,7 @@ public final class Stock {
                 .toList();
     }
 
-    /** Returns the servers at most so many switches from a place, by kind and in the order of what is free. */
+    /** Returns the servers at most {@code switches} from a place, by kind and in the order of their free regions. */
     Map<Kind, NavigableSet<Offer>> within(NetworkLocation place, int switches) {
         Map<Kind, NavigableSet<Offer>> placed = parts.getOrDefault(place.within(switches), Map.of());
         Map<Kind, NavigableSet<Offer>> unplaced = parts.getOrDefault(UNPLACED, Map.of());

@@ -51,7 +51,13 @@ public final class SurvivalEstimator {
         stale = true;
     }
 
-    /** Machines that were observed for equally long. */
+    /**
+     * Machines that were observed for equally long.
+     *
+     * @param hours that they have lived
+     * @param ended how many ended then
+     * @param longer how many were not observed any longer, and may have lived on
+     */
     public record SurvivalObservation(double hours, int ended, int longer) {}
 
     /** Returns all observations, for {@link #load} of another estimator. */
@@ -91,7 +97,7 @@ public final class SurvivalEstimator {
         seen.values().removeIf(at -> at[0] + at[1] == 0);
     }
 
-    /** Returns the part of machines that live for longer than so many hours. */
+    /** Returns the part of machines, 0 to 1, that live for longer than this. */
     public double beyond(double hours) {
         if (ends < ENOUGH) {
             return Math.exp(-hours / givenMean);

@@ -12,7 +12,7 @@ import org.apache.curator.retry.RetryUntilElapsed;
 public final class Election implements AutoCloseable {
 
     private static final String PATH = "/farheap-leader";
-    /** After so long without a sign of life from the leader another manager is elected. */
+    /** After this time without a sign of life from the leader another manager is elected. */
     private static final int SESSION_MILLIS = 6_000;
 
     private static final int CONNECTION_MILLIS = 3_000;

@@ -27,13 +27,13 @@ final class LocalMachine implements Machine {
     private final CompletableFuture<String> address = new CompletableFuture<>();
     /** Null until it serves. Guarded by this, as are the fields below. */
     private @Nullable ServerProcess process;
-    /** The server was asked to leave, or is to be asked as soon as it serves. */
+    /** The server was asked to leave, will be asked as soon as it serves, or has ended. */
     private boolean leaving;
 
     private boolean closed;
 
     /**
-     * @param lifeMillis after which the machine is taken back
+     * @param lifeMillis time from when it serves, after which the machine is taken back; infinite if it never is
      * @param clock runs notifications of the listener, and timers
      * @param waits runs tasks that may wait for the process
      * @param gone called when nothing of the machine is left

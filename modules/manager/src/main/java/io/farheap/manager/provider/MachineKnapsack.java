@@ -41,7 +41,7 @@ final class MachineKnapsack {
     }
 
     private static Optional<Quote> fill(List<Bundle> bundles, int units) {
-        // By units: the least cost of machines with room for at least so many units, of the bundles considered so far.
+        // By units: the least cost of machines with room for at least these units, of the bundles considered so far.
         double[] cost = new double[units + 1];
         int[] machines = new int[units + 1];
         boolean[][] taken = new boolean[bundles.size()][units + 1];

@@ -59,9 +59,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a manager knows and does. What must survive the process is written before any caller can see it. What servers
- * report, and which clients are connected, is kept in memory only: after a restart servers and clients report it again
- * within seconds.
+ * A manager's knowledge and decisions. State that must survive the process is written before any caller can see it. The
+ * reports of servers, and which clients are connected, are kept in memory only: after a restart servers report again
+ * and clients connect again within seconds.
  *
  * <p>Thread-safe: one lock, which no thread holds during a write. The owner calls {@link #tick} a few times a second.
  */
@@ -409,8 +409,8 @@ public final class ClusterManager implements CacheManager {
      * A report that was processed.
      *
      * @param report the report as the manager counts it
-     * @param drained whether the server is to leave and does not report that it does
-     * @param matters whether it changes what others see, so that the answer waits for the disk
+     * @param drained whether the server must leave and does not report that it does
+     * @param matters whether it changes state that others see, so that the answer waits for the disk
      */
     private record ProcessedReport(Servers.KnownServer server, ServerReport report, boolean drained, boolean matters) {}
 

@@ -3,8 +3,8 @@ package io.farheap.manager.service;
 /**
  * The options of a manager.
  *
- * @param serverSilentNanos a server that has not reported for so long gets no more caches
- * @param clientSilentNanos a client process that has not reported for so long has lost its caches, as soon as no server
+ * @param serverSilentNanos a server that has not reported for this long gets no more caches
+ * @param clientSilentNanos a client process that has not reported for this long loses its caches as soon as no server
  *     holds a lease for them
  * @param earlyMoves whether caches leave spot servers that are expected to end soon ahead of their notice
  * @param cheaperMoves how many caches may move at once to servers that cost less; 0: none

@@ -104,7 +104,7 @@ public final class MenuFile {
     private static void requireKnown(JsonObject object, Set<String> known, String what) {
         for (String key : object.keySet()) {
             if (!known.contains(key)) {
-                throw new IllegalArgumentException(what + " has '" + key + "', which is none of " + known);
+                throw new IllegalArgumentException(what + " has the unknown key '" + key + "'; the keys are " + known);
             }
         }
     }

@@ -3,9 +3,9 @@ package io.farheap.manager.service;
 /**
  * How many servers a manager wants, and how long it waits for those that it starts.
  *
- * @param spares the room of so many servers is held back for caches on servers that leave
+ * @param spares the room of this many servers is held back for caches on servers that leave
  * @param startWaitNanos how long an allocation waits for servers that are started for it
- * @param idleNanos a server that the manager has started and that has been empty for so long is stopped
+ * @param idleNanos a server that the manager has started and that has been empty for this long is stopped
  */
 public record Supply(int spares, long startWaitNanos, long idleNanos) {
 

@@ -17,7 +17,7 @@ final class CacheDemand {
     private static final double LIFE_SIGMA = 1;
     private static final double LEAST_LIFE = 5;
 
-    /** The part of caches that is asked for without an end, and so pays the full price; these end all the same. */
+    /** The part of caches that is asked for without an end, and so pays the full price; these end nevertheless. */
     private static final double FOR_EVER_PART = 0.1;
 
     /** As in figure 3: the least latency, a balance, the most throughput; and no objective. */

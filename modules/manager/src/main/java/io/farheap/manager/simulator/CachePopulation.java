@@ -75,7 +75,7 @@ final class CachePopulation {
         busyUntil = new double[market.topology().servers()];
     }
 
-    /** Caches arrive from now on. */
+    /** Caches arrive from this time on. */
     void begin(double now) {
         if (options.caches() == 0) {
             return;
@@ -351,7 +351,7 @@ final class CachePopulation {
         return late;
     }
 
-    /** Records that so many regions of a cache have no place now. */
+    /** Records how many regions of a cache have no place now. */
     private void settle(SimulatedCache cache, int homeless, double now) {
         if ((cache.homeless > 0) != (homeless > 0)) {
             meter.miss(homeless > 0 ? 1 : -1, now);

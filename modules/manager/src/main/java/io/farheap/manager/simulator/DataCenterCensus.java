@@ -44,7 +44,7 @@ final class DataCenterCensus {
         }
     }
 
-    /** A stranding of a server has ended that lasted so many minutes. */
+    /** A stranding of a server has ended, after this many minutes. */
     void strandingOf(double minutes) {
         strandings.recordValue(Math.round(minutes * PARTS));
     }

@@ -23,7 +23,7 @@ final class MemoryOffers {
     /** Regions that leave a server within its notice. */
     static final int WITHIN_NOTICE = (int) (CostMeter.NOTICE_SECONDS / MOVE_SECONDS);
 
-    /** The same if another machine has to start first, as in place of a spot machine. */
+    /** The same if another machine has to start first, to replace a spot machine. */
     static final int AFTER_START = (int) ((CostMeter.NOTICE_SECONDS - CostMeter.START_SECONDS) / MOVE_SECONDS);
 
     private final SimulatedDataCenter market;
@@ -76,7 +76,7 @@ final class MemoryOffers {
         return (int) (offer % KINDS);
     }
 
-    /** Returns the cores of a machine for so many regions. */
+    /** Returns the cores of a machine for a number of regions, each with this many server threads. */
     static int cores(int regions, double threads) {
         return (int) Math.ceil(Math.max((double) regions / CostMeter.GIB_PER_CORE, regions * threads));
     }
@@ -102,7 +102,7 @@ final class MemoryOffers {
         return Math.max(0, market.freeCores(server) - heldSpotCores[server]);
     }
 
-    /** Whether a server has less memory left than caches have there. */
+    /** Whether a server has less memory or fewer cores left than caches have there, and does not leave yet. */
     boolean pressed(int server) {
         return !leaving[server]
                 && heldGib[server] > 0

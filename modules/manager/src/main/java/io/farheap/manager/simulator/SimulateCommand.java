@@ -44,10 +44,10 @@ public final class SimulateCommand implements Subcommand, Callable<Integer> {
 
     @Option(
             names = "--no-early-moves",
-            description = "Caches leave a server at a notice alone, and not when a core of it becomes free.")
+            description = "Caches leave a server only at its notice, and not when one of its cores becomes free.")
     private boolean noEarlyMoves;
 
-    @Option(names = "--no-cheaper", description = "Caches stay where they are when a cheaper placement appears.")
+    @Option(names = "--no-cheaper", description = "Caches stay on their servers when a cheaper placement appears.")
     private boolean noCheaper;
 
     @Option(
@@ -56,10 +56,10 @@ public final class SimulateCommand implements Subcommand, Callable<Integer> {
                     + "without all three.")
     private boolean compare;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write the figures there.")
+    @Option(names = "--json", paramLabel = "FILE", description = "Write the figures to this file.")
     private @Nullable Path json;
 
-    @Option(names = "--plots", paramLabel = "DIR", description = "Write the paper's figures 1 and 2 there, as PNG.")
+    @Option(names = "--plots", paramLabel = "DIR", description = "Write the paper's figures 1 and 2 as PNG into DIR.")
     private @Nullable Path plots;
 
     @Spec

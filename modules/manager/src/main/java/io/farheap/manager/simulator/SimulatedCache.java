@@ -20,9 +20,9 @@ final class SimulatedCache {
     final boolean forEver;
     /** By offer. */
     final TreeMap<Long, Integer> regions = new TreeMap<>();
-    /** By offer at the full price: the cores of its machines. */
+    /** By offer at the full price: the numbers of its machines, as {@link SimulatedDataCenter#take} returns them. */
     final TreeMap<Long, List<Integer>> machines = new TreeMap<>();
-    /** Regions that have no place now, and since when. */
+    /** How many regions have no place now. */
     int homeless;
 
     SimulatedCache(long id, Need need, AllocationCandidate candidate, double begin, double end, boolean forEver) {

@@ -125,7 +125,11 @@ final class SimulatedDataCenter {
         return server;
     }
 
-    /** Starts a machine on a server that has room for it; it stays until {@link #leave}. */
+    /**
+     * Starts a machine on a server that has room for it; it stays until {@link #leave}.
+     *
+     * @return the machine's number
+     */
     int take(int server, int cores, int gib) {
         int machine = unusedCount > 0 ? unused[--unusedCount] : machineCount++;
         if (machine == machineServers.length) {

@@ -9,7 +9,7 @@ final class SimulationParameters {
 
     private SimulationParameters() {}
 
-    /** Of each server: room for the largest machine. */
+    /** Of each server: as many cores as the largest machine has; a machine of 64 cores and 8 GiB a core never fits. */
     static final int SERVER_CORES = 64;
 
     static final int SERVER_GIB = 384;

@@ -3,7 +3,7 @@ package io.farheap.manager.simulator;
 import io.farheap.manager.allocation.NetworkLocation;
 
 /**
- * The places of servers in a network of three levels (Redy, section 5.3): two servers are 1 switch apart in a rack, 3
+ * The places of servers in a network of three levels (Redy, section 5.2): two servers are 1 switch apart in a rack, 3
  * in a cluster, 5 in a data center. Servers of a rack, a cluster and a data center have adjacent numbers, from 0.
  * Immutable.
  */

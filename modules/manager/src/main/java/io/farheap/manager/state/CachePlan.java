@@ -5,8 +5,8 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * What a cache is to become, from when its manager has found room until its client reports that the change is done.
- * Immutable.
+ * The terms that a cache will have after a change, from when its manager has found room until its client reports that
+ * the change is done. Immutable.
  *
  * @param switches as in {@link AllocationTerms}
  * @param serverThreads as in {@link AllocationTerms}

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param generation rises with each change of the places of its regions; 0 or more
  * @param regions by server id: how many of its regions are on that server, each above 0
  * @param reserved by server id: how many regions are reserved there, for a move or for growth, each above 0
- * @param plan what else it becomes with that capacity; null: nothing
- * @param ended whether its servers are to take back its regions; an ended cache changes in no other way
+ * @param plan the terms that it will have with that capacity; null: no change of terms is planned
+ * @param ended whether its servers must take back its regions; an ended cache changes in no other way
  */
 public record CacheRecord(
         long id,
@@ -73,7 +73,7 @@ public record CacheRecord(
         this(id, name, capacity, wanted, regionBytes, terms, generation, regions, reserved, null);
     }
 
-    /** Returns the next generation, with regions elsewhere. */
+    /** Returns the next generation, with this capacity and these regions, and without reserved room or a plan. */
     public CacheRecord placed(long capacity, SortedMap<Long, Integer> regions) {
         return placed(capacity, regions, terms);
     }
@@ -88,7 +88,7 @@ public record CacheRecord(
                 id, name, capacity, 0, regionBytes, terms, generation + 1, regions, Collections.emptySortedMap());
     }
 
-    /** Returns the next generation, with room reserved for a move. */
+    /** Returns the next generation, with room reserved for a move, and without a plan. */
     public CacheRecord reserving(SortedMap<Long, Integer> reserved) {
         return new CacheRecord(id, name, capacity, 0, regionBytes, terms, generation + 1, regions, reserved);
     }

@@ -67,8 +67,8 @@ final class CopySource implements AutoCloseable {
                         .forPath(NodePaths.COPYING, to.toString().getBytes(StandardCharsets.UTF_8));
             } catch (KeeperException.NodeExistsException e) {
                 throw new StateException(
-                        "another copy from " + place + " is under way, or was killed: it is over within "
-                                + ZooKeeperConnection.SESSION_MILLIS / 1_000 + " s then, so wait and try again",
+                        "another copy from " + place + " is under way, or was killed: a killed copy ends within "
+                                + ZooKeeperConnection.SESSION_MILLIS / 1_000 + " s, so wait and try again",
                         e);
             }
         }

@@ -59,8 +59,8 @@ final class CopyTarget implements AutoCloseable {
     private void requireFree(EpochStatus standing, StateLocation from) throws Exception {
         switch (standing) {
             case EpochStatus.MovedState moved ->
-                throw new StateException(place + " is where a state was that was copied to " + moved.to()
-                        + ": copy to where there is none, or " + place.emptied());
+                throw new StateException(place + " had a state that was copied to " + moved.to()
+                        + ": copy to a place that is empty, or " + place.emptied());
             case EpochStatus.IncompleteCopy halfMade -> {
                 // The source may be marked as moved already: then this is the only copy that is left.
                 if (!halfMade.from().equals(from.toString())) {
@@ -77,7 +77,7 @@ final class CopyTarget implements AutoCloseable {
                 });
                 if (!there.isEmpty()) {
                     throw new StateException(place + " is not empty, it has " + there
-                            + ": copy to where nothing is, or " + place.emptied());
+                            + ": copy to a place that is empty, or " + place.emptied());
                 }
             }
         }
@@ -158,7 +158,7 @@ final class CopyTarget implements AutoCloseable {
     }
 
     private StateException another(@Nullable Exception cause) {
-        return new StateException("somebody else copies to " + place + " too: see which of the two is to be", cause);
+        return new StateException("another process copies to " + place + " too: run only one of the two copies", cause);
     }
 
     @Override

@@ -3,11 +3,11 @@ package io.farheap.manager.state;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What ZooKeeper files a manager's directory contains. A directory is of one kind, for good. */
+/** The kind of ZooKeeper files in a manager's directory. A directory is of one kind, for good. */
 enum DirectoryKind {
-    /** Those of one manager's own ZooKeeper. */
+    /** The files of one manager's own ZooKeeper. */
     ALONE("zookeeper", "--data alone"),
-    /** Those of a member of an ensemble. */
+    /** The files of a member of an ensemble. */
     ENSEMBLE("ensemble", "--ensemble");
 
     private final String name;

@@ -5,9 +5,9 @@ import io.farheap.lifetime.Closeables;
 import java.nio.file.Path;
 
 /**
- * A ZooKeeper server in this process, for a manager that has no other: one server, on a port of 127.0.0.1. What it has
- * acknowledged is on disk. Its directory has a file {@code lock}, which keeps a second one out, and ZooKeeper's files
- * below {@code zookeeper}, of which old ones are deleted.
+ * A ZooKeeper server in this process, for a manager that has no other: one server, on a port of 127.0.0.1. Writes that
+ * it has acknowledged are on disk. Its directory has a file {@code lock}, which keeps a second server out, and
+ * ZooKeeper's files below {@code zookeeper}, of which old ones are deleted.
  *
  * <p>While it runs, ZooKeeper's admin server is off in this JVM, and ZooKeeper does not end the JVM when it fails.
  */

@@ -21,7 +21,7 @@ public record Ensemble(SortedMap<Integer, EnsemblePeer> peers) {
 
     private static final int LARGEST_ID = 255;
     private static final int LARGEST_PORT = 65_535;
-    /** In ticks: the longest time that a server takes to get what it has missed, and to answer. */
+    /** In ticks: the longest time that a server takes to get the writes that it has missed, and then to answer. */
     private static final String INIT_TICKS = "60";
 
     private static final String SYNC_TICKS = "10";
@@ -64,7 +64,7 @@ public record Ensemble(SortedMap<Integer, EnsemblePeer> peers) {
             int election = matcher.group(4) == null ? port + 1 : Integer.parseInt(matcher.group(4));
             if (id < 1 || id > LARGEST_ID || port < 1 || election < 1 || Math.max(port, election) > LARGEST_PORT) {
                 throw new IllegalArgumentException("\"" + one + "\": ids are 1 to " + LARGEST_ID + ", ports 1 to "
-                        + LARGEST_PORT + ", and the election's is the next where it is not named");
+                        + LARGEST_PORT + ", and the election's port is the next one if it is not named");
             }
             if (peers.put(id, new EnsemblePeer(matcher.group(2), port, election)) != null) {
                 throw new IllegalArgumentException("the ensemble " + text + " has the id " + id + " twice");

@@ -90,11 +90,11 @@ sealed interface EpochStatus {
             case OpenState _ -> {}
             case MovedState moved ->
                 throw new StateException("the state that was here was copied to " + moved.to()
-                        + ", which is what counts now: start managers there, and none here");
+                        + ", which replaces it: start managers there, and none here");
             case IncompleteCopy halfMade ->
                 throw new StateException("the state is half made, by a copy of " + halfMade.from()
-                        + " that goes on or was interrupted: where that is so, run farheap manager copy once more as"
-                        + " before, and start managers here when it is complete");
+                        + " that still runs or was interrupted: if it was interrupted, run farheap manager copy once"
+                        + " more as before, and start managers here when it is complete");
         }
     }
 }

@@ -89,10 +89,10 @@ final class EpochWriter {
                 if (e instanceof InterruptedException) {
                     Thread.currentThread().interrupt();
                 }
-                throw new StateException("the outcome of a write is unknown, which the next call finds out: " + e, e);
+                throw new StateException("the outcome of a write is unknown, and the next call finds it out: " + e, e);
             }
             if (attempt == ATTEMPTS) {
-                throw new StateException("nothing was written: somebody else changes the state at the same time");
+                throw new StateException("nothing was written: another process changes the state at the same time");
             }
         }
     }
@@ -124,7 +124,11 @@ final class EpochWriter {
         }
     }
 
-    /** Another write than expected was the last one: continues from its version. @return whether it was this write */
+    /**
+     * Another write than expected was the last one: continues from its version.
+     *
+     * @return whether it was this write
+     */
     private boolean adopt(String marker) throws Exception {
         Stat stat = new Stat();
         byte[] data = client.getData().storingStatIn(stat).forPath(NodePaths.WRITES);
@@ -132,7 +136,7 @@ final class EpochWriter {
         if (!last.startsWith(ours())) {
             checkEpoch();
             throw new StateException(
-                    NodePaths.WRITES + " was changed by somebody who is no manager: open the state again");
+                    NodePaths.WRITES + " was changed by a process that is no manager: open the state again");
         }
         writesVersion = stat.getVersion();
         return last.equals(marker);

@@ -10,7 +10,7 @@ import java.util.List;
  * @param menu of machines and prices, as the operator wrote it; empty if there is none
  * @param models in no order
  * @param tenants that have a quota, in no order
- * @param lives of types of which a spot server was observed to end, in no order
+ * @param lives of types of which spot servers were observed to the end or until they were asked to leave, in no order
  */
 public record ManagerState(
         List<ServerRecord> servers,

@@ -13,7 +13,7 @@ final class NodeTree {
 
     /** The most nodes in memory at once. */
     private static final int PIECE = 1_000;
-    /** A model has 900,000 bytes at most, and counts as so many nodes. */
+    /** A model has 900,000 bytes at most, and counts as this many nodes. */
     private static final int MODEL = 20;
 
     private static final int LISTS = 16;
@@ -43,7 +43,7 @@ final class NodeTree {
             List<PipelinedReads.Node> nodes = new ArrayList<>(paths.size());
             for (PipelinedReads.Node node : reads.nodes(paths)) {
                 if (node == null) {
-                    throw new StateException("somebody has removed " + paths.get(nodes.size()) + " meanwhile");
+                    throw new StateException("another process has removed " + paths.get(nodes.size()) + " meanwhile");
                 }
                 if (node.children() > 0) {
                     parents.add(paths.get(nodes.size()));

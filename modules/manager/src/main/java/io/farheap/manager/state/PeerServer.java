@@ -22,7 +22,7 @@ final class PeerServer extends QuorumPeerMain implements AutoCloseable, ZooKeepe
      * Starts the server, and returns when it searches for the other servers; it serves when it has found half of them.
      *
      * @return its port for clients
-     * @throws StateException if it does not start; it has to be closed all the same
+     * @throws StateException if it does not start; it must be closed nevertheless
      */
     int start() {
         return thread.start();

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PipelinedReads {
 
-    /** A client of these reads must accept answers of so many bytes: one request's nodes, each of 1 MiB at most. */
+    /** A client of these reads must accept answers of this many bytes: one request's nodes, each of 1 MiB at most. */
     static final int ANSWER_BYTES = 64 << 20;
 
     private static final int REQUEST_READS = 50;

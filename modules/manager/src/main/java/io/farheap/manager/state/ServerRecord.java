@@ -10,7 +10,7 @@ import java.util.Objects;
  * @param type the type of its machine; empty if unknown
  * @param spot whether it may be taken back at any time
  * @param sinceMillis when it first reported, in milliseconds since 1970
- * @param place what fails together with it, such as a rack; empty if unknown
+ * @param place where it is, as data center, cluster and rack; empty if unknown
  * @param regionBytes size of each of its regions, above 0
  * @param regions how many it has, 0 or more
  * @param noticeMillis how long before its end it gives notice, in milliseconds; 0: it gives none

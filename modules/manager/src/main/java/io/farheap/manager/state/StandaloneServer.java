@@ -24,7 +24,7 @@ final class StandaloneServer extends ZooKeeperServerMain implements AutoCloseabl
 
     /**
      * @return its port
-     * @throws StateException if it does not start; it has to be closed all the same
+     * @throws StateException if it does not start; it must be closed nevertheless
      */
     int start() {
         return thread.start();

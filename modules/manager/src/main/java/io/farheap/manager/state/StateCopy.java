@@ -64,7 +64,7 @@ public final class StateCopy {
 
     StateStatistics run() {
         if (from.toString().equals(to.toString())) {
-            throw new StateException(from + " is where the state is: copy it to another place");
+            throw new StateException(from + " has the state already: copy it to another place");
         }
         try (CopySource source = new CopySource(from, patience);
                 CopyTarget target = new CopyTarget(to, patience)) {
@@ -77,8 +77,8 @@ public final class StateCopy {
             }
             throw new StateException(
                     "the copy of " + from + " to " + to + " is not complete (" + e
-                            + "): ZooKeeper has to answer at both, and more than half of an ensemble to run; see to "
-                            + "that, and run it once more",
+                            + "): ZooKeeper must answer at both places, and more than half of an ensemble must run; "
+                            + "run the copy once more when they do",
                     e);
         }
     }
@@ -140,7 +140,7 @@ public final class StateCopy {
                 // The target has as many children, and each child of the source is there: so it has no others.
                 if (copy == null || copy.children() != node.children() || !Arrays.equals(copy.data(), node.data())) {
                     throw new StateException("the node " + paths.get(i) + " is not in " + to + " as it is in " + from
-                            + ": somebody else writes there; stop that, and copy once more");
+                            + ": another process writes there; stop it, and copy once more");
                 }
                 contents.add(paths.get(i), node.data());
             }

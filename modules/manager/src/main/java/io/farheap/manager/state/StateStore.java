@@ -16,9 +16,9 @@ public interface StateStore {
     /**
      * Reads everything. Nothing written by this store, or before it was opened, is missing.
      *
-     * @throws StaleEpochException another store was opened since
-     * @throws MalformedRecordException something stored cannot be understood
-     * @throws StateException the state cannot be reached
+     * @throws StaleEpochException if another store was opened since
+     * @throws MalformedRecordException if a stored record cannot be read
+     * @throws StateException if the state cannot be reached
      */
     ManagerState load();
 

@@ -89,7 +89,7 @@ final class StoreOpener {
         byte[] to = reads.data(List.of(NodePaths.COPYING)).getFirst();
         if (to != null) {
             throw new StateException("the state is being copied to " + new String(to, StandardCharsets.UTF_8)
-                    + ", and no manager leads here meanwhile; where that copy was killed, this is over after "
+                    + ", and no manager leads here meanwhile; if that copy was killed, this ends after "
                     + ZooKeeperConnection.SESSION_MILLIS / 1_000 + " s");
         }
     }

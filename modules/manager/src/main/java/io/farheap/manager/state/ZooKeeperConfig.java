@@ -23,11 +23,11 @@ final class ZooKeeperConfig {
         // Any free port.
         properties.setProperty("clientPort", "0");
         properties.setProperty("maxClientCnxns", "0");
-        // Milliseconds. The threads of a stopped server check once a tick whether they are to end.
+        // Milliseconds. The threads of a stopped server check once a tick whether they must end.
         properties.setProperty("tickTime", "500");
         properties.setProperty("maxSessionTimeout", "60000");
-        // These two become system properties, the only way to set them. The server answers the command srvr all the
-        // same.
+        // These two become system properties, the only way to set them. The server answers the command srvr
+        // nevertheless.
         properties.setProperty("admin.enableServer", "false");
         properties.setProperty("4lw.commands.whitelist", "");
         more.forEach(properties::setProperty);

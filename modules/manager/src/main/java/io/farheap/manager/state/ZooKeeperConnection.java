@@ -11,7 +11,7 @@ import org.apache.zookeeper.common.ZKConfig;
 /** A connection to ZooKeeper for the state. If it is lost, calls try again until their patience ends. */
 final class ZooKeeperConnection implements AutoCloseable {
 
-    /** What a client that was killed has held ends after this time. */
+    /** After this time ZooKeeper deletes the ephemeral nodes of a client that was killed. */
     static final int SESSION_MILLIS = 10_000;
 
     private static final int CONNECTION_MILLIS = 5_000;

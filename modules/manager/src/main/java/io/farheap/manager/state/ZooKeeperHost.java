@@ -7,7 +7,10 @@ public sealed interface ZooKeeperHost extends AutoCloseable
     /** Returns its address for {@link ZooKeeperStore}: host:port, or several, separated by commas. */
     String connection();
 
-    /** Whether the part of it in this process serves, or tries to. False once closed, or after a failure. */
+    /**
+     * Whether the part of it in this process serves, or tries to. False once closed, or after a failure; always true if
+     * it has no part in this process.
+     */
     boolean running();
 
     /** Whether other managers may use it too, so that one of them has to be elected. */

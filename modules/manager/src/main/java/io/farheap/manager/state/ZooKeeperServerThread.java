@@ -46,7 +46,7 @@ final class ZooKeeperServerThread implements AutoCloseable {
 
     /**
      * @return its port
-     * @throws StateException if it does not start; it has to be closed all the same
+     * @throws StateException if it does not start; it must be closed nevertheless
      */
     int start() {
         // ZooKeeper's default procedure ends the JVM.
@@ -121,7 +121,7 @@ final class ZooKeeperServerThread implements AutoCloseable {
         }
     }
 
-    /** @return whether this thread was interrupted; it has waited all the same */
+    /** @return whether this thread was interrupted; it has waited nevertheless */
     private boolean join() {
         boolean interrupted = false;
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);

@@ -144,13 +144,13 @@ class AllocatorTest {
                 offer(2, "small", false, "d/b/r", 8, 1),
                 offer(3, "large", false, "d/b/q", 8, 1));
         Allocator allocator = of(MENU, offers);
-        // Near enough it needs no threads, farther away two.
+        // At distance 1 the cache needs no threads, at distance 5 two.
         CachePlacement stranded =
                 allocator.place(need(8, INFINITE, new AllocationCandidate(1, 0), new AllocationCandidate(5, 2)));
         assertEquals(Map.of(1L, 8), stranded.regions());
         assertEquals(new AllocationCandidate(1, 0), stranded.candidate());
-        // Where it needs two of 16 cores with 8 of 128 GiB, it pays for an eighth of that machine, and there is only
-        // one.
+        // Two of 16 cores with 8 of 128 GiB would cost an eighth of that machine, but each server has only one free
+        // core, so the regions are divided.
         CachePlacement cores = allocator.place(need(8, INFINITE, new AllocationCandidate(5, 2)));
         assertEquals(Map.of(2L, 4, 3L, 4), cores.regions());
         assertEquals(0.4 / 4 + 1.6 / 16, cores.cost(), 1e-9);
@@ -180,7 +180,7 @@ class AllocatorTest {
         for (int i = 0; i < 20; i++) {
             prices.life("small").add(0.05, true);
         }
-        // Twenty moves of a GiB an hour cost 0.02, and losses as much again; the full price of a GiB is 0.025.
+        // Twenty moves of a GiB in an hour cost 0.02, and losses the same; the full price of a GiB is 0.025.
         assertEquals(Map.of(2L, 8), allocator.place(need).regions());
     }
 
@@ -263,7 +263,7 @@ class AllocatorTest {
         return near && (!offer.kind().spot() || need.hours() < INFINITE);
     }
 
-    /** By filling the cheapest first, for each configuration and region size. */
+    /** The least cost, found by filling the cheapest offers first, for each configuration and region size. */
     private static double cheapest(List<Offer> offers, Need need) {
         Prices prices = new Prices(MENU);
         double best = INFINITE;

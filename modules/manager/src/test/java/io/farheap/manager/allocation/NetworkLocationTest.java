@@ -10,7 +10,7 @@ class NetworkLocationTest {
     private static final List<String> PLACES =
             List.of("", "d", "d/c", "d/c/r", "d/c/r2", "d/c2/r", "d2/c/r", "d2", "d/c2");
 
-    /** A server that is not there yet is as far away as it will be. */
+    /** The distance of a server that has not been started yet is the distance that it will have. */
     @Test
     void whatIsReachedIsWhatTheStockHasThere() {
         for (String client : PLACES) {

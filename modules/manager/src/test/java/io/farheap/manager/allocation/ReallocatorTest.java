@@ -85,7 +85,7 @@ class ReallocatorTest {
         assertEquals(6 * 0.02, found.cost(), 1e-9);
         assertEquals(Set.of(), reallocator.find(need, held, 2, false).left(), "nobody wants to save");
         assertEquals(Set.of(), reallocator.find(need, held, 3, true).left(), "there is no room for 7 on it");
-        // It saves 0.12 an hour, and the move costs 0.04, of which it must save twice as much.
+        // The move saves 0.12 an hour and costs 0.04; it must save at least twice its cost.
         assertEquals(Set.of(), reallocator.find(need.within(0.6), held, 2, true).left());
         assertEquals(
                 Set.of(1L), reallocator.find(need.within(0.7), held, 2, true).left());
@@ -126,7 +126,7 @@ class ReallocatorTest {
         offer(1, "small", false, "d/c/r", 0, 2);
         offer(2, "small", false, "d/c/r", 8, 1);
         offer(3, "small", false, "d/c/r", 8, 4);
-        // Half a thread for each region: server 2 has cores for two more of them.
+        // Each region needs half a thread: server 2 has cores for two more regions.
         Reallocation found =
                 reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 2)), held(Map.of(1L, 4), 0.5), 3, true);
         assertEquals(Map.of(3L, 3), found.more().regions());
@@ -156,7 +156,7 @@ class ReallocatorTest {
         Reallocation cores = reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 2)), bare, 0, false);
         assertEquals(Set.of(1L), cores.left());
         assertEquals(4, sum(cores.more().regions()));
-        // Those that are there will do with the other.
+        // With the other configuration, the present servers suffice.
         Reallocation other = reallocator.find(
                 need(4, FOR_EVER, new AllocationCandidate(5, 2), new AllocationCandidate(5, 0)), bare, 0, false);
         assertEquals(Set.of(), other.left());

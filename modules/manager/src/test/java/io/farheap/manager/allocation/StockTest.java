@@ -62,7 +62,7 @@ class StockTest {
 
     private static int distance(NetworkLocation one, NetworkLocation other) {
         if (one.dataCenter().isEmpty()) {
-            // Who does not say where it is takes what it gets.
+            // A client that states no location takes any server.
             return 1;
         }
         if (other.dataCenter().isEmpty()) {

@@ -22,7 +22,7 @@ class SurvivalEstimatorTest {
     @Test
     void theCurveIsThatOfKaplanAndMeier() {
         SurvivalEstimator life = new SurvivalEstimator(1);
-        // Ten end at 1 h, ten others are lost from sight at 2 h, five end at 3 h, five live on at 4 h.
+        // Ten end at 1 h, ten others are observed only until 2 h, five end at 3 h, and five still run at 4 h.
         times(10, life, 1, true);
         times(10, life, 2, false);
         times(5, life, 3, true);

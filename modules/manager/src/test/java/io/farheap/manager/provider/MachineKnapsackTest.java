@@ -66,7 +66,7 @@ class MachineKnapsackTest {
         assertTrue(room >= regions && room < 1.1 * regions, "room for " + room);
     }
 
-    /** Every number of every lot, tried out. */
+    /** The least cost, found by trying every number of machines of every lot. */
     private static double leastCost(List<MachineOffer> lots, int from, int regions) {
         if (regions <= 0) {
             return 0;

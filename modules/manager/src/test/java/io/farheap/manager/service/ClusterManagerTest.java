@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** With a store in memory and a clock that stands. */
+/** A cluster manager with a store in memory and a clock that only the tests advance. */
 class ClusterManagerTest {
 
     private static final long MIB = 1 << 20;
@@ -125,7 +125,7 @@ class ClusterManagerTest {
     void whatIsPromisedAndNotTakenIsNotGivenTwice() {
         cluster.report(report(1, 10, 10, false, Map.of()));
         allocate(7, 4);
-        // Of those that are free, four are the cache's, which has no lease yet; somebody else has taken three.
+        // Four of the free regions are promised to the cache, which has no lease yet; another client has taken three.
         cluster.report(report(1, 10, 7, false, Map.of()));
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 4));
         allocate(8, 3);
@@ -133,7 +133,7 @@ class ClusterManagerTest {
         refusal(Code.OUT_OF_MEMORY, () -> allocate(9, 1));
     }
 
-    /** Thousands of servers say each second what they said before: they stand in no line. */
+    /** Thousands of servers repeat their last report each second: these reports must not wait for the lock. */
     @Test
     @Timeout(60)
     void aReportWithNothingNewWaitsForNobodyAndCounts() throws Exception {
@@ -290,7 +290,7 @@ class ClusterManagerTest {
         assertEquals(30_000, alerts.getFirst().withinMillis());
         assertEquals(Reclaim.Reason.LEAVES, alerts.getFirst().reason());
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
-        // It has not heard, and says that it stays.
+        // The server has not received the order to leave yet, and reports that it stays.
         assertTrue(cluster.report(report(id, 4, 0, false, Map.of(7L, 4))).leave());
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
         cluster = start();
@@ -306,7 +306,7 @@ class ClusterManagerTest {
                         .toList());
     }
 
-    /** The server's first report is being written meanwhile. */
+    /** The drain comes while the server's first report is being written. */
     @Test
     @Timeout(60)
     void aServerThatIsDrainedBeforeItsFirstAnswerHearsIt() throws Exception {
@@ -337,7 +337,7 @@ class ClusterManagerTest {
         Thread reporting = Thread.ofPlatform().start(() -> reports(1, 4));
         writes.await();
         Thread draining = Thread.ofPlatform().start(() -> cluster.drain("host1:1"));
-        // Nobody has the lock: it waits for the disk.
+        // No thread holds the lock, so the drain waits for the disk.
         while (draining.getState() != Thread.State.WAITING) {
             Thread.sleep(1);
         }
@@ -379,7 +379,7 @@ class ClusterManagerTest {
                         30_000,
                         List.of(new RegionShare("host2:1", 1), new RegionShare("host3:1", 3))),
                 alert);
-        // What is reserved is nobody else's.
+        // No other cache gets the reserved regions.
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 2));
         allocate(8, 1);
         refusal(Code.BUSY, () -> cluster.moved(7, 1, 4 * MIB, alert.targets()));
@@ -444,7 +444,7 @@ class ClusterManagerTest {
         assertEquals(again.targets(), cluster.describe(7).allocation().shares());
     }
 
-    /** A second after the other, with a tick in each. */
+    /** Lets seconds pass, one after the other, with a tick in each. */
     private void pass(int seconds, Runnable eachSecond) {
         for (int i = 0; i < seconds; i++) {
             now += SECOND;
@@ -488,7 +488,7 @@ class ClusterManagerTest {
         refusal(Code.NOT_FOUND, () -> cluster.describe(7));
     }
 
-    /** Nobody reaches the manager for a while, and others than the cache's server do so first. */
+    /** No server reaches the manager for a while, and then others do before the cache's server. */
     @Test
     void aCacheIsNotGivenUpSinceItsServerIsSilent() {
         reports(1, 4);
@@ -499,7 +499,7 @@ class ClusterManagerTest {
         reports(2, 4);
         cluster.tick();
         cluster.describe(7);
-        // The server is cut off for longer, and its client with it.
+        // The server is cut off for longer, and so is the cache's client.
         pass(300, () -> reports(2, 4));
         cluster.describe(7);
         attend().renew(Set.of(7L));
@@ -528,7 +528,7 @@ class ClusterManagerTest {
         cluster.describe(7);
         pass(3, () -> restarts(9, "host1:1", 4, false, Map.of()));
         refusal(Code.NOT_FOUND, () -> cluster.describe(7));
-        // Also by a manager that never heard the one before.
+        // A manager that never received a report of the earlier server does the same.
         allocate(8, 4);
         cluster = start();
         pass(32, () -> restarts(10, "host1:1", 4, false, Map.of()));
@@ -565,7 +565,7 @@ class ClusterManagerTest {
         attend().renew(Set.of(7L));
         cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
         Reclaim first = alerts.getLast();
-        // The target misses its reports, and so another is found; the client has moved to the first meanwhile.
+        // The target sends no reports, so the manager finds another; meanwhile the client has moved to the first one.
         reports(3, 4);
         pass(5, () -> {
             reports(3, 4);
@@ -643,7 +643,7 @@ class ClusterManagerTest {
         long generation = cluster.describe(7).allocation().generation();
         assertEquals(shares, cluster.moved(7, generation, 3 * MIB, shares).shares());
         allocate(8, 3);
-        // What nobody uses is given up.
+        // An unused reservation is given up.
         refusal(Code.OUT_OF_MEMORY, () -> cluster.reserve(8, "host2:1", 1));
         cluster.deallocate(8);
         cluster.reserve(7, "host1:1", 2);
@@ -668,7 +668,7 @@ class ClusterManagerTest {
         };
         pass(9, reports);
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
-        // Also by a manager that starts anew, which counts anew.
+        // A restarted manager gives it up, too, and starts to count again.
         cluster = start();
         pass(9, reports);
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
@@ -714,7 +714,7 @@ class ClusterManagerTest {
                            {"name": "cheap", "cores": 4, "memory": "4m", "price": 1, "spot_price": 0.5, "life": "600m"}]}
                 """);
         assertEquals(List.of(new RegionShare("host2:1", 1)), allocate(7, 1).shares());
-        // For an hour a spot server will do.
+        // For an hour a spot server suffices.
         CacheRequest hour = new CacheRequest(8, CLIENT, "hour", MIB, 3_600_000, "", List.of(AllocationCandidate.ANY));
         assertEquals(
                 List.of(new RegionShare("host3:1", 1)), cluster.allocate(hour).shares());
@@ -747,7 +747,7 @@ class ClusterManagerTest {
 
     @Test
     void onASpotServerIsNoMoreThanCanLeaveInTime() {
-        // A second at 1.09 s a GB: of 2 GiB not all.
+        // The notice is 1 s, and moving a GB takes 1.09 s: only a part of the 2 GiB can leave in time.
         ServerReport report =
                 new ServerReport(1, "host1:1", "t", true, "d/c/r", 64 * MIB, 32, 32, 1_000, false, 0, Map.of());
         cluster.report(report);
@@ -778,7 +778,7 @@ class ClusterManagerTest {
         time += 40_000;
         cluster.tick();
         assertEquals(List.of("7 in 29000", "7 in 20000"), expiring);
-        // Of what is over it is told too, where it comes late.
+        // A client that comes late is notified, too, if the time has passed already.
         time += 40_000;
         attend().renew(Set.of(7L));
         cluster.tick();
@@ -890,13 +890,13 @@ class ClusterManagerTest {
         allocate(7, 4);
     }
 
-    /** At the address of another. */
+    /** Reports a new server at the address of an earlier one. */
     private void restarts(long id, String address, int total, boolean leaving, Map<Long, Integer> held) {
         int taken = held.values().stream().mapToInt(Integer::intValue).sum();
         cluster.report(report(id, address, total, total - taken, leaving, held));
     }
 
-    /** Its client is not there while the server leaves, which then starts anew. */
+    /** The cache's client is not connected while the server leaves; then the server is restarted. */
     @Test
     void aMoveOffAServerThatIsReplacedKeepsNoOtherFromLeaving() {
         reports(1, 4);
@@ -923,7 +923,7 @@ class ClusterManagerTest {
                 id, "host" + id + ":1", "t", false, "d/c/r", MIB, 4, 0, 30_000, true, withinMillis, Map.of(7L, 4)));
     }
 
-    /** There is room for what is on them later, when both are known to leave. */
+    /** Room for the regions of both servers comes only after both have reported that they leave. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2})
     void ofTwoServersTheOneThatEndsFirstIsLeftFirst(long first) {
@@ -966,7 +966,7 @@ class ClusterManagerTest {
         assertEquals(2, alerts.size());
     }
 
-    /** They were told to, and say so later: when they end seems to change with each report. */
+    /** Each report states the time left from now on, so a server's end seems to change with each report. */
     @Test
     void twoThatEndAtAboutTheSameTimeDoNotTakeTurns() {
         reports(1, 4);
@@ -1000,7 +1000,7 @@ class ClusterManagerTest {
         cluster.report(report(2, 4, 0, true, Map.of(7L, 4)));
         assertEquals(2, alerts.size());
         assertEquals("host2:1", alerts.getLast().server());
-        // The first is heard again: one move after the other.
+        // The first server reports again, but moves are made one after the other.
         cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
         assertEquals(2, alerts.size());
     }
@@ -1024,7 +1024,7 @@ class ClusterManagerTest {
         cluster.describe(7);
     }
 
-    /** The manager ends before anybody hears of the move, and the server before the next manager leads. */
+    /** The manager ends before the client receives the move, and the server before the next manager leads. */
     @Test
     void roomForAMoveOfWhichALaterManagerHearsNothingIsGivenUp() {
         reports(1, 4);
@@ -1071,7 +1071,7 @@ class ClusterManagerTest {
         assertEquals(List.of(new RegionShare("host3:1", 2)), alerts.getLast().targets());
     }
 
-    /** Its reservation was given up meanwhile: the server itself says what it has. */
+    /** The cache's reservation was given up meanwhile; the server itself reports the regions that the cache holds. */
     @Test
     void whatAServerThatWasStartedAnewHoldsIsItsOwn() {
         reports(1, 2);
@@ -1137,7 +1137,7 @@ class ClusterManagerTest {
         assertEquals(Map.of(1 / 60.0, 12, 2 / 60.0, 1), lives(), "to what another has seen it adds");
     }
 
-    /** How many ended after how many hours. */
+    /** The number of servers that ended, by their hours. */
     private Map<Double, Integer> lives() {
         return store.lives.get("spot").seen().stream()
                 .collect(Collectors.toMap(LifeRecord.LifeSample::hours, LifeRecord.LifeSample::ended));

@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Histories of caches that become others, or do not, under managers that cannot write, stop and start anew: each cache
- * is what its client was told last, and no server has promised more than it has.
+ * Histories of caches that are reallocated, or not, under managers that cannot write, end and restart: each cache is as
+ * its client knows it from the last answer, and no server has promised more than it has.
  */
 class ReallocationHistoryTest {
 
@@ -43,7 +43,7 @@ class ReallocationHistoryTest {
     private static final List<String> TYPES = List.of("dear", "cheap", "bare");
     private static final int[] REGIONS = {16, 32, 32};
 
-    /** {@code -Dfarheap.seed=S} is one seed. */
+    /** The seeds; with {@code -Dfarheap.seed=S}, that seed alone. */
     static LongStream seeds() {
         Long one = Long.getLong("farheap.seed");
         if (one != null) {
@@ -57,7 +57,7 @@ class ReallocationHistoryTest {
     private static final class Known {
         private long capacity;
         private AllocationCandidate candidate;
-        /** What the manager has planned, until it is done or given up. */
+        /** The manager's plan, until it is carried out or given up. */
         private Allocation plan;
 
         private long wanted;
@@ -159,7 +159,7 @@ class ReallocationHistoryTest {
         Allocation got = cluster.allocate(new CacheRequest(id, 99, "c", cache.capacity, 0, "d/c/r", candidates()));
         cache.candidate = got.candidate();
         caches.put(id, cache);
-        // Else it is given up.
+        // Without a renewal the manager would give the cache up.
         cluster.attend(99, new Unheard()).renew(Set.copyOf(caches.keySet()));
     }
 
@@ -176,7 +176,7 @@ class ReallocationHistoryTest {
         }
     }
 
-    /** All that was planned is done; of a smaller cache the first servers' regions stay. */
+    /** Carries out the whole plan; a smaller cache keeps the first servers' regions. */
     private void become(long id, Known cache) {
         Map<String, Integer> regions = new TreeMap<>();
         cache.plan.shares().stream()
@@ -208,7 +208,7 @@ class ReallocationHistoryTest {
         count("stays what it was");
     }
 
-    /** Longer than any plan is for. */
+    /** Lets more time pass than any plan is kept. */
     private void pass() {
         store.failing = false;
         for (int i = 0; i < 310; i++) {
@@ -220,7 +220,7 @@ class ReallocationHistoryTest {
             cache.plan = null;
             Allocation told = cluster.describe(id).allocation();
             if (!told.reserved().isEmpty()) {
-                // To what costs less: its client does not want to.
+                // The manager has planned a move to cheaper servers, and the client declines.
                 cluster.moved(id, told.generation(), told.capacity(), told.shares());
             }
         });

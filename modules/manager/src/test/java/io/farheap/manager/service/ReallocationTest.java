@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Caches that grow with a move, get other objectives, and wait for servers. With a clock that stands. */
+/** Caches grow with a move, get other objectives, and wait for servers; only the tests advance the clock. */
 class ReallocationTest {
 
     private static final long MIB = 1 << 20;
@@ -118,7 +118,7 @@ class ReallocationTest {
         }
     }
 
-    /** On server 1, of which it leaves to grow onto server 2, which costs half. */
+    /** A cache on server 1, which leaves it and grows onto server 2, because that costs half. */
     private Allocation growToServer2() {
         report(1, "dear", 4);
         allocate(CACHE, 3, ONE_SIDED);
@@ -227,7 +227,7 @@ class ReallocationTest {
         assertEquals(List.of(), planned.left());
         assertEquals(planned, cluster.reallocate(CACHE, 2 * MIB, List.of(threads)));
         refusal(Code.BUSY, () -> cluster.reallocate(CACHE, 2 * MIB, List.of(ONE_SIDED)));
-        // Its cores are its own from now on.
+        // From now on no other cache gets the planned cores.
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1, new AllocationCandidate(5, 2)));
         AllocationCandidate other = new AllocationCandidate(5, 1);
         refusal(
@@ -261,16 +261,14 @@ class ReallocationTest {
         allocate(CACHE, 4, ONE_SIDED);
         AllocationCandidate threads = new AllocationCandidate(5, 2);
         String refused = refusal(Code.OUT_OF_MEMORY, () -> cluster.reallocate(CACHE, 4 * MIB, List.of(threads)));
-        assertTrue(
-                refused.contains("with that objective: of what it needs on other servers there is room for 0"),
-                refused);
+        assertTrue(refused.contains("with that objective: other servers have room for 0"), refused);
         report(2, "cheap", 8);
         Allocation planned = cluster.reallocate(CACHE, 6 * MIB, List.of(threads));
         assertEquals(List.of("host1:1"), planned.left());
         assertEquals(List.of(share(2, 6)), planned.reserved());
         Allocation done = cluster.moved(CACHE, planned.generation(), 6 * MIB, threads, planned.reserved());
         assertEquals(threads, done.candidate());
-        // Back, to where it costs less.
+        // The cache moves back to the server that costs less.
         Allocation back = cluster.reallocate(CACHE, 6 * MIB, List.of(ONE_SIDED));
         assertEquals(List.of("host2:1"), back.left());
         assertEquals(List.of(share(1, 6)), back.reserved());
@@ -283,7 +281,7 @@ class ReallocationTest {
         AllocationCandidate threads = new AllocationCandidate(5, 3);
         Allocation planned = cluster.reallocate(CACHE, 2 * MIB, List.of(threads));
         cluster.moved(CACHE, planned.generation(), 2 * MIB, threads, planned.shares());
-        // A thread and a half for each region: of the 4 cores of a server two regions have 3.
+        // Each region needs a thread and a half: two regions take 3 of a server's 4 cores.
         report(2, "dear", 4);
         report(3, "dear", 4);
         Allocation growing = cluster.reallocate(CACHE, 5 * MIB);
@@ -298,7 +296,7 @@ class ReallocationTest {
         Allocation grown = cluster.moved(CACHE, growing.generation(), 5 * MIB, threads, shares);
         assertEquals(threads, grown.candidate());
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1, new AllocationCandidate(5, 3)));
-        // What it gives back gives its cores back.
+        // The cores of the regions that the cache gives back are free again.
         cluster.moved(CACHE, grown.generation(), 2 * MIB, List.of(share(1, 2)));
         allocate(8, 1, new AllocationCandidate(5, 4));
         allocate(9, 1, new AllocationCandidate(5, 4));

@@ -24,7 +24,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Servers that a manager has started, and those that it keeps ready. With a clock that stands. */
+/** Servers that a manager has started, and servers that it keeps ready; only the tests advance the clock. */
 class SupplyTest {
 
     private static final long MIB = 1 << 20;
@@ -67,7 +67,7 @@ class SupplyTest {
         cluster.use(provider, Map.of(), "manager:1");
     }
 
-    /** As a provider does, on another thread: the manager has its lock. */
+    /** Serves on another thread, as with a provider, because the manager holds its lock. */
     private static void serveSoon(TestProvider.TestMachine machine) {
         Thread.ofVirtual().start(machine::serve);
     }
@@ -77,7 +77,7 @@ class SupplyTest {
         return allocate(new CacheRequest(id, CLIENT, "cache", regions * MIB, hours * 3_600_000, "d/c/r", all));
     }
 
-    /** As clients do, who ask again while servers start. */
+    /** Asks again while servers start, as clients do. */
     private Allocation allocate(CacheRequest request) {
         while (true) {
             try {
@@ -176,7 +176,7 @@ class SupplyTest {
         cluster.deallocate(7);
         cluster.deallocate(8);
         assertEquals(2, provider.machines.size());
-        // One of which it did not know would never be idle.
+        // The manager would never stop a server that it did not know as idle.
         while (!provider.machines.stream().allMatch(machine -> machine.stopped)) {
             now += SECOND;
             cluster.tick();
@@ -277,7 +277,7 @@ class SupplyTest {
             machine.report(4, Map.of());
             cluster.tick();
         }
-        // It has not heard yet that it ends.
+        // The server does not know yet that it is stopped, and still reports.
         machine.report(4, Map.of());
         assertEquals(List.of(new RegionShare("host101:1", 4)), allocate(9, 4, 0).shares());
         assertEquals(2, provider.machines.size());

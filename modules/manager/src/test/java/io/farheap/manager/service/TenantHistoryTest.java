@@ -23,7 +23,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Histories of several tenants, beside a model that adds up what each has, anew after each step. */
+/** Histories of several tenants, compared with a model that adds up each tenant's use again after each step. */
 class TenantHistoryTest {
 
     private static final long SECOND = 1_000_000_000L;
@@ -31,7 +31,7 @@ class TenantHistoryTest {
     private static final int STEPS = 400;
     private static final List<String> TENANTS = List.of("a", "b", "c");
 
-    /** {@code -Dfarheap.seed=S} is one seed. */
+    /** The seeds; with {@code -Dfarheap.seed=S}, that seed alone. */
     static LongStream seeds() {
         Long one = Long.getLong("farheap.seed");
         if (one != null) {
@@ -46,7 +46,8 @@ class TenantHistoryTest {
         private long capacity;
         private long wanted;
         /**
-         * Its client gave it back, and the manager could not write it: it ends once no server holds something of it.
+         * The client gave the cache back, and the manager could not write that: the cache ends once no server has
+         * regions of it.
          */
         private boolean ending;
 
@@ -103,7 +104,7 @@ class TenantHistoryTest {
         return (bytes + REGION - 1) / REGION;
     }
 
-    /** Does what the model does where the model says that it is done, and else fails as it says. */
+    /** The call succeeds, and the model follows, if the model expects no failure; otherwise it fails with that code. */
     private void step(Code expected, Runnable call, Runnable model) {
         try {
             call.run();
@@ -172,7 +173,7 @@ class TenantHistoryTest {
         step(null, () -> cluster.setQuota(tenant, quota), () -> quotas.put(tenant, quota));
     }
 
-    /** Nobody grows any more, and what was given back ends. */
+    /** Lets time pass until no cache grows any more, and caches that were given back have ended. */
     private void pass() {
         store.failing = false;
         for (int i = 0; i < 12; i++) {

@@ -16,7 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Lets what it is told, and starts what is asked for when it is told to. */
+/** Offers the machines that a test sets, and lets a started machine serve when the test calls for it. */
 final class TestProvider implements ServerProvider, ServerProvider.Factory {
 
     /** One of its machines. */
@@ -47,13 +47,13 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
             stopped = true;
         }
 
-        /** It serves, and says so to the manager. */
+        /** The machine serves, and then reports to the manager. */
         void serve() {
             address.complete("host" + id + ":1");
             report(lot.regions(), Map.of());
         }
 
-        /** The manager hears of the server before it hears that it has started. */
+        /** The manager receives the server's report before the provider reports the start. */
         void serveTheOtherWayRound() {
             report(lot.regions(), Map.of());
             address.complete("host" + id + ":1");
@@ -94,8 +94,8 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
     private long nextId = 100;
 
     /**
-     * @param reports takes what servers say
-     * @param starting told of each machine that was started, with the manager's lock
+     * @param reports takes the servers' reports
+     * @param starting called for each machine that was started, with the manager's lock held
      */
     TestProvider(Consumer<ServerReport> reports, Consumer<TestMachine> starting) {
         this.reports = reports;

@@ -4,7 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.Reclaim;
 
-/** A client that does nothing about what it hears. */
+/** A client that ignores all notifications. */
 public final class Unheard implements CacheManager.Listener {
 
     @Override

@@ -58,7 +58,7 @@ class DataCenterCensusTest {
         market.take(0, SimulationParameters.SERVER_CORES, SimulationParameters.SERVER_GIB - 300);
         market.take(1, SimulationParameters.SERVER_CORES, SimulationParameters.SERVER_GIB - 100);
         census.look(market);
-        // Of the first rack's 32 servers two reach less; the second rack's reach nothing over one switch.
+        // Two of the first rack's 32 servers reach less; the second rack's servers reach nothing over one switch.
         assertEquals(0, census.reach(0, 49));
         assertEquals(100 * GIB_IN_TB, census.reach(0, 51), 0.002);
         assertEquals(300 * GIB_IN_TB, census.reach(0, 53), 0.002);

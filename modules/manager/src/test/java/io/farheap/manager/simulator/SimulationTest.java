@@ -20,7 +20,7 @@ class SimulationTest {
         return simulation;
     }
 
-    /** Without what the machine's clock says. */
+    /** The report without the figures that depend on the machine's clock. */
     private static JsonObject json(Simulation simulation) {
         JsonObject json = new SimulationReport(simulation).json();
         Set.of("allocations_per_s", "slowest_allocation_us", "p999_allocation_us")

@@ -11,14 +11,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Stands between a ZooKeeper client and its server, and loses the connection at a transaction when it is told to. */
+/** A proxy between a ZooKeeper client and its server, which loses the connection at a transaction if a test wants. */
 final class CuttingProxy implements AutoCloseable {
 
     enum Cut {
         NOT,
-        /** The server never gets it. */
+        /** The server never receives the request. */
         REQUEST,
-        /** The server has executed it, and the client does not get the answer. */
+        /** The server has executed the request, and the client does not receive the answer. */
         ANSWER
     }
 
@@ -42,7 +42,11 @@ final class CuttingProxy implements AutoCloseable {
         return "127.0.0.1:" + listener.getLocalPort();
     }
 
-    /** At the next transaction. @param forNow no connection succeeds from then on, until {@link #mend} */
+    /**
+     * Loses the connection at the next transaction.
+     *
+     * @param forNow whether no connection succeeds from then on, until {@link #mend}
+     */
     void cut(Cut where, boolean forNow) {
         thenRefuse = forNow;
         cut.set(where);
@@ -81,7 +85,7 @@ final class CuttingProxy implements AutoCloseable {
                 Thread.startVirtualThread(() -> pump(client, server, connection::requests));
                 Thread.startVirtualThread(() -> pump(client, server, connection::answers));
             } catch (IOException e) {
-                // Closed, or the server is gone: the client tries again.
+                // The proxy is closed, or the server has ended: the client tries again.
             }
         }
     }
@@ -91,7 +95,7 @@ final class CuttingProxy implements AutoCloseable {
                 server) {
             pump.run(client, server);
         } catch (IOException e) {
-            // The connection is lost, which is what this is for.
+            // The connection is lost, as this proxy intends.
         } finally {
             sockets.remove(client);
             sockets.remove(server);
@@ -139,7 +143,7 @@ final class CuttingProxy implements AutoCloseable {
             }
         }
 
-        /** That of connecting, which has another form. */
+        /** Forwards the messages of connecting, which have another form. */
         private void forward(DataInputStream in, DataOutputStream out) throws IOException {
             write(out, frame(in));
         }

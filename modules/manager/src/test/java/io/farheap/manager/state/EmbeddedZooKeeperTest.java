@@ -30,7 +30,7 @@ class EmbeddedZooKeeperTest {
         return new ZooKeeperStore(zookeeper.connection());
     }
 
-    /** Waits until nothing is left, and fails with what is. */
+    /** Waits until the list is empty, or fails with its elements. */
     private static void awaitNone(Supplier<List<String>> left) throws InterruptedException {
         long end = System.nanoTime() + PATIENCE_NANOS;
         while (!left.get().isEmpty() && System.nanoTime() - end < 0) {
@@ -47,13 +47,13 @@ class EmbeddedZooKeeperTest {
         return threads().stream()
                 .filter(thread -> !before.contains(thread))
                 .map(Thread::getName)
-                // The JVM's own, and JUnit's.
+                // These are threads of the JVM and of JUnit.
                 .filter(name ->
                         !name.startsWith("Cleaner-") && !name.equals("process reaper") && !name.startsWith("junit-"))
                 .toList();
     }
 
-    /** What this process has open, by what it is. */
+    /** The files, sockets and selectors of this process's open descriptors. */
     private static List<String> descriptors() {
         List<String> open = new ArrayList<>();
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
@@ -80,7 +80,7 @@ class EmbeddedZooKeeperTest {
     /** Sockets and selectors that were not open before. */
     private static List<String> socketsBeside(List<String> before) {
         List<String> open = new ArrayList<>(descriptors());
-        // One for one: selectors have one name.
+        // Removes one element for each, because all selectors have the same name.
         before.forEach(open::remove);
         open.removeIf(name -> !name.startsWith("socket:") && !name.startsWith("anon_inode:[eventpoll]"));
         return open;
@@ -152,7 +152,7 @@ class EmbeddedZooKeeperTest {
         DirectoryLock.take(directory).close();
     }
 
-    /** Also where the store is closed last, whose server is gone. */
+    /** The store is closed last, when its server has ended. */
     @Test
     void nothingIsLeftBehindInTheOtherOrder() throws Exception {
         Set<Thread> before = threads();
@@ -179,7 +179,7 @@ class EmbeddedZooKeeperTest {
         awaitNone(() -> threadsBeside(before));
     }
 
-    /** A file where the directory is to be: permissions would not stop root. */
+    /** A file is in the place of the directory, because permissions would not stop root. */
     @Test
     void aDirectoryThatCannotBeWrittenIsRefused() throws IOException {
         Path file = Files.writeString(directory.resolve("file"), "in the way");
@@ -188,7 +188,7 @@ class EmbeddedZooKeeperTest {
         assertTrue(refused.getMessage().contains("cannot write to the directory"), refused::getMessage);
     }
 
-    /** The start fails when threads are there already. */
+    /** The start fails after it has started threads. */
     @Test
     void damagedFilesAreRefusedAndNothingIsLeft() throws Exception {
         try (EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(directory);

@@ -55,7 +55,7 @@ class EnsembleTest {
         }
     }
 
-    /** At an address of the loopback device where nobody else is: its ports stay free while a member is not there. */
+    /** An address of the loopback device that no other process uses: its ports stay free while a member is stopped. */
     static String address(int id) throws IOException {
         int next = ADDRESSES.getAndIncrement();
         String host = "127." + (1 + ProcessHandle.current().pid() % 250) + "." + next / 250 + "." + (1 + next % 250);
@@ -162,8 +162,8 @@ class EnsembleTest {
             for (Election election : elections.values()) {
                 awaitLeader(election, "manager" + first);
             }
-            // With its server, and its session is not closed: as a process that is killed. It tries to connect again,
-            // which must not be to a server that gets the port.
+            // The member's server ends, too, and its session is not closed, as if the process were killed. The member
+            // tries to connect again, and must not reach another server that gets the port.
             proxies.get(first).refuse();
             stop(first);
             Map<Integer, Election> left = new HashMap<>(elections);
@@ -178,7 +178,7 @@ class EnsembleTest {
         }
     }
 
-    /** @return whose */
+    /** @return the number of the elected member */
     private static int awaitElected(Map<Integer, Election> elections) throws InterruptedException {
         long end = System.nanoTime() + PATIENCE.toNanos();
         while (System.nanoTime() - end < 0) {

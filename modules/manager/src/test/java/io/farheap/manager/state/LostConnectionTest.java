@@ -22,12 +22,12 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Writes whose connection is lost: they happen once, or it is known later that they did not. */
+/** Writes whose connection is lost take effect once, or the store finds out later that they did not. */
 @Execution(ExecutionMode.CONCURRENT)
 class LostConnectionTest {
 
     private static final Duration LONG = Duration.ofSeconds(60);
-    /** For a call that fails in the end: it waits so long. */
+    /** The time that a call waits if it fails in the end. */
     private static final Duration SHORT = Duration.ofSeconds(2);
 
     @TempDir
@@ -48,7 +48,7 @@ class LostConnectionTest {
         zookeeper.close();
     }
 
-    /** One whose calls give up soon; a busy machine may take longer than that to connect. */
+    /** A store whose calls give up soon. A busy machine may take longer than that to connect, so this tries again. */
     private ZooKeeperStore openImpatient() throws InterruptedException {
         AtomicReference<ZooKeeperStore> store = new AtomicReference<>();
         eventually(() -> store.set(new ZooKeeperStore(proxy.connection(), SHORT)));
@@ -64,7 +64,7 @@ class LostConnectionTest {
         assertTrue(failed.getMessage().contains("unknown"), failed::getMessage);
     }
 
-    /** Again until it succeeds: the connection takes its time to come back. */
+    /** Repeats the call until it succeeds, because the connection takes some time to come back. */
     private static void eventually(Runnable call) throws InterruptedException {
         long end = System.nanoTime() + LONG.toNanos();
         while (true) {
@@ -132,7 +132,7 @@ class LostConnectionTest {
         }
     }
 
-    /** What it knew of nodes holds no more: a write that was thought to have failed has made one. */
+    /** The store's knowledge of nodes is out of date, because a write that seemed to have failed has made a node. */
     @Test
     void afterAnUnknownOutcomeItLooksAgainWhatIsThere() throws Exception {
         try (ZooKeeperStore store = openImpatient()) {

@@ -26,7 +26,7 @@ final class Samples {
         return new CacheRecord(id, "cache " + id, 1L << 32, 0, 1 << 20, TERMS, generation, regions, new TreeMap<>());
     }
 
-    /** Any that is valid. */
+    /** A random valid record. */
     static ServerRecord server(Random random) {
         return new ServerRecord(
                 random.nextLong(),
@@ -41,7 +41,7 @@ final class Samples {
                 random.nextBoolean());
     }
 
-    /** Any that is valid. */
+    /** A random valid record. */
     static CacheRecord cache(Random random) {
         return new CacheRecord(
                 random.nextLong(),
@@ -81,7 +81,7 @@ final class Samples {
         return counts;
     }
 
-    /** Until a store knows that another was opened. */
+    /** Waits until a store knows that another store was opened. */
     static void awaitFollowed(ZooKeeperStore store) {
         long end = System.nanoTime() + 60_000_000_000L;
         while (!store.followed()) {
@@ -95,7 +95,7 @@ final class Samples {
     private static String text(Random random) {
         StringBuilder text = new StringBuilder();
         for (int i = random.nextInt(12); i > 0; i--) {
-            // Any character, half of a pair too.
+            // Any character, also half of a surrogate pair.
             text.append(
                     random.nextBoolean()
                             ? AWKWARD.charAt(random.nextInt(AWKWARD.length()))

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** To an ensemble of three in this JVM, and from it; the copy is in place of the first of them. */
+/** Copies to an ensemble of three in this JVM, and from it; the copy runs instead of the first member. */
 @Execution(ExecutionMode.CONCURRENT)
 class StateCopyEnsembleTest {
 
@@ -83,7 +83,7 @@ class StateCopyEnsembleTest {
             store.write(put(1));
             epoch = store.epoch();
         }
-        // It leads the empty state.
+        // This store leads the empty state at the new place.
         try (ZooKeeperStore leader = open(2)) {
             assertFalse(leader.followed());
             new StateCopy(alone, first, PATIENCE, step -> {
@@ -114,7 +114,7 @@ class StateCopyEnsembleTest {
         }
     }
 
-    /** It is interrupted when no manager opens it any more; its members can be started all the same, to finish. */
+    /** The copy is interrupted when no manager may open the state any more; its members can still start, to finish. */
     @Test
     @Tag("full")
     void fromThreeToAManagerAloneAndNoneOfThemLeadsAgain() {
@@ -152,7 +152,7 @@ class StateCopyEnsembleTest {
         }
     }
 
-    /** What one of three alone has need not be what counts. */
+    /** One of three members alone need not have the state that the majority has. */
     @Test
     @Tag("full")
     void fromOneOfThreeWithoutTheOthersNothingIsCopied() {

@@ -34,15 +34,15 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Between directories, and a ZooKeeper that others may use too, which is one of this process. */
+/** Copies between directories and a ZooKeeper, which runs in this process and which others may use, too. */
 @Execution(ExecutionMode.CONCURRENT)
 class StateCopyTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    /** Of a state: so many servers, and so many caches. */
+    /** The number of servers of a state, and also of its caches. */
     private static final int RECORDS = Effort.either(100, 300);
 
-    /** Stands for a SIGKILL: what was done is on disk, and nothing else is. */
+    /** Stands for a SIGKILL: only the steps before it are on disk. */
     private static final class Interruption extends RuntimeException {}
 
     @TempDir
@@ -66,7 +66,7 @@ class StateCopyTest {
         server.close();
     }
 
-    /** As its managers find it. */
+    /** Calls with the store of a place, opened as its managers open it. */
     private static <T> T at(StateLocation place, Call<T> call) {
         try (ZooKeeperHost host = place.start();
                 ZooKeeperStore store = new ZooKeeperStore(host.connection(), PATIENCE)) {
@@ -157,7 +157,7 @@ class StateCopyTest {
         assertSame(later, load(young));
         long after = open(young, 1);
         assertTrue(after > between, after + " after " + between);
-        // The first knows only where it went at first, and that is right: who asks there is told more.
+        // The first place names only the place of its own copy, which is right: that place names the next one.
         assertMoved(old, other);
     }
 
@@ -210,7 +210,7 @@ class StateCopyTest {
         return client;
     }
 
-    /** Before anything is marked: the managers of the old place's release can go on there. */
+    /** The copy is refused before it marks anything, so managers of the other release can continue at the old place. */
     @Test
     void recordsThatThisReleaseCannotReadAreRefused() throws Exception {
         put(other, new StateChange.PutServer(Samples.server(1)));
@@ -238,7 +238,7 @@ class StateCopyTest {
         assertInstanceOf(Interruption.class, failed.getCause());
     }
 
-    /** In short after those that are not below. */
+    /** The short form interrupts after the steps that it leaves out in {@link #stepsFromAZooKeeper}. */
     static Stream<StateCopy.Step> stepsFromADirectory() {
         return Effort.variants(
                 3,
@@ -255,7 +255,7 @@ class StateCopyTest {
         interruptedItIsAtOnePlace(old, other, after);
     }
 
-    /** In short after what differs by the place that is read: its fence, and the comparison with it. */
+    /** The short form interrupts after the steps that depend on the old place: its fence, and the comparison. */
     static Stream<StateCopy.Step> stepsFromAZooKeeper() {
         return Effort.variants(
                 2,
@@ -290,7 +290,7 @@ class StateCopyTest {
             StateLocation fourth = new StateLocation.StandaloneLocation(directory.resolve("fourth"));
             refused(() -> StateCopy.run(from, fourth), "was copied to " + to);
         } else {
-            // It goes on, and what it does is not lost; what it removes is not there once more either.
+            // The old place stays in use: its later writes are not lost, and records that it removes do not come back.
             assertSame(state, load(from));
             put(from, new StateChange.PutServer(Samples.server(1)), new StateChange.RemoveModel("00fe"));
             state = load(from);
@@ -304,7 +304,7 @@ class StateCopyTest {
         assertSame(state, load(to));
     }
 
-    /** It is interrupted in the midst of writing, where half is there: not only at the ends of steps. */
+    /** The copy is interrupted while it writes, and not at the end of a step: the new place has half of the state. */
     @Test
     void whatIsHalfMadeIsMadeAnew() {
         put(old, new StateChange.PutModel(new ModelRecord("1", "a".repeat(900_000))));
@@ -363,7 +363,7 @@ class StateCopyTest {
                 "that of a manager with --data alone");
     }
 
-    /** The one that leads learns it by its next write, and nobody leads until the copy is made or given up. */
+    /** The leader notices the fence by its next write, and no manager leads until the copy is made or given up. */
     @Test
     void aManagerThatLeadsIsFencedAndNoneLeadsMeanwhile() {
         try (ZooKeeperStore leader = new ZooKeeperStore(server.connection(), PATIENCE)) {
@@ -384,7 +384,7 @@ class StateCopyTest {
         assertEquals(List.of(Samples.server(1)), load(young).servers());
     }
 
-    /** Whose copying session has ended, such as for want of the network, while it goes on. */
+    /** The copy's session has ended, for example because the network failed, while the copy continues. */
     @Test
     void whatAnotherHasOpenedMeanwhileIsNotMarkedAsMoved() {
         put(other, new StateChange.PutServer(Samples.server(1)));
@@ -405,7 +405,7 @@ class StateCopyTest {
         assertEquals(2, load(young).servers().size());
     }
 
-    /** Two from different places at once: the later one is refused, and the first goes on. */
+    /** Two copies from different places run at the same time: the later one is refused, and the first continues. */
     @Test
     void oneOfTwoCopiesToOnePlaceIsRefused() {
         put(old, new StateChange.PutServer(Samples.server(1)));
@@ -451,7 +451,7 @@ class StateCopyTest {
         }
     }
 
-    /** An operator's hand at the new place. */
+    /** An operator changes the new place during the copy. */
     @Test
     void aCopyThatIsNotTheSameIsNotMarkedAsComplete() {
         put(old, new StateChange.PutServer(Samples.server(1)));
@@ -469,7 +469,7 @@ class StateCopyTest {
                     }
                 }
             });
-            refused(copy::run, NodePaths.SERVERS, "somebody else writes there");
+            refused(copy::run, NodePaths.SERVERS, "another process writes there");
             refused(() -> load(other), "half made");
             assertEquals(List.of(Samples.server(1)), load(old).servers());
         }

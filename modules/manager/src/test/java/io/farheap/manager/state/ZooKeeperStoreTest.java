@@ -191,7 +191,7 @@ class ZooKeeperStoreTest {
         }
     }
 
-    /** Whoever opens at the same time: all get in, with an epoch of their own, and the last one alone writes. */
+    /** Stores that open at the same time all succeed, each with its own epoch, and only the last one can write. */
     @Test
     void ofStoresOpenedAtOnceOneIsLeft() throws Exception {
         List<ZooKeeperStore> stores = new ArrayList<>();
@@ -217,7 +217,7 @@ class ZooKeeperStoreTest {
         }
     }
 
-    /** A cache that has something below it cannot be deleted: nobody makes such a one but an operator. */
+    /** A cache's node with a node below it cannot be deleted; only an operator can make such a node. */
     @Test
     void oneBadPartAndNothingIsChanged() throws Exception {
         try (ZooKeeperStore store = open();
@@ -232,7 +232,7 @@ class ZooKeeperStoreTest {
         }
     }
 
-    /** A store that has read everything does not look again what is there, but where it was wrong. */
+    /** A store that has read everything reads nodes again only if its knowledge turned out to be wrong. */
     @Test
     void whatAnOperatorHasChangedIsWrittenAllTheSame() throws Exception {
         try (ZooKeeperStore store = open();
@@ -267,7 +267,7 @@ class ZooKeeperStoreTest {
         }
     }
 
-    /** What is just small enough passes. */
+    /** A write that is just small enough succeeds. */
     @Test
     void asMuchAsOneWriteHasIsWritten() {
         try (ZooKeeperStore store = open()) {
@@ -336,7 +336,7 @@ class ZooKeeperStoreTest {
                     for (int generation = 0; generation < 20; generation++) {
                         store.write(
                                 List.of(put(Samples.cache(id, generation)), put(Samples.cache(100 + id, generation))));
-                        // Both of each pair, or neither.
+                        // Both caches of each pair were written, or neither.
                         for (CacheRecord cache : store.load().caches()) {
                             if (cache.id() == id || cache.id() == 100 + id) {
                                 assertEquals(generation, cache.generation());

@@ -26,7 +26,7 @@ public final class Caches {
     private static final double LEAST_HOURS = 1 / 60.0;
 
     /** The reason that clients receive when a cache is ended after its time. */
-    static final String WHY = "its time was over, and others needed its room; extend a cache in time to keep it";
+    static final String WHY = "its lifetime had passed, and other caches needed its memory; extend a cache in time to keep it";
 
     private static final double MILLIS_AN_HOUR = 3_600_000;
 
@@ -82,10 +82,16 @@ public final class Caches {
         timed.remove(id);
     }
 
+    /** Returns a cache; null if there is none, or it has ended. */
     public @Nullable CacheRecord find(long id) {
         return caches.get(id);
     }
 
+    /**
+     * Returns a cache.
+     *
+     * @throws ControlException NOT_FOUND if there is none, or it has ended
+     */
     public CacheRecord require(long id) {
         requireNotEnded(id);
         CacheRecord cache = caches.get(id);
@@ -112,10 +118,12 @@ public final class Caches {
         return timed.values();
     }
 
+    /** Returns the caches of {@link #all} with greater ids, as unsigned numbers, in the order of their ids. */
     public NavigableMap<Long, CacheRecord> after(long id) {
         return caches.tailMap(id, false);
     }
 
+    /** Adds a cache that has not ended, or replaces its record. */
     public void put(CacheRecord cache) {
         journal.add(new StateChange.PutCache(cache));
         unwritten.add(cache.id());
@@ -124,6 +132,7 @@ public final class Caches {
         tenants.count(before, cache);
     }
 
+    /** Removes a cache that its client has given back, or whose client is gone. */
     public void remove(CacheRecord cache) {
         journal.add(new StateChange.RemoveCache(cache.id()));
         drop(cache.id());
@@ -131,7 +140,7 @@ public final class Caches {
         tenants.count(cache, null);
     }
 
-    /** Ends a cache: its servers are to take back its regions, which remain promised to it until they have. */
+    /** Ends a cache: its servers must take back its regions, which remain promised to it until they have. */
     void end(CacheRecord cache) {
         CacheRecord over = cache.end();
         journal.add(new StateChange.PutCache(over));
@@ -162,19 +171,22 @@ public final class Caches {
         }
     }
 
+    /** Whether the last change of a cache is on disk. */
     public boolean isWritten(long id) {
         return !unwritten.contains(id);
     }
 
+    /** Returns how many regions there are on all servers together. */
     public static long regions(Map<Long, Integer> shares) {
         return shares.values().stream().mapToLong(Integer::longValue).sum();
     }
 
+    /** Returns how many regions a capacity of at least 1 byte takes. */
     public static long regions(long capacity, long regionBytes) {
         return (capacity - 1) / regionBytes + 1;
     }
 
-    /** Returns what further regions of a cache, or regions that move, need for the rest of its time. */
+    /** Returns the need of further regions of a cache, or of regions that move, for the rest of its time. */
     public static Need need(CacheRecord cache, long millis) {
         AllocationTerms terms = cache.terms();
         return new Need(
@@ -186,7 +198,7 @@ public final class Caches {
                 Set.of());
     }
 
-    /** At least 1, and no more than there are. */
+    /** Returns the bytes of some regions, of one at least; at most {@link Long#MAX_VALUE}. */
     public static long bytes(long regions, long regionBytes) {
         return regions > Long.MAX_VALUE / regionBytes ? Long.MAX_VALUE : Math.max(1, regions) * regionBytes;
     }
@@ -197,10 +209,12 @@ public final class Caches {
                 : Math.max(LEAST_HOURS, (terms.expiresAtMillis() - millis) / MILLIS_AN_HOUR);
     }
 
+    /** Returns a lifetime in hours; infinite for 0, which is a cache without an end. */
     public static double hours(long lifetimeMillis) {
         return lifetimeMillis == 0 ? Double.POSITIVE_INFINITY : lifetimeMillis / MILLIS_AN_HOUR;
     }
 
+    /** Returns an id as 16 hexadecimal digits. */
     public static String hex(long id) {
         return "%016x".formatted(id);
     }

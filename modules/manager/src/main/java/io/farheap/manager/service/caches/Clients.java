@@ -31,12 +31,13 @@ public final class Clients {
             this.listener = listener;
         }
 
+        /** Notifies the client; does nothing if the line is broken. */
         public void tell(Consumer<CacheManager.Listener> alert) {
             try {
                 alert.accept(listener);
             } catch (RuntimeException e) {
                 // The line is broken: the client is notified when it has connected again.
-                LOG.log(System.Logger.Level.DEBUG, "a client does not hear what concerns it", e);
+                LOG.log(System.Logger.Level.DEBUG, "a client cannot be notified; it will be when it connects again", e);
             }
         }
 
@@ -62,7 +63,11 @@ public final class Clients {
         this.silentNanos = silentNanos;
     }
 
-    /** @param now no earlier than in earlier calls */
+    /**
+     * A client has claimed a cache, or counts as having done so.
+     *
+     * @param now no earlier than in earlier calls
+     */
     public void claim(long cacheId, long now) {
         unclaimed.remove(cacheId);
         claimed.putLast(cacheId, now);
@@ -79,6 +84,10 @@ public final class Clients {
         cacheIds.filter(cache -> !claimed.containsKey(cache)).forEach(unclaimed::add);
     }
 
+    /**
+     * A client process has named all of its caches: its line is theirs from now on, and known ones among them are
+     * claimed.
+     */
     public void renew(ClientLine line, Set<Long> cacheIds, long now) {
         line.caches.stream().filter(cache -> !cacheIds.contains(cache)).forEach(cache -> lines.remove(cache, line));
         line.caches = Set.copyOf(cacheIds);
@@ -90,6 +99,7 @@ public final class Clients {
         }
     }
 
+    /** A line has ended: its caches have no line, but stay claimed. */
     public void close(ClientLine line) {
         line.caches.forEach(cache -> lines.remove(cache, line));
     }
@@ -104,7 +114,10 @@ public final class Clients {
         return last == null || now - last > silentNanos;
     }
 
-    /** Returns since when a cache is {@linkplain #abandoned abandoned}; null if it has no client. */
+    /**
+     * Returns since when a cache is {@linkplain #abandoned abandoned}, or will be if its client stays silent; null if
+     * it has no client.
+     */
     public @Nullable Long abandonedSince(long cacheId) {
         Long last = claimed.get(cacheId);
         return last == null ? null : last + silentNanos;
@@ -122,6 +135,7 @@ public final class Clients {
         return abandoned;
     }
 
+    /** A cache was removed. */
     public void forget(long cacheId) {
         claimed.remove(cacheId);
         unclaimed.remove(cacheId);

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Ends caches that have outlived their time, which are the first to be reclaimed (Redy, section 6.1). If other caches
+ * Ends caches that have outlived their time, which is the duration of Redy's Allocate (section 3.2). If other caches
  * find no room, it ends as many of them as that takes, those that expired first before the others. An end is written to
  * disk, then sent to the client and to the servers, which take back the cache's regions; these become free for other
  * caches when the servers report that they have. Guarded by the manager's lock.

@@ -41,6 +41,7 @@ public final class ExpiryNotifier {
         return heard.inTime() || now - heard.since() >= BEFORE_MILLIS * NANOS_PER_MILLI;
     }
 
+    /** Notifies the clients of caches whose time has ended or ends soon, once over each line for each end. */
     public void alert(long now, long millis) {
         told.keySet().removeIf(cache -> caches.find(cache) == null);
         for (CacheRecord cache : caches.timed()) {

@@ -30,6 +30,11 @@ public final class Models {
         stored.forEach(model -> texts.put(model.key(), model.text()));
     }
 
+    /**
+     * Adds a model, or replaces the one of the same key.
+     *
+     * @throws ControlException OUT_OF_MEMORY if there are too many models
+     */
     public void put(StoredModel model) {
         if (!texts.containsKey(model.key()) && texts.size() >= CacheManager.MAX_MODELS) {
             throw new ControlException(
@@ -48,7 +53,7 @@ public final class Models {
         }
     }
 
-    /** Returns a page of models, in the order of the keys. */
+    /** Returns a page of models with keys after this one, in the order of the keys. */
     public List<StoredModel> after(String key) {
         List<StoredModel> page = new ArrayList<>();
         long characters = 0;

@@ -17,8 +17,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What tenants may have, and what they have. A cache counts with its capacity, or with the one to which it grows, from
- * when it is put into {@link Caches} until it is removed there. Guarded by the manager's lock.
+ * The quotas of tenants, and the caches and bytes that they use. A cache counts with its capacity, or with the one to
+ * which it grows, from when it is put into {@link Caches} until it is ended or removed there. Guarded by the manager's
+ * lock.
  */
 public final class Tenants {
 
@@ -75,7 +76,7 @@ public final class Tenants {
         return Math.max(cache.capacity(), cache.wanted());
     }
 
-    /** @throws ControlException OUT_OF_MEMORY if the tenant must not have one more cache of so many bytes */
+    /** @throws ControlException OUT_OF_MEMORY if the quota does not allow one more cache, or not of this many bytes */
     public void requireNew(String tenant, long bytes) {
         Quota quota = quotas.getOrDefault(tenant, Quota.NONE);
         Use use = use(tenant);
@@ -88,7 +89,7 @@ public final class Tenants {
         requireBytes(tenant, bytes);
     }
 
-    /** @throws ControlException OUT_OF_MEMORY if a cache is to be larger than its tenant's quota allows */
+    /** @throws ControlException OUT_OF_MEMORY if a cache of this many bytes is larger than its tenant's quota allows */
     public void requireLarger(CacheRecord cache, long bytes) {
         long more = bytes - bytes(cache);
         if (more > 0) {
@@ -112,6 +113,7 @@ public final class Tenants {
         return new ControlException(Code.OUT_OF_MEMORY, why + " with 'farheap manager tenant " + tenant + "'");
     }
 
+    /** Sets a tenant's quota, and returns the tenant; {@link Quota#NONE} removes the limits. */
     public Tenant set(String tenant, Quota quota) {
         String name = Tenant.name(tenant);
         if (!quota.equals(quotas.getOrDefault(name, Quota.NONE))) {

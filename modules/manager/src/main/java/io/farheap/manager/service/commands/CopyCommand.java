@@ -15,15 +15,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap manager copy}: copies a manager's state from one kind of ZooKeeper to another. */
+/** {@code farheap manager copy}: copies the state of managers from one place to another. */
 @Command(
         name = "copy",
         description = {
-            "Bring what managers have to remember from one place to another: a manager's own directory, an ensemble, "
-                    + "another ZooKeeper.",
-            "Stop the managers at the old place first; the new one is empty. In an ensemble, the copy takes the place of "
-                    + "one manager, with its directory and id, while the others run. Afterwards no manager leads at the "
-                    + "old place. A copy that was interrupted is run once more."
+            "Copy the managers' state from one place to another: a manager's own directory, an ensemble, or another "
+                    + "ZooKeeper.",
+            "Stop the managers at the old place first; the new place must be empty. In an ensemble, the copy takes the "
+                    + "place of one manager, with its directory and id, while the others run. Afterwards no manager "
+                    + "leads at the old place. If a copy was interrupted, run it once more."
         },
         mixinStandardHelpOptions = true,
         sortOptions = false)
@@ -35,35 +35,36 @@ final class CopyCommand implements Callable<Integer> {
     @Option(
             names = "--from-ensemble",
             paramLabel = "ID@HOST:PORT",
-            description = "Its --ensemble, if it was one of several; with the others that run it is more than half.")
+            description = "The manager's --ensemble, if it was one of several. The copy takes its place, and more than "
+                    + "half of the ensemble must run.")
     private @Nullable String fromEnsemble;
 
-    @Option(names = "--from-id", paramLabel = "ID", description = "Its --id in there.")
+    @Option(names = "--from-id", paramLabel = "ID", description = "The manager's --id in the ensemble.")
     private int fromId;
 
     @Option(
             names = "--from-zookeeper",
             paramLabel = "HOST:PORT",
-            description = "In place of --from-data: the managers' --zookeeper.")
+            description = "Instead of --from-data: the managers' --zookeeper.")
     private @Nullable String fromZooKeeper;
 
-    @Option(names = "--to-data", paramLabel = "DIR", description = "The --data of the manager that is to be.")
+    @Option(names = "--to-data", paramLabel = "DIR", description = "The new manager's --data.")
     private @Nullable Path toData;
 
     @Option(
             names = "--to-ensemble",
             paramLabel = "ID@HOST:PORT",
-            description =
-                    "Its --ensemble, if it is to be one of several; with the others that run it is more than half.")
+            description = "The new manager's --ensemble, if it will be one of several. The copy takes its place, and "
+                    + "more than half of the ensemble must run.")
     private @Nullable String toEnsemble;
 
-    @Option(names = "--to-id", paramLabel = "ID", description = "Its --id in there.")
+    @Option(names = "--to-id", paramLabel = "ID", description = "The new manager's --id in the ensemble.")
     private int toId;
 
     @Option(
             names = "--to-zookeeper",
             paramLabel = "HOST:PORT",
-            description = "In place of --to-data: the --zookeeper of the managers that are to be.")
+            description = "Instead of --to-data: the --zookeeper of the new managers.")
     private @Nullable String toZooKeeper;
 
     @Spec
@@ -76,7 +77,7 @@ final class CopyCommand implements Callable<Integer> {
         StateStatistics copied = StateCopy.run(from, to);
         PrintWriter out = spec.commandLine().getOut();
         out.println("copied " + copied + " from " + from + " to " + to);
-        out.println("Start managers there; at the old place none starts any more.");
+        out.println("Start managers there; no manager can start at the old place any more.");
         out.flush();
         return 0;
     }

@@ -29,7 +29,7 @@ final class DrainCommand implements Callable<Integer> {
             required = true,
             split = ",",
             paramLabel = "HOST:PORT",
-            description = "Its cache managers, with commas between; the first that answers is asked.")
+            description = "Its cache managers, separated by commas; the first that answers is asked.")
     private List<String> managers;
 
     @Spec
@@ -42,7 +42,7 @@ final class DrainCommand implements Callable<Integer> {
         }
         spec.commandLine()
                 .getOut()
-                .println("memory server " + server + " gets no more caches, and is told to leave within its notice");
+                .println("memory server " + server + " gets no more caches, and is asked to leave within its notice");
         return 0;
     }
 }

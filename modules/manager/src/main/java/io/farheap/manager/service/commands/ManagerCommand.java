@@ -36,7 +36,8 @@ import picocli.CommandLine.Spec;
  */
 @Command(
         name = "manager",
-        description = "Find servers for caches, and tell caches when a server leaves, until SIGTERM or Ctrl-C.",
+        description = "Allocate servers' memory to caches, and notify caches when a server leaves, until SIGTERM or "
+                + "Ctrl-C.",
         mixinStandardHelpOptions = true,
         subcommands = {CopyCommand.class, DrainCommand.class, TenantCommand.class, TenantsCommand.class},
         sortOptions = false)
@@ -48,12 +49,12 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
         @Option(
                 names = "--data",
                 paramLabel = "DIR",
-                description = "Where the manager keeps what it has to remember; made where it is not there.")
+                description = "Directory for the manager's state; created if it does not exist.")
         private @Nullable Path data;
 
         @Option(
                 names = "--temporary",
-                description = "Keep it in a directory that is removed at the end, to try things.")
+                description = "Keep the state in a directory that is removed at the end, to try things.")
         private boolean temporary;
     }
 
@@ -67,36 +68,36 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
         @Option(
                 names = "--zookeeper",
                 paramLabel = "HOST:PORT",
-                description = "Keep it in this ZooKeeper, which several managers may use; its servers with commas "
-                        + "between. --data has only what is the manager's own.")
+                description = "Keep the state in this ZooKeeper, which several managers may use; its servers, "
+                        + "separated by commas. --data then has only this manager's own files.")
         private @Nullable String zooKeeper;
 
         @Option(
                 names = "--ensemble",
                 paramLabel = "ID@HOST:PORT",
-                description = "Keep it together with other managers, three or more, with commas between: where each "
-                        + "is reached by the others, at this port and the next.")
+                description = "Keep the state together with other managers, three or more, separated by commas: the "
+                        + "address at which the others reach each of them, at this port and the next.")
         private @Nullable String ensemble;
     }
 
     @ArgGroup
     private @Nullable ZooKeeperOptions others;
 
-    @Option(names = "--id", paramLabel = "ID", description = "Which one of --ensemble this manager is.")
+    @Option(names = "--id", paramLabel = "ID", description = "Id of this manager in --ensemble.")
     private int id;
 
     @Option(
             names = "--listen",
             paramLabel = "HOST:PORT",
             defaultValue = "127.0.0.1:7300",
-            description = "Where clients and servers reach it; port 0 takes a free one (default: ${DEFAULT-VALUE}).")
+            description = "Address for clients and servers; port 0 takes a free port (default: ${DEFAULT-VALUE}).")
     private String listen;
 
     @Option(
             names = "--menu",
             paramLabel = "FILE",
-            description = "Types of machines and their prices, as JSON; read again whenever it changes, and remembered "
-                    + "(default: the one that it remembers; without any, all cost the same).")
+            description = "Types of machines and their prices, as JSON; read again whenever the file changes, and kept "
+                    + "in the state (default: the menu in the state; without any, all types cost the same).")
     private @Nullable Path menu;
 
     @Option(
@@ -104,8 +105,8 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
             paramLabel = "TIME",
             converter = Durations.class,
             defaultValue = "30s",
-            description = "A client process that is silent for this long has lost its caches, once no server holds "
-                    + "something for them; clients speak every 10 s (default: ${DEFAULT-VALUE}).")
+            description = "A client process that is silent for this long loses its caches, as soon as no server holds "
+                    + "regions for them; clients report every 10 s (default: ${DEFAULT-VALUE}).")
     private Duration clientTimeout;
 
     @Option(
@@ -120,15 +121,15 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
     @Option(
             names = "--no-early-moves",
             description =
-                    "Leave caches on spot servers that do not live much longer, by what was seen of others, until "
-                            + "these are told to leave.")
+                    "Leave caches on spot servers that will probably end soon, by the lifetimes of earlier servers, "
+                            + "until these are reclaimed.")
     private boolean noEarlyMoves;
 
     @Option(
             names = "--cheaper-moves",
             paramLabel = "N",
             defaultValue = "2",
-            description = "Caches that may move at once to servers that cost less; 0 for none "
+            description = "Caches that may move to cheaper servers at the same time; 0 for none "
                     + "(default: ${DEFAULT-VALUE}).")
     private int cheaperMoves;
 
@@ -147,7 +148,7 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
     public Integer call() throws Exception {
         StateOptions kept = place;
         if (kept == null) {
-            throw wrong("name where the manager keeps what it has to remember: --data DIR, or --temporary");
+            throw wrong("the manager's state has no place: name --data DIR, or --temporary");
         }
         ManagerOptions options = new ManagerOptions(
                 serverTimeout.toNanos(), clientTimeout.toNanos(), !noEarlyMoves, cheaperMoves, supply.supply());
@@ -179,14 +180,14 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
 
     private ZooKeeperHost zooKeeper(Path directory, boolean temporary) {
         if (others == null) {
-            requireOption(id == 0, "--id says which one of --ensemble this manager is: name that too");
+            requireOption(id == 0, "--id is the id of this manager in --ensemble: name that too");
             return EmbeddedZooKeeper.start(directory);
         }
         if (others.zooKeeper != null) {
-            requireOption(id == 0, "--id says which one of --ensemble this manager is; --zookeeper needs none");
+            requireOption(id == 0, "--id is the id of this manager in --ensemble: leave it out with --zookeeper");
             return ExternalZooKeeper.use(directory, others.zooKeeper);
         }
-        requireOption(!temporary, "a member of --ensemble must not forget what it has promised: name its --data");
+        requireOption(!temporary, "a member of --ensemble must not lose its state: name its --data");
         return EnsembleMember.start(directory, id, Ensemble.parse(Objects.requireNonNull(others.ensemble)));
     }
 

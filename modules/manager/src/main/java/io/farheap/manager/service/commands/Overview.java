@@ -56,9 +56,10 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         long free = servers.stream()
                 .mapToLong(one -> one.freeRegions() * one.regionBytes())
                 .sum();
-        StringBuilder text = new StringBuilder("epoch " + epoch + ", " + servers.size() + " servers with "
+        StringBuilder text = new StringBuilder("epoch " + epoch + ", " + servers.size()
+                + (servers.size() == 1 ? " server with " : " servers with ")
                 + Sizes.format(total) + ", of which " + Sizes.format(free) + " are free, " + caches.size()
-                + " caches\n\n");
+                + (caches.size() == 1 ? " cache\n\n" : " caches\n\n"));
         List<List<String>> rows = new ArrayList<>();
         rows.add(List.of("SERVER", "TYPE", "PLACE", "REGION", "TOTAL", "FREE", "CACHES", "STATE"));
         for (ServerReport server : servers) {

@@ -60,6 +60,10 @@ final class ServersText {
                         lease.callNanos() / 1_000_000 + " ms"));
             }
         }
+        if (servers.size() == 1) {
+            // No server has answered: tables without a row would hide the reasons.
+            return troubles.toString();
+        }
         StringBuilder text = new StringBuilder();
         Overview.append(text, servers);
         text.append('\n');

@@ -18,17 +18,18 @@ final class SupplyOptions {
             names = "--provider",
             paramLabel = "NAME",
             defaultValue = RegisteredServers.NAME,
-            description = "Who starts servers where there is no room: 'registered', nobody, all servers register "
-                    + "themselves; 'local', processes of this host, to try things (default: ${DEFAULT-VALUE}).")
+            description = "Provider that starts servers if there is no room: 'registered' starts none, since all "
+                    + "servers register themselves; 'local' starts processes of this host, to try things "
+                    + "(default: ${DEFAULT-VALUE}).")
     private String provider = RegisteredServers.NAME;
 
     @Option(
             names = "--provider-set",
             paramLabel = "KEY=VALUE",
-            description = "A setting of the provider's, as often as needed. Of 'local': servers=N, at most (8); "
-                    + "memory=SIZE (the menu's) and region=SIZE (64m) of each server, memory.TYPE and region.TYPE of "
-                    + "those of a type; of spot servers life=TIME on average and notice=TIME (the menu's), seed=N of "
-                    + "the lives (1); device=NAME.")
+            description = "A setting of the provider; may be repeated. Settings of 'local', with their defaults: "
+                    + "servers=N at most (8); memory=SIZE (the menu's) and region=SIZE (64m) of each server, "
+                    + "memory.TYPE and region.TYPE of servers of a type; for spot servers life=TIME on average and "
+                    + "notice=TIME (the menu's), seed=N of the lives (1); device=NAME.")
     private Map<String, String> settings = Map.of();
 
     @Option(
@@ -36,8 +37,8 @@ final class SupplyOptions {
             paramLabel = "TIME",
             converter = Durations.class,
             defaultValue = "60s",
-            description =
-                    "So long an allocation waits for servers that are started for it (default: ${DEFAULT-VALUE}).")
+            description = "Time that an allocation waits at most for servers that are started for it "
+                    + "(default: ${DEFAULT-VALUE}).")
     private Duration startWait = Duration.ZERO;
 
     @Option(
@@ -53,7 +54,7 @@ final class SupplyOptions {
             names = "--spares",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Keep as much room as the N largest servers have for caches on servers that leave; a "
+            description = "Keep room for caches on servers that leave, as much as the N largest servers have; a "
                     + "provider starts servers for it (default: ${DEFAULT-VALUE}).")
     private int spares;
 

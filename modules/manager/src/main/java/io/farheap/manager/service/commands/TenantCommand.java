@@ -14,30 +14,30 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap manager tenant}: sets what a tenant may have. */
+/** {@code farheap manager tenant}: sets a tenant's quota. */
 @Command(
         name = "tenant",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Set a tenant's quota, whole: what is not named has no limit.",
-            "It takes nothing away from a tenant that has more, which gets nothing new until it has less."
+            "Set both limits of a tenant's quota: without its option, a limit is removed.",
+            "A tenant that has more keeps it, and gets no more until it has less."
         })
 final class TenantCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "NAME",
-            description = "of the tenant; '" + Tenant.DEFAULT + "' has the caches that name no tenant")
+            description = "name of the tenant; '" + Tenant.DEFAULT + "' has the caches that name no tenant")
     private String name;
 
     @Option(
             names = "--memory",
             paramLabel = "SIZE",
             converter = Sizes.class,
-            description = "of all of its caches together, such as 64g (default: no limit)")
+            description = "most memory of all of its caches together, such as 64g (default: no limit)")
     private @Nullable Long memory;
 
-    @Option(names = "--caches", paramLabel = "N", description = "that it may have at once (default: no limit)")
+    @Option(names = "--caches", paramLabel = "N", description = "most caches at a time (default: no limit)")
     private @Nullable Long caches;
 
     @Mixin

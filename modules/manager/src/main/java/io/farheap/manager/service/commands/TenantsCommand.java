@@ -12,11 +12,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap manager tenants}: lists what tenants have, and what they may have. */
+/** {@code farheap manager tenants}: lists the caches and bytes that tenants use, and their quotas. */
 @Command(
         name = "tenants",
         mixinStandardHelpOptions = true,
-        description = "Print what the tenants that have caches or a quota use, and of how much.")
+        description = "Print the memory and the caches of each tenant that has caches or a quota, and its quota.")
 final class TenantsCommand implements Callable<Integer> {
 
     @Mixin

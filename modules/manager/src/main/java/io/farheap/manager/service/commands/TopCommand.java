@@ -10,6 +10,7 @@ import io.farheap.manager.grpc.ManagerClient;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -23,8 +24,8 @@ import picocli.CommandLine.Spec;
  */
 @Command(
         name = "top",
-        description = "Show a manager's servers and caches, or what memory servers have and who has it, every second, "
-                + "until SIGTERM or Ctrl-C.",
+        description = "Show a manager's servers and caches, or the regions and clients of memory servers, every "
+                + "second, until SIGTERM or Ctrl-C.",
         mixinStandardHelpOptions = true,
         sortOptions = false)
 public final class TopCommand implements Subcommand, Callable<Integer> {
@@ -37,24 +38,24 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
             names = "--manager",
             split = ",",
             paramLabel = "HOST:PORT",
-            description = "The cache managers, with commas between; the first that answers is asked.")
+            description = "The cache managers, separated by commas; the first that answers is asked.")
     private List<String> managers = List.of();
 
     @Option(
             names = "--servers",
-            description = "Ask each of the manager's servers itself, too: its leases, its headroom.")
+            description = "Also ask each of the manager's servers itself, for its leases and its headroom.")
     private boolean detailed;
 
     @Parameters(
             paramLabel = "HOST:PORT",
             arity = "0..*",
-            description = "Memory servers, which are asked themselves; no manager is.")
+            description = "Memory servers, which are asked directly, without a manager.")
     private List<String> servers = List.of();
 
-    @Option(names = "--once", description = "Show it once, and end.")
+    @Option(names = "--once", description = "Print once, and end.")
     private boolean once;
 
-    @Option(names = "--json", description = "As JSON, one line each time.")
+    @Option(names = "--json", description = "Print JSON, one line each time.")
     private boolean json;
 
     @Spec
@@ -80,9 +81,11 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
                 out.flush();
                 return missing ? 1 : 0;
             }
-            // A mistyped address ends the command; a manager that stops later does not.
+            // A mistyped address ends the command; a manager or a server that stops later does not.
             if (servers.isEmpty()) {
                 connected();
+            } else {
+                requireServer();
             }
             Termination termination = Termination.watch(false);
             do {
@@ -91,6 +94,19 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
             return 0;
         } finally {
             disconnect();
+        }
+    }
+
+    /** @throws ControlException UNAVAILABLE if none of the named memory servers answers, with the reason for each */
+    private void requireServer() throws InterruptedException {
+        List<ServersView.ObservedServer> seen = ask(servers);
+        if (seen.stream().allMatch(one -> one.status() == null)) {
+            throw new ControlException(
+                    Code.UNAVAILABLE,
+                    "no memory server answers: "
+                            + seen.stream()
+                                    .map(ServersView.ObservedServer::trouble)
+                                    .collect(Collectors.joining("; and ")));
         }
     }
 

@@ -89,7 +89,7 @@ public final class ManagerServer implements AutoCloseable {
             cluster.tick();
         } catch (Throwable e) {
             // The next tick tries again; an exception would end the ticks.
-            LOG.log(System.Logger.Level.ERROR, "the manager cannot do what is due; it is tried again", e);
+            LOG.log(System.Logger.Level.ERROR, "the manager's periodic work has failed; the next tick repeats it", e);
         }
     }
 

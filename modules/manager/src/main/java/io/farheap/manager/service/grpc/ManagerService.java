@@ -312,7 +312,7 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
 
             @Override
             public void onError(Throwable e) {
-                // The client counts as silent from now on.
+                // The server counts as silent if it does not report over another stream in time.
             }
 
             @Override

@@ -24,7 +24,7 @@ public final class Inbox {
     private final Map<Long, ServerReport> expected = new ConcurrentHashMap<>();
 
     private final Queue<UnreadReport> unread = new ConcurrentLinkedQueue<>();
-    /** Raised after each insertion: the thread with the lock finds at least so many reports in the queue. */
+    /** Raised after each insertion: the thread with the lock finds at least this many reports in the queue. */
     private final AtomicInteger count = new AtomicInteger();
 
     /**

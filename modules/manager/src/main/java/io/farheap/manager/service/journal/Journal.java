@@ -45,7 +45,7 @@ public final class Journal {
     static final class Group {
         private final List<StateChange> changes = new ArrayList<>();
         private int bytes;
-        /** Completed without the lock; with a {@link ControlException} if the group is not on disk. */
+        /** Completed without the lock; with a {@link ControlException} if the group's write has failed. */
         private final CompletableFuture<@Nullable Void> outcome = new CompletableFuture<>();
     }
 
@@ -86,6 +86,7 @@ public final class Journal {
         this.writer.allowCoreThreadTimeOut(true);
     }
 
+    /** Adds a change to the group that is written next. */
     public void add(StateChange change) {
         int bytes = size(change);
         Group last = groups.isEmpty() ? null : groups.getLast();
@@ -151,8 +152,8 @@ public final class Journal {
     /**
      * Returns when a group, and so every group before it, is on disk. Called without the lock.
      *
-     * @throws ControlException if it is not on disk and has not taken effect: UNAVAILABLE if another manager leads,
-     *     else INTERNAL
+     * @throws ControlException if its write has failed: UNAVAILABLE if another manager leads, else INTERNAL. If the
+     *     outcome of the write is unknown, as the message then says, it may have taken effect nevertheless
      */
     static void await(@Nullable Group group) {
         if (group == null) {

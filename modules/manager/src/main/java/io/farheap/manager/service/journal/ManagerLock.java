@@ -76,7 +76,10 @@ public final class ManagerLock {
         });
     }
 
-    /** Runs an action with the lock whose result no caller receives, or is on disk already. */
+    /**
+     * Runs an action with the lock whose result no caller receives, or is on disk already. Reads no reports, and waits
+     * for no write.
+     */
     public <T> T held(Supplier<T> action) {
         lock.lock();
         try {

@@ -30,7 +30,7 @@ public final class LeadershipLifecycle {
     /** Signals that the manager has to end. */
     public interface EndSignal {
 
-        /** @return true as soon as it has to end; false after so many ms */
+        /** @return true as soon as the manager has to end; false after {@code millis} ms */
         boolean await(long millis) throws InterruptedException;
     }
 
@@ -40,7 +40,7 @@ public final class LeadershipLifecycle {
         /** @param address HOST:PORT at which the manager is reached */
         void serves(String address);
 
-        /** Called now and then. */
+        /** Called a few times a second. */
         void look();
 
         /** Called when the manager does not lead any more, or ends. */
@@ -60,12 +60,12 @@ public final class LeadershipLifecycle {
     private String warned = "";
 
     /**
-     * @param where the state's location, for people
+     * @param where the state's location, for people: a directory, or the address of a ZooKeeper
      * @param address HOST:PORT; with port 0 it takes a free one, and keeps it
      * @param clusters makes a cluster on a store that was opened for it
      * @param signers makes the signer of an epoch's grants
      * @param duties makes the work that is done while it leads
-     * @param say receives one line for the operator
+     * @param say receives a line for the operator when the manager first stands by, and each time that it leads
      */
     public LeadershipLifecycle(
             ZooKeeperHost zooKeeper,
@@ -86,7 +86,12 @@ public final class LeadershipLifecycle {
         this.say = say;
     }
 
-    /** Returns when the manager has to end. */
+    /**
+     * Returns when the manager has to end.
+     *
+     * @throws StateException if the ZooKeeper in this process has failed, or, for a manager that is alone on its
+     *     ZooKeeper, if another one has opened its state
+     */
     public void run() throws InterruptedException {
         if (!zooKeeper.shared()) {
             leadAlone();

@@ -20,7 +20,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Plans optional moves (Redy, section 6.1): off spot servers of a type that does not live much longer, ahead of their
+ * Plans optional moves (Redy, section 6.1): off spot servers that are not expected to live much longer, ahead of their
  * notice, and to servers that cost less. A move to a cheaper server is made if what it saves in the cache's remaining
  * time is worth more than the move; only a limited number of caches move at once. Guarded by the manager's lock.
  */
@@ -30,7 +30,7 @@ public final class CostRebalancer {
     private static final double LIKELY = 0.5;
 
     private static final double SOON_HOURS = 2 / 60.0;
-    /** How many caches are examined in each tick. */
+    /** How many caches are examined in each tick for a move to cheaper servers. */
     private static final int LOOKED_AT = 20;
 
     private static final double GIB = 1 << 30;
@@ -67,6 +67,7 @@ public final class CostRebalancer {
         this.cheaper = cheaper;
     }
 
+    /** Plans the moves that are due; called in each tick. */
     public void plan(long now, long millis) {
         Set<Long> ending = servers.all()
                 .filter(server -> endsSoon(server, millis) && !servers.isSilent(server, now))
@@ -155,7 +156,7 @@ public final class CostRebalancer {
                 }
             }
         } catch (NoRoomException e) {
-            // There is no cheaper server.
+            // No other servers have room, at whatever price.
         }
     }
 }

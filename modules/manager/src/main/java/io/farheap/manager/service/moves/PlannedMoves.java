@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which caches are to leave which servers, and which of these moves their clients were notified of. A cache leaves one
+ * Which caches should leave which servers, and which of these moves their clients were notified of. A cache leaves one
  * server at a time: the manager reserves room for its regions there and notifies its client; the client moves them, and
  * reports where the regions are. Guarded by the manager's lock.
  */
@@ -82,7 +82,7 @@ public final class PlannedMoves {
     /** Caches for which no room was found, and for which the log has said so. */
     private final Set<Long> stuck = new TreeSet<>();
 
-    /** @param goneNanos after a server was silent for so long all leases on it have ended */
+    /** @param goneNanos after a server was silent for this long, all leases on it have ended */
     public PlannedMoves(
             Caches caches,
             Servers servers,
@@ -102,6 +102,7 @@ public final class PlannedMoves {
         this.rates = rates;
     }
 
+    /** Whether a move of a cache is planned or under way. */
     public boolean isMoving(long cacheId) {
         return moves.containsKey(cacheId);
     }
@@ -111,6 +112,7 @@ public final class PlannedMoves {
         return moves.values().stream().filter(move -> move.reason() == reason).count();
     }
 
+    /** Room was reserved for a cache's growth, or for a move that its client has asked for. */
     public void grows(long cacheId, long now) {
         growing.put(cacheId, now);
         earlier.remove(cacheId);
@@ -146,6 +148,7 @@ public final class PlannedMoves {
         }
     }
 
+    /** A cache was removed or ended. */
     public void forget(long cacheId) {
         moves.remove(cacheId);
         growing.remove(cacheId);
@@ -296,10 +299,11 @@ public final class PlannedMoves {
     }
 
     /**
-     * Reserves room for a cache's regions on a server, in place of what was reserved for it before.
+     * Reserves room for a cache's regions on a server that it should leave, instead of the room that was reserved for
+     * it before.
      *
      * @param others servers to which it does not move
-     * @return what the regions will cost there, or null if there is no room
+     * @return where the regions will be, and what they will cost there; null if there is no room
      */
     @Nullable
     CachePlacement plan(
@@ -316,9 +320,9 @@ public final class PlannedMoves {
             if (reason == Reason.LEAVES && stuck.add(cache.id())) {
                 LOG.log(
                         System.Logger.Level.WARNING,
-                        "no room for " + regions + " regions of cache " + Caches.hex(cache.id())
-                                + " on memory server " + server.record.address() + ", which leaves: "
-                                + e.getMessage());
+                        "no room for " + regions + (regions == 1 ? " region of cache " : " regions of cache ")
+                                + Caches.hex(cache.id()) + " on memory server " + server.record.address()
+                                + ", which leaves: " + e.getMessage());
             }
             if (reason == Reason.LEAVES && !isOver(cache, millis)) {
                 endings.makeRoom(

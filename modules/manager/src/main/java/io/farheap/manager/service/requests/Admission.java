@@ -43,7 +43,7 @@ public final class Admission {
         this.millis = millis;
     }
 
-    /** A repeated request must have the same values. */
+    /** @throws ControlException INVALID_ARGUMENT if a repeated request has another capacity or tenant */
     public static void requireSame(CacheRecord known, CacheRequest request) {
         if (known.capacity() != request.capacity()) {
             throw new ControlException(
@@ -60,7 +60,12 @@ public final class Admission {
         }
     }
 
-    /** Returns the cache with its servers. It is in none of the manager's tables yet. */
+    /**
+     * Returns the cache with its servers. It is in none of the manager's tables yet.
+     *
+     * @throws ControlException OUT_OF_MEMORY if there is no room, which its cause says, or the tenant's quota does not
+     *     allow the cache
+     */
     public CacheRecord place(CacheRequest request) {
         tenants.requireNew(request.tenant(), request.capacity());
         servers.stock(nanos.getAsLong());

@@ -9,7 +9,7 @@ import io.farheap.memory.ByteSize;
 import java.util.List;
 import java.util.Locale;
 
-/** Builds the message that says what could be had in place of a cache for which there is no room. */
+/** Builds the message that names the caches that could be had instead of one for which there is no room. */
 final class NoRoomMessage {
 
     private NoRoomMessage() {}

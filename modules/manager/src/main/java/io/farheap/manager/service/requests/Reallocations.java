@@ -86,7 +86,7 @@ public final class Reallocations {
     /** A client's request. */
     private record ReallocationRequest(CacheRecord cache, long capacity, List<AllocationCandidate> candidates) {
 
-        /** Whether the cache is to get another objective, or is to be placed again for the same one. */
+        /** Whether the client asks for another objective, or for another placement for the same one. */
         boolean configures() {
             return !candidates.isEmpty();
         }
@@ -206,14 +206,14 @@ public final class Reallocations {
         CacheRecord cache = wish.cache();
         String which = "cache " + Caches.hex(cache.id()) + " cannot have " + ByteSize.text(wish.capacity());
         if (wish.configures()) {
-            return which + " with that objective: of what it needs on other servers there is room for "
-                    + ByteSize.text(refused.most()) + "; ask for less, or start servers with --manager";
+            return which + " with that objective: other servers have room for " + ByteSize.text(refused.most())
+                    + " of it; ask for less, or start servers with --manager";
         }
         long most = cache.regionBytes() * cache.count() + refused.most();
         return which + ", but " + ByteSize.text(most) + "; ask for less, or start servers with --manager";
     }
 
-    /** Returns servers to start for a change for which there is no room; empty if none would be enough. */
+    /** Returns machines to start for a change for which there is no room; empty if the provider has too few. */
     public Optional<Quote> quote(long cacheId, long capacity, List<AllocationCandidate> candidates) {
         CacheRecord cache = caches.require(cacheId);
         ReallocationRequest wish = new ReallocationRequest(cache, capacity, candidates);
@@ -222,6 +222,7 @@ public final class Reallocations {
                 need, cache.regionBytes(), candidate -> reallocator.lacking(need, candidate, wish.held(), wish.more()));
     }
 
+    /** As {@code CacheManager.reserve}. */
     public CacheRecord reserve(long cacheId, String address, int regions) {
         CacheRecord cache = caches.require(cacheId);
         if (regions < 1) {
@@ -243,7 +244,9 @@ public final class Reallocations {
         int free = servers.unpromised(server) + reserved.getOrDefault(server.record.id(), 0);
         if (free < regions) {
             throw new ControlException(
-                    Code.OUT_OF_MEMORY, "memory server " + address + " has " + free + " free regions, not " + regions);
+                    Code.OUT_OF_MEMORY,
+                    "memory server " + address + " has " + free
+                            + (free == 1 ? " free region, not " : " free regions, not ") + regions);
         }
         reserved.put(server.record.id(), regions);
         CacheRecord reserving = cache.reserving(reserved);
@@ -307,8 +310,9 @@ public final class Reallocations {
             if (split.isEmpty()) {
                 throw new ControlException(
                         Code.INVALID_ARGUMENT,
-                        "cache " + Caches.hex(cache.id()) + " was not told of server " + share.address() + "; it has "
-                                + addresses(cache.regions()) + " and " + addresses(cache.reserved()));
+                        "cache " + Caches.hex(cache.id()) + " has no room on server " + share.address()
+                                + " that the manager knows of; its servers are " + addresses(cache.regions()) + " and "
+                                + addresses(cache.reserved()));
             }
             split.forEach((server, count) -> regions.merge(server, count, Integer::sum));
         }
@@ -327,8 +331,8 @@ public final class Reallocations {
         if (Caches.regions(regions) != Caches.regions(capacity, cache.regionBytes())) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT,
-                    "cache " + Caches.hex(cache.id()) + " of " + capacity + " bytes has "
-                            + Caches.regions(capacity, cache.regionBytes()) + " regions, not "
+                    "cache " + Caches.hex(cache.id()) + " of " + capacity + " bytes must report a number of regions of "
+                            + Caches.regions(capacity, cache.regionBytes()) + ", not "
                             + Caches.regions(regions));
         }
     }

@@ -50,7 +50,7 @@ public final class RoomFinder {
      *
      * @param action gives the cache its room, or throws if there is none
      * @param fits whether there is room, called with the lock
-     * @param quotes returns servers that would give it room, called with the lock
+     * @param quotes returns machines that would give it room if they were started, called with the lock
      * @throws ControlException OUT_OF_MEMORY; BUSY if the client has to ask again; other exceptions of the action
      */
     public Allocation find(

@@ -19,7 +19,7 @@ public final class MigrationRates {
 
     private final Map<String, Double> bytesPerSecond = new HashMap<>();
 
-    /** Adds an observation: so many bytes have left a server of a type in so many seconds. */
+    /** Adds an observation: these bytes have left a server of this type in this many seconds. */
     public void seen(String type, long bytes, double seconds) {
         double rate = bytes / Math.max(seconds, 1e-3);
         bytesPerSecond.merge(type, rate, (before, now) -> before + WEIGHT * (now - before));

@@ -75,7 +75,11 @@ public final class ServerMembership {
         changed.clear();
     }
 
-    /** Returns the server at an address, if it reports and takes caches. */
+    /**
+     * Returns the server at an address.
+     *
+     * @throws ControlException NOT_FOUND if no server there reports and takes caches
+     */
     public Servers.KnownServer staying(String address, long now) {
         return servers.all()
                 .filter(server -> isAt(server, address, now) && !server.record.leaving())
@@ -94,7 +98,11 @@ public final class ServerMembership {
         return known != null && known.record.leaving();
     }
 
-    /** The server at an address takes no more caches, and is asked to leave. */
+    /**
+     * The server at an address takes no more caches, and is asked to leave.
+     *
+     * @throws ControlException NOT_FOUND if no server there reports
+     */
     public void drain(String address, long now) {
         Servers.KnownServer server = servers.all()
                 .filter(one -> isAt(one, address, now))
@@ -103,7 +111,7 @@ public final class ServerMembership {
                         Code.NOT_FOUND,
                         "no memory server " + address + " reports; name one as farheap top shows it, as HOST:PORT"));
         if (!server.record.leaving()) {
-            LOG.log(System.Logger.Level.INFO, "memory server " + address + " is told to leave");
+            LOG.log(System.Logger.Level.INFO, "memory server " + address + " is asked to leave");
             // How long it would have lived remains unknown.
             seen(server.record, false);
             ServerReport last = Objects.requireNonNull(server.report);
@@ -121,7 +129,11 @@ public final class ServerMembership {
         }
     }
 
-    /** @return whether the server's record has changed */
+    /**
+     * A server has reported.
+     *
+     * @return whether the server's record has changed
+     */
     public boolean report(ServerReport report, long now) {
         Servers.KnownServer before = servers.find(report.serverId());
         ServerReport last = before == null ? null : before.report;
@@ -178,7 +190,7 @@ public final class ServerMembership {
         return true;
     }
 
-    /** @param ended whether it has ended by itself; if not, it might have lived longer */
+    /** @param ended whether it has ended or was taken back; if not, it might have lived longer */
     private void seen(ServerRecord server, boolean ended) {
         seen(server, ended, millis.getAsLong());
     }

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Servers {
 
-    /** What a cache has on a server, or has reserved there. */
+    /** The regions of a cache on a server, reserved ones included, and the server threads that they need. */
     private record Promise(int regions, double threads) {}
 
     /** A server. */
@@ -70,7 +70,7 @@ public final class Servers {
         }
     }
 
-    /** A server that was silent for so long, while other servers reported, counts as gone. */
+    /** A server that was silent for this long, while other servers reported, counts as gone. */
     static final long GONE_NANOS = 3_600_000_000_000L;
 
     private final Map<Long, KnownServer> servers = new HashMap<>();
@@ -78,7 +78,10 @@ public final class Servers {
     private final Map<String, Long> reporting = new HashMap<>();
     /** For how long this manager has listened while at least one server reported. */
     private long heardNanos;
-    /** Servers that are not silent, in the order of their last reports, the oldest first. */
+    /**
+     * Servers that were not silent when {@link #stock(long)} last removed silent ones, in the order of their last
+     * reports, the oldest first.
+     */
     private final LinkedHashMap<Long, KnownServer> heard = new LinkedHashMap<>(16, 0.75f, true);
 
     private final Stock stock = new Stock();
@@ -213,6 +216,7 @@ public final class Servers {
                 cache.generation());
     }
 
+    /** Returns a server's HOST:PORT, or a text in its place if the server is unknown. */
     public String address(long serverId) {
         KnownServer server = servers.get(serverId);
         return server == null ? "(forgotten)" : server.record.address();
@@ -364,6 +368,7 @@ public final class Servers {
         return bytes == 0 ? "" : "; " + ByteSize.text(bytes) + " are held back for servers that leave (--spares)";
     }
 
+    /** Returns the regions that are held back, by server. */
     public Map<Long, Integer> heldBack() {
         return heldBack;
     }
@@ -441,11 +446,12 @@ public final class Servers {
         return server.record.regions() - server.promised() - heldBack.getOrDefault(server.record.id(), 0);
     }
 
-    /** Recomputes all offers after a change of prices or rates. */
+    /** Recomputes all offers, after a change of the menu or of the caches. */
     public void offerAnew() {
         List.copyOf(heard.values()).forEach(this::offer);
     }
 
+    /** Whether a server has not reported to this manager in time. */
     public boolean isSilent(KnownServer server, long now) {
         return server.report == null || now - server.reportedAt > silentNanos;
     }

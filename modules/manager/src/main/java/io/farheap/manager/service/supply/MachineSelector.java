@@ -71,7 +71,7 @@ public final class MachineSelector {
                         .thenComparingInt(quote -> quote.machines().size()));
     }
 
-    /** Returns machines for regions of a size that stay, with cores for so many server threads for each region. */
+    /** Returns machines, none of them spot, for regions of a size, with cores for this many server threads a region. */
     Optional<Quote> forSpares(long regionBytes, int regions, double threads) {
         return fleet.cheapest(new CapacityRequest(
                 regions, lot -> lot.spot() || lot.regionBytes() != regionBytes ? 0 : withCores(lot, threads), _ -> 0));

@@ -27,7 +27,7 @@ public final class ServerProvisioner {
      * How long a call waits at most; then the client has to ask again. It is less than a client waits for an answer.
      */
     public static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(3);
-    /** How often machines are started again if earlier ones did not become servers. */
+    /** How often machines are started for a cache at most, the first time included, if they do not become servers. */
     private static final int ATTEMPTS = 3;
 
     /** The servers for which a cache waits. */
@@ -116,7 +116,8 @@ public final class ServerProvisioner {
         if (late) {
             throw new ControlException(
                     Code.BUSY,
-                    "caches whose time is over are being ended for cache " + Caches.hex(cacheId) + "; ask again");
+                    "caches whose lifetime has passed are being ended for cache " + Caches.hex(cacheId)
+                            + "; ask again");
         }
     }
 

@@ -17,7 +17,7 @@ import java.util.TreeMap;
 /**
  * Keeps room for regions on servers that leave (Redy, section 6.2: provisioning a server may take longer than the
  * notice, so a manager can keep some ready). For each region size the room is that of the largest servers, as many of
- * them as there are to be spares: of all servers or, if a provider starts more, of the servers with caches on them.
+ * them as the manager keeps spares: of all servers or, if a provider starts more, of the servers with caches on them.
  * Guarded by the manager's lock.
  */
 public final class SpareCapacity {
@@ -83,7 +83,7 @@ public final class SpareCapacity {
         start(missing, now);
     }
 
-    /** Returns how many regions of each size are to be spare. */
+    /** Returns how many regions of each size should be spare. */
     private Map<Long, Integer> wanted(List<Servers.KnownServer> there) {
         Map<Long, Integer> wanted = new TreeMap<>();
         there.stream()
@@ -166,8 +166,11 @@ public final class SpareCapacity {
                     said = true;
                     LOG.log(
                             System.Logger.Level.WARNING,
-                            "of " + count + " spare servers' room " + regions + " regions of " + ByteSize.text(size)
-                                    + " are missing, and no server can be started for them");
+                            "of " + count + " spare servers' room " + regions
+                                    + (regions == 1 ? " region of " : " regions of ") + ByteSize.text(size)
+                                    + (regions == 1 ? " is" : " are")
+                                    + " missing, and no server can be started for "
+                                    + (regions == 1 ? "it" : "them"));
                 }
                 fleet.watch(fleet.menu().stream()
                         .filter(lot -> !lot.spot() && lot.regionBytes() == size)

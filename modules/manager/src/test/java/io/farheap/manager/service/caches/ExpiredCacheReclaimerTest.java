@@ -24,7 +24,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** Caches whose time is over give up their room. With a store in memory and a clock that stands. */
+/** Caches whose time has passed give up their room; the store is in memory, and only the tests advance the clock. */
 class ExpiredCacheReclaimerTest {
 
     private static final long MIB = 1 << 20;
@@ -41,7 +41,7 @@ class ExpiredCacheReclaimerTest {
     private final List<Reclaim> moves = new ArrayList<>();
     private CacheManager.Attendance line;
 
-    /** What servers have, by their ids. */
+    /** The regions of caches on each server, by the servers' ids. */
     private final Map<Long, Map<Long, Integer>> held = new HashMap<>();
 
     private final Map<Long, Set<Long>> ended = new HashMap<>();
@@ -80,7 +80,7 @@ class ExpiredCacheReclaimerTest {
                 id, CLIENT, "cache", regions * MIB, seconds * 1000L, "", List.of(AllocationCandidate.ANY)));
     }
 
-    /** A cache, which has taken what it was given. */
+    /** A cache that has taken the regions that it was allocated. */
     private void has(long id, int regions, int seconds) {
         allocate(id, regions, seconds).shares().forEach(share -> held.computeIfAbsent(
                         server(share.address()), _ -> new HashMap<>())
@@ -124,12 +124,12 @@ class ExpiredCacheReclaimerTest {
         cluster.tick();
     }
 
-    /** Of a server in these tests. */
+    /** The number of regions of a server in these tests. */
     private static int total(long id) {
         return id == 1 ? 4 : 2;
     }
 
-    /** A server ends what it was told to, and has nothing of it. */
+    /** A server ends these caches as the manager asked, and has no regions of them any more. */
     private void takesBack(long id, Set<Long> caches) {
         held.computeIfAbsent(id, _ -> new HashMap<>()).keySet().removeAll(caches);
         ended.computeIfAbsent(id, _ -> new HashSet<>()).addAll(caches);
@@ -153,7 +153,7 @@ class ExpiredCacheReclaimerTest {
         refusal(Code.BUSY, () -> allocate(NEW, 3, 0));
         assertEquals(List.of(7L), told);
         assertTrue(
-                refusal(Code.NOT_FOUND, () -> cluster.extend(7, 0)).getMessage().contains("its time was over"));
+                refusal(Code.NOT_FOUND, () -> cluster.extend(7, 0)).getMessage().contains("its lifetime had passed"));
         refusal(Code.NOT_FOUND, () -> allocate(7, 4, MINUTE));
         assertEquals(Set.of(7L), report(1, 4));
         refusal(Code.BUSY, () -> allocate(NEW, 3, 0));

@@ -148,7 +148,7 @@ class ModelsTest {
 
     @Test
     void pagesHaveAllOfThemAndAreBounded() throws IOException {
-        // Behind the end of a model nobody reads, so this makes many large ones of it.
+        // Bytes behind the end of a model are not read, so this padding makes many large models of one.
         String padding = "x".repeat(CacheManager.MAX_MODEL_BYTES - 10_000);
         Set<String> put = new HashSet<>();
         for (int switches = 0; switches < 10; switches++) {

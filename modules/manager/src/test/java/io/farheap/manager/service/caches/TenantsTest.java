@@ -27,7 +27,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** With a store in memory and a clock that stands. */
+/** The quotas of tenants, with a store in memory and a clock that only the tests advance. */
 class TenantsTest {
 
     private static final long MIB = 1 << 20;
@@ -153,7 +153,7 @@ class TenantsTest {
         cluster.deallocate(7);
         assertUse("acme", 0, 0);
         allocate(8, "acme", 10 * MIB);
-        // Its client never says that it is there, and no server that it has something.
+        // The cache's client never renews it, and no server reports regions of it.
         pass(40);
         refusal(Code.NOT_FOUND, () -> cluster.describe(8));
         assertUse("acme", 0, 0);
@@ -171,14 +171,14 @@ class TenantsTest {
         Allocation growing = cluster.reallocate(7, 6 * MIB);
         assertUse("acme", 6 * MIB, 1);
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, "acme", 1));
-        // Less than it uses from now on; but this was promised.
+        // From now on the quota is less than the tenant uses, but this growth was promised before.
         quota("acme", MIB, 9);
         cluster.moved(7, growing.generation(), 6 * MIB, List.of(new RegionShare("host1:1", 6)));
         assertUse("acme", 6 * MIB, 1);
         quota("acme", 9 * MIB, 9);
         cluster.reallocate(7, 9 * MIB);
         assertUse("acme", 9 * MIB, 1);
-        // Nobody takes it.
+        // The client does not take the reserved room.
         cluster.attend(99, new Unheard()).renew(Set.of(7L));
         pass(12);
         assertUse("acme", 6 * MIB, 1);

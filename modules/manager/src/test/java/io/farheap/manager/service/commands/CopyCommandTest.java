@@ -24,7 +24,7 @@ class CopyCommandTest {
     @TempDir
     private Path directory;
 
-    /** What it prints. */
+    /** Runs the command and returns its output. */
     private static String run(int exitCode, String... options) {
         StringWriter text = new StringWriter();
         PrintWriter out = new PrintWriter(text, true);

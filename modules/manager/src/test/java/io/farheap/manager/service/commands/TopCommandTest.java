@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Through gRPC, of a cluster whose clock stands. */
+/** {@code farheap top}, through gRPC, of a cluster whose clock only the tests advance. */
 class TopCommandTest {
 
     private static final long MIB = 1 << 20;
@@ -170,6 +170,24 @@ class TopCommandTest {
         assertEquals("host1:1", described.get("address").getAsString());
         assertTrue(described.has("trouble"), "nobody is there");
         assertEquals(1, json.getAsJsonArray("servers").size());
+    }
+
+    /** Otherwise the command would show an empty table for ever. */
+    @Test
+    void anAddressAtWhichNoMemoryServerAnswersEndsTheCommand() {
+        assertEquals(1, run(new TopCommand(), server.address()), out::toString);
+        String says = "no memory server answers: ";
+        assertTrue(out.toString().contains(says + server.address() + " is not a memory server: "), out::toString);
+        assertEquals(1, run(new TopCommand(), "--json", "127.0.0.1:1"), out::toString);
+        assertTrue(out.toString().contains(says + "memory server 127.0.0.1:1 cannot be reached: "), out::toString);
+        assertTrue(out.toString().contains("; look whether the server runs, and name the HOST:PORT"), out::toString);
+    }
+
+    @Test
+    void ofServersThatDoNotAnswerOnlyTheReasonsAreShown() {
+        assertEquals(1, run(new TopCommand(), "--once", "127.0.0.1:1"), out::toString);
+        assertTrue(out.toString().startsWith("memory server 127.0.0.1:1 cannot be reached: "), out::toString);
+        assertEquals(1, out.toString().lines().count(), out::toString);
     }
 
     @Test

@@ -29,7 +29,7 @@ class GrantClockTest {
         assertEquals(103 * MINUTE, clock.getAsLong());
     }
 
-    /** By a user, or since this machine slept: then the other clock stood still. */
+    /** A user may set the clock forward, or the machine may sleep, while the other clock stands still. */
     @Test
     void itIsNeverBehindTheClock() {
         time += 30 * MINUTE;

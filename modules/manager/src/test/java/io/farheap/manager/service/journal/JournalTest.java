@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** With a store that writes when it is let. */
+/** A journal with a store that writes only when the test allows it. */
 @Timeout(60)
 class JournalTest {
 
@@ -94,7 +94,7 @@ class JournalTest {
         Journal.await(changes);
     }
 
-    /** @return those that write at once: the first alone, all others behind it */
+    /** @return calls that write at the same time: the first is written alone, all others together behind it */
     private List<Future<?>> together(ExecutorService threads, int count) throws InterruptedException {
         gate = new CountDownLatch(1);
         List<Future<?>> calls = new ArrayList<>();
@@ -176,7 +176,7 @@ class JournalTest {
         }
     }
 
-    /** What is added without anybody who waits is written with what somebody waits for. */
+    /** A change for which no thread waits is written together with the next change for which a thread waits. */
     @Test
     void whatNobodyWaitsForIsWrittenWithTheNext() {
         lock.lock();

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A manager that leads, has nothing to write, and whose state is copied, or copied over, meanwhile. */
+/** The state of a leading manager, which has nothing to write, is copied to another place, or replaced by a copy. */
 class LeadershipLifecycleTest {
 
     private static final long PATIENCE_SECONDS = 60;
@@ -136,7 +136,7 @@ class LeadershipLifecycleTest {
 
     @Test
     void whereTheStateHasGoneItLeadsNoMore() throws Exception {
-        // By another that leads, so that this one does anew.
+        // Another leader writes this, so that the manager leads again afterwards.
         put(shared);
         String address = address(awaitLine("leads at"));
         assertTrue(tenants(address).contains("acme"));
