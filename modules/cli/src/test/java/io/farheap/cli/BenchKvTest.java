@@ -207,8 +207,8 @@ class BenchKvTest {
         // The same again, and then one of the two points alone.
         assertEquals(5, rows(options).size());
         options[3] = "2";
-        List<String> arguments =
-                new ArrayList<>(List.of("bench", "kv", "--json", directory.resolve("kv.json").toString()));
+        List<String> arguments = new ArrayList<>(
+                List.of("bench", "kv", "--json", directory.resolve("kv.json").toString()));
         arguments.addAll(List.of(options));
         assertEquals(1, Main.commandLine().execute(arguments.toArray(String[]::new)));
         assertEquals(5, Figures.read(directory.resolve("kv.json")).rows().size());

@@ -56,7 +56,8 @@ class BenchPeersTest {
                 row.assertCount(1, "in_flight");
                 row.assertCount(1, "threads");
                 row.assertCount(1, "group");
-                boolean local = row.text("peer").equals("local memory") || row.text("peer").equals("file");
+                boolean local = row.text("peer").equals("local memory")
+                        || row.text("peer").equals("file");
                 row.assertCount(local ? row.number("size") : 0, "bytes_local");
                 measured.merge(row.text("peer"), 1, Integer::sum);
             }

@@ -100,9 +100,7 @@ class SilentServerTest {
         }
     }
 
-    /**
-     * Memory that a server was writing when it was stopped is closed, too, once the server's process has ended.
-     */
+    /** Memory that a server was writing when it was stopped is closed, too, once the server's process has ended. */
     @Test
     void nothingIsLeft() throws Exception {
         useSeveral();

@@ -26,7 +26,8 @@ public final class Caches {
     private static final double LEAST_HOURS = 1 / 60.0;
 
     /** The reason that clients receive when a cache is ended after its time. */
-    static final String WHY = "its lifetime had passed, and other caches needed its memory; extend a cache in time to keep it";
+    static final String WHY =
+            "its lifetime had passed, and other caches needed its memory; extend a cache in time to keep it";
 
     private static final double MILLIS_AN_HOUR = 3_600_000;
 
