@@ -78,8 +78,8 @@ class LayersTest {
             entry("verbs", 8));
 
     /**
-     * The rooms of each system, from the bottom up; "face" is the package that has the system's name. A room uses
-     * only rooms before it.
+     * The rooms of each system, from the bottom up; "face" is the package that has the system's name. A room uses only
+     * rooms before it.
      */
     private static final Map<String, List<String>> ROOMS = Map.ofEntries(
             entry("control", List.of("text", "face", "plane", "lease", "threads", "grpc")),

@@ -54,8 +54,8 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
                     + " measured on a cache with " + resilience + "; take the same");
         }
         if (subject.recordBytes() > CAPACITY) {
-            throw new IllegalArgumentException("records of " + subject.recordBytes()
-                    + " bytes; the measured cache has " + CAPACITY + " bytes, so take smaller ones");
+            throw new IllegalArgumentException("records of " + subject.recordBytes() + " bytes; the measured cache has "
+                    + CAPACITY + " bytes, so take smaller ones");
         }
         this.subject = subject;
         this.resilience = resilience;

@@ -13,9 +13,8 @@ import java.util.function.ToDoubleFunction;
 /**
  * A cache's figures beside its objective, tagged {@code cache} with its name: latencies in seconds, throughputs in
  * operations a second. They are those of the last complete period, and not a number before the first one, or if the
- * cache has no objective. {@code farheap.operations} counts
- * all reads and writes of a cache that times any of them; if it times a sample, the count is an estimate.
- * {@code farheap.calls} counts calls of procedures by their outcome.
+ * cache has no objective. {@code farheap.operations} counts all reads and writes of a cache that times any of them; if
+ * it times a sample, the count is an estimate. {@code farheap.calls} counts calls of procedures by their outcome.
  */
 public final class CacheMetrics implements MeterBinder {
 
@@ -44,18 +43,12 @@ public final class CacheMetrics implements MeterBinder {
                 .latencyNanos());
         gauge(registry, "farheap.throughput", "read", "operations a second", SloReport::readsPerSecond);
         gauge(registry, "farheap.throughput", "write", "operations a second", SloReport::writesPerSecond);
-        gauge(
-                registry,
-                "farheap.slo.throughput",
-                "read",
-                "the minimum of operations a second",
-                report -> report.slo().reads().perSecond());
-        gauge(
-                registry,
-                "farheap.slo.throughput",
-                "write",
-                "the minimum of operations a second",
-                report -> report.slo().writes().perSecond());
+        gauge(registry, "farheap.slo.throughput", "read", "the minimum of operations a second", report -> report.slo()
+                .reads()
+                .perSecond());
+        gauge(registry, "farheap.slo.throughput", "write", "the minimum of operations a second", report -> report.slo()
+                .writes()
+                .perSecond());
     }
 
     private void calls(MeterRegistry registry) {

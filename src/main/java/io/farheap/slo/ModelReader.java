@@ -52,8 +52,7 @@ final class ModelReader {
         String[] lines = new String(bytes, StandardCharsets.UTF_8).split("\n", -1);
         checkMagic(file, lines[0]);
         if (lines.length < 2 + ModelFormat.FIELDS.size()) {
-            throw new ModelFileException(
-                    file + " is not complete: it ends within its header; measure the model again");
+            throw new ModelFileException(file + " is not complete: it ends within its header; measure the model again");
         }
         List<String> values = new ArrayList<>();
         for (int i = 0; i < ModelFormat.FIELDS.size(); i++) {

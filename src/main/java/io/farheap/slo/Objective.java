@@ -15,8 +15,8 @@ public record Objective(double latencyNanos, double perSecond) {
 
     public Objective {
         if (!(latencyNanos > 0)) {
-            throw new IllegalArgumentException("a latency objective of " + latencyNanos
-                    + " ns; it is above 0, or infinite if it does not matter");
+            throw new IllegalArgumentException(
+                    "a latency objective of " + latencyNanos + " ns; it is above 0, or infinite if it does not matter");
         }
         if (!(perSecond >= 0 && perSecond < Double.POSITIVE_INFINITY)) {
             throw new IllegalArgumentException(

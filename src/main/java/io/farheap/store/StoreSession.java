@@ -378,10 +378,9 @@ public final class StoreSession implements AutoCloseable {
     }
 
     /**
-     * Waits until a poll may make progress, for as long as
-     * {@link io.farheap.tier.device.DeviceHandle#awaitProgress} of the device waits: on far memory until a request has
-     * ended, or the thread is unparked. With nothing pending it sleeps for 20 us, in which there may have become room
-     * for an operation that returned {@link StoreStatus#FULL}.
+     * Waits until a poll may make progress, for as long as {@link io.farheap.tier.device.DeviceHandle#awaitProgress} of
+     * the device waits: on far memory until a request has ended, or the thread is unparked. With nothing pending it
+     * sleeps for 20 us, in which there may have become room for an operation that returned {@link StoreStatus#FULL}.
      */
     public void awaitProgress() {
         if (pending() > 0) {

@@ -87,8 +87,7 @@ final class PrivateDirectory {
         int owner = (int) Objects.requireNonNull(found.get("uid"));
         int mode = (int) Objects.requireNonNull(found.get("mode"));
         if (owner != user && owner != ROOT) {
-            return directory + " belongs to user " + owner + ", who could change its content, and not to user "
-                    + user;
+            return directory + " belongs to user " + owner + ", who could change its content, and not to user " + user;
         }
         boolean shared = (mode & OTHERS_WRITE) != 0 || (mode & GROUP_WRITES) != 0 && !isOwnGroup(directory);
         if (shared && !(sticky && (mode & STICKY) != 0)) {

@@ -422,9 +422,9 @@ class CodedCacheTest {
             assertEquals(slabs, moves.size());
             assertFalse(cache.servers().contains(leaves));
             // If the server answers late, on a busy machine, it has its memory back when the cache's lease expires.
-            await("the server to have its memory", () -> cluster.freeRegions(
-                            cluster.addresses().indexOf(leaves))
-                    == 2);
+            await(
+                    "the server to have its memory",
+                    () -> cluster.freeRegions(cluster.addresses().indexOf(leaves)) == 2);
             assertTrue(cache.health().whole());
             assertEquals(2, cache.health().mayLose());
             assertEquals(0, cache.health().evicted());
@@ -495,7 +495,9 @@ class CodedCacheTest {
                     assertEquals(2, Collections.frequency(cache.servers(), address));
                     cache.addServer(cluster.add(2));
                     assertEquals(2, cache.retire(address, moved -> {}).regions());
-                    await("the server to have its memory", () -> anew.description().freeRegions() == 2);
+                    await(
+                            "the server to have its memory",
+                            () -> anew.description().freeRegions() == 2);
                 }
                 byte[] read = new byte[CAPACITY];
                 session.readBlocking(0, MemorySegment.ofArray(read));

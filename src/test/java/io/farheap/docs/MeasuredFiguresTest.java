@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 class MeasuredFiguresTest {
 
     /**
-     * The pages with figures that are still written by hand. A page is taken from this list when its last one has
-     * moved into a place; none is added: a new figure is in a place.
+     * The pages with figures that are still written by hand. A page is taken from this list when its last one has moved
+     * into a place; none is added: a new figure is in a place.
      */
     private static final Set<String> BY_HAND = Set.of(
             "README.md",

@@ -24,8 +24,8 @@ final class MeasuredLines {
 
     private static final Pattern PLOT = Pattern.compile("\\]\\([^()\\s]+\\.png\\)");
     /** On a page of figures. */
-    private static final Pattern FIGURE = Pattern.compile(
-            "\\d ?(?:ns|us|ms|GiB/s|MiB/s|GB/s|M/s|k/s|%)(?![A-Za-z0-9])|\\d times\\b|\\d million\\b");
+    private static final Pattern FIGURE =
+            Pattern.compile("\\d ?(?:ns|us|ms|GiB/s|MiB/s|GB/s|M/s|k/s|%)(?![A-Za-z0-9])|\\d times\\b|\\d million\\b");
 
     private static final Pattern CELL = Pattern.compile("\\| *\\**\\d[\\d,.]*\\** *\\|");
     /** On any other page. */

@@ -122,8 +122,8 @@ class EmptyingTest {
      * If no segment were emptied, live objects would have 0.52 to 0.58 of the memory in the first phase, however long
      * it takes, so its bound shows the difference. The interleaving of the threads decides how soon the share is
      * reached, and how large it is after the second phase: 0.84 to 0.94, and 0.76 to 0.81 if no segment were emptied.
-     * The target of 0.9 is for a larger map, in which sessions hold a smaller part of the memory:
-     * {@code ./farheap bench kv --part elasticity} measures it.
+     * The target of 0.9 is for a larger map, in which sessions hold a smaller part of the memory: {@code ./farheap
+     * bench kv --part elasticity} measures it.
      */
     @Test
     void withMixedSizesAndSeveralSessionsMostOfTheMemoryIsInLiveObjects() throws Exception {

@@ -178,9 +178,7 @@ class DeviceFaultsTest {
         assertEquals(Tags.done(7), tags.await(queue, 5).getLast());
     }
 
-    /**
-     * The data path works while the control plane is silent; calls made meanwhile are answered when it is back.
-     */
+    /** The data path works while the control plane is silent; calls made meanwhile are answered when it is back. */
     @Test
     void theControlPlaneOfOneIsCutOff() throws Exception {
         try (ControlCable cable = new ControlCable(servers.address(BROKEN))) {

@@ -229,9 +229,7 @@ class MalformedBatchTest {
         client.message().set(JAVA_LONG, CHECKSUM, good ^ (random.nextLong() | 1));
     }
 
-    /**
-     * A client chooses the address of its answers; a server that cannot write there gives up that connection.
-     */
+    /** A client chooses the address of its answers; a server that cannot write there gives up that connection. */
     @Test
     void anAddressThatCannotBeWrittenEndsTheConnection() throws InterruptedException {
         SplittableRandom random = new SplittableRandom();

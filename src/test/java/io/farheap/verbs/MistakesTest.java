@@ -107,9 +107,7 @@ class MistakesTest {
                 WcStatus.LOC_PROT_ERR,
                 Fails.CLIENT,
                 pair -> from(pair, SendRequests.READ, pair.client.memory.localKey() ^ 0x5A5A5A00)),
-        /**
-         * When rxe gathers data to send, it distinguishes unknown keys from known ones; hardware does not.
-         */
+        /** When rxe gathers data to send, it distinguishes unknown keys from known ones; hardware does not. */
         WRITE_FROM_A_BAD_LKEY(
                 WcStatus.LOC_PROT_ERR,
                 Fails.CLIENT,

@@ -69,8 +69,8 @@ record CacheRow(
     /** Returns the 99.9th percentile over the median. NaN if the row is invalid. */
     double tail() {
         Histogram times = latency.operation();
-        return validity.compared((double) times.getValueAtPercentile(99.9)
-                / Math.max(1, times.getValueAtPercentile(50)));
+        return validity.compared(
+                (double) times.getValueAtPercentile(99.9) / Math.max(1, times.getValueAtPercentile(50)));
     }
 
     void put(BenchReport.Row json) {

@@ -41,8 +41,7 @@ final class DiskSpeed {
 
     private static void put(JsonObject disk, int depth, JsonObject reads) {
         disk.addProperty(
-                "depth_" + depth + "_reads_per_s",
-                Math.round(reads.get("iops").getAsDouble()));
+                "depth_" + depth + "_reads_per_s", Math.round(reads.get("iops").getAsDouble()));
         disk.addProperty(
                 "depth_" + depth + "_mean_us",
                 Math.round(reads.getAsJsonObject("clat_ns").get("mean").getAsDouble() / NANOS_IN_MICRO));

@@ -22,7 +22,8 @@ final class FigureCaption {
         if (model.equals(RowFilter.NONE) || model.equals(SoftverbsModel.NONE) || Double.isNaN(late)) {
             return origin;
         }
-        return origin + String.format(Locale.ROOT, "; model %s, at most %.2f%% of a row's operations late", model, late);
+        return origin
+                + String.format(Locale.ROOT, "; model %s, at most %.2f%% of a row's operations late", model, late);
     }
 
     /** The commit's first digits, and whether sources differed from it. */

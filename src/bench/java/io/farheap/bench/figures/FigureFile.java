@@ -179,7 +179,8 @@ final class FigureFile {
     }
 
     /** A field of the report beside its rows; null if there is none. */
-    @Nullable JsonElement reported(String field) {
+    @Nullable
+    JsonElement reported(String field) {
         return fields.object("report").get(field);
     }
 
@@ -192,7 +193,8 @@ final class FigureFile {
     }
 
     /** The date of the failed run after this one; null if none failed. */
-    @Nullable String failedOn() {
+    @Nullable
+    String failedOn() {
         return all.get(FAILED) instanceof JsonObject failed
                 ? new FigureFields(place(name) + ", " + FAILED, failed).text("date")
                 : null;

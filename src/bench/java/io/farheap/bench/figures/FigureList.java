@@ -94,7 +94,8 @@ final class FigureList {
     }
 
     /** Returns null if there is no figure of this name. */
-    @Nullable FigureSpec named(String name) {
+    @Nullable
+    FigureSpec named(String name) {
         return figures.get(name);
     }
 

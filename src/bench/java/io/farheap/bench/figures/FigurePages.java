@@ -121,8 +121,8 @@ final class FigurePages {
         }
         FigureFile stored = FigureFile.read(root, figure.name());
         if (stored == null) {
-            throw new IllegalArgumentException(FigureFile.place(figure.name())
-                    + " is not there; run ./farheap figures " + figure.name() + ", which measures it");
+            throw new IllegalArgumentException(FigureFile.place(figure.name()) + " is not there; run ./farheap figures "
+                    + figure.name() + ", which measures it");
         }
         FigureTemplate template = FigureTemplate.read(root, figure.name(), marker.template());
         try {

@@ -67,8 +67,7 @@ final class FigureRuns {
         put(machine, "load_after", MachineLoad.average());
         Instant ended = Instant.now();
         List<String> plots = quickly ? List.of() : publishPlots(figure, directory);
-        FigureFile file =
-                FigureFile.of(figure, quickly, started, ended, commit, dirty, machine, plots, report);
+        FigureFile file = FigureFile.of(figure, quickly, started, ended, commit, dirty, machine, plots, report);
         file.write(root.resolve(quickly ? QUICK_DIRECTORY : FigureFile.DIRECTORY));
         for (JsonObject row : file.rows()) {
             String reason = RowFilter.text(row.get("absent"));

@@ -35,7 +35,8 @@ record FigureTerm(String source, Choice choice, String field, RowFilter filter, 
     static FigureTerm parse(String source) {
         List<String> words = new ArrayList<>(TemplateWords.of(source));
         Choice choice = Choice.ONLY;
-        if (words.size() > 1 && (words.getFirst().equals("least") || words.getFirst().equals("most"))) {
+        if (words.size() > 1
+                && (words.getFirst().equals("least") || words.getFirst().equals("most"))) {
             choice = words.removeFirst().equals("least") ? Choice.LEAST : Choice.MOST;
         }
         if (words.isEmpty()) {

@@ -80,9 +80,8 @@ public final class FiguresCommand implements Subcommand, Callable<Integer> {
             return 0;
         }
         if (render && (quick || !names.isEmpty())) {
-            throw new IllegalArgumentException(
-                    "--render: it writes all stored figures into the pages; use it without "
-                            + (quick ? "--quick" : "NAME"));
+            throw new IllegalArgumentException("--render: it writes all stored figures into the pages; use it without "
+                    + (quick ? "--quick" : "NAME"));
         }
         PrintWriter messages = spec.commandLine().getErr();
         List<String> unknown = new ArrayList<>(new LinkedHashSet<>(names));
@@ -106,8 +105,8 @@ public final class FiguresCommand implements Subcommand, Callable<Integer> {
             // Now, and not before each run: the results of earlier runs change the checkout.
             String commit = git.commit();
             boolean dirty = git.dirty();
-            failed += new FigureRuns(root, quick, messages)
-                    .run(chosen, commit, dirty, MachineRecord.read(root, !quick));
+            failed +=
+                    new FigureRuns(root, quick, messages).run(chosen, commit, dirty, MachineRecord.read(root, !quick));
         }
         if (!quick && (render || !chosen.isEmpty())) {
             failed += publish(figures, messages);

@@ -58,7 +58,8 @@ final class GitTree {
      * @param packages as in {@link FigureSpec}
      * @return null if there is none, or if git does not know the given commit
      */
-    @Nullable Commit changed(String since, List<String> packages) throws IOException, InterruptedException {
+    @Nullable
+    Commit changed(String since, List<String> packages) throws IOException, InterruptedException {
         List<String> paths = paths(packages);
         if (paths.isEmpty()) {
             return null;

@@ -24,7 +24,9 @@ final class MachineLoad {
 
     /** Returns the load average of the last minute; NaN if the system reports none. */
     static double average() throws IOException {
-        return Files.exists(AVERAGE) ? Double.parseDouble(Files.readString(AVERAGE).split(" ")[0]) : Double.NaN;
+        return Files.exists(AVERAGE)
+                ? Double.parseDouble(Files.readString(AVERAGE).split(" ")[0])
+                : Double.NaN;
     }
 
     /**

@@ -87,9 +87,7 @@ final class MachineRecord {
 
     private static String hypervisor(Path root, List<String> processors) throws IOException, InterruptedException {
         String printed = ShortCommand.output(root, List.of("lscpu"));
-        String vendor = printed == null
-                ? UNKNOWN
-                : value(printed.lines().toList(), "Hypervisor vendor");
+        String vendor = printed == null ? UNKNOWN : value(printed.lines().toList(), "Hypervisor vendor");
         boolean guest = List.of(value(processors, "flags").split(" ")).contains("hypervisor");
         return guest || !vendor.equals(UNKNOWN) ? vendor : "none";
     }

@@ -18,8 +18,8 @@ final class PeerVersions {
     /** The libraries' versions in the POM of the modules. */
     private static final Path POM = Path.of("modules/pom.xml");
 
-    private static final Pattern LIBRARY = Pattern.compile(
-            "<(lettuce|xmemcached|rocksdb|lmdb|mapdb|jucx|lz4|caffeine|agrona)\\.version>([^<]+)</");
+    private static final Pattern LIBRARY =
+            Pattern.compile("<(lettuce|xmemcached|rocksdb|lmdb|mapdb|jucx|lz4|caffeine|agrona)\\.version>([^<]+)</");
 
     private PeerVersions() {}
 

@@ -37,8 +37,7 @@ record RowFilter(Map<String, Set<String>> values) {
     }
 
     boolean matches(JsonObject row) {
-        return values.entrySet().stream()
-                .allMatch(each -> each.getValue().contains(text(row.get(each.getKey()))));
+        return values.entrySet().stream().allMatch(each -> each.getValue().contains(text(row.get(each.getKey()))));
     }
 
     /** The text with which a field is compared. */

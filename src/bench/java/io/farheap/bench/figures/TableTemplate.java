@@ -30,7 +30,8 @@ record TableTemplate(RowFilter rows, List<String> by, List<Column> columns) impl
             }
             switch (words.getFirst()) {
                 case "rows" -> filter.addAll(words.subList(1, words.size()));
-                case "by" -> by = List.of(line.strip().substring("by".length()).strip().split("\\s*,\\s*"));
+                case "by" ->
+                    by = List.of(line.strip().substring("by".length()).strip().split("\\s*,\\s*"));
                 case "column" -> columns.add(column(line.strip().substring("column".length())));
                 default -> throw new IllegalArgumentException("'" + line + "' must begin with rows, by, column or #");
             }
@@ -84,7 +85,9 @@ record TableTemplate(RowFilter rows, List<String> by, List<Column> columns) impl
             if (rows.matches(row)) {
                 List<String> key = by.isEmpty()
                         ? List.of(String.valueOf(number))
-                        : by.stream().map(field -> RowFilter.text(row.get(field))).toList();
+                        : by.stream()
+                                .map(field -> RowFilter.text(row.get(field)))
+                                .toList();
                 groups.computeIfAbsent(key, _ -> new ArrayList<>()).add(row);
             }
         }

@@ -20,8 +20,8 @@ record TextTemplate(List<String> source) implements FigureTemplate {
         List<String> filled = new ArrayList<>();
         for (String line : source) {
             filled.add(PLACE.matcher(line)
-                    .replaceAll(place -> Matcher.quoteReplacement(
-                            value(place.group(1).strip(), figure))));
+                    .replaceAll(place ->
+                            Matcher.quoteReplacement(value(place.group(1).strip(), figure))));
         }
         List<String> lines = new ArrayList<>(ProseLines.wrap(filled));
         List<String> marks = FigureCaption.marks(figure, today);

@@ -82,6 +82,7 @@ abstract class CacheProtocol {
         for (int at = in.position(); at < end; at++) {
             line.append((char) in.get(at));
         }
-        return new IllegalStateException("the server answered: " + line.toString().strip());
+        return new IllegalStateException(
+                "the server answered: " + line.toString().strip());
     }
 }

@@ -34,8 +34,7 @@ record CacheStore(CacheSystem system, CacheServer server) implements YcsbStore {
 
     private PipelinedConnection connect(boolean spins) {
         try {
-            return new PipelinedConnection(
-                    server.connect(), system.protocol(new byte[BenchMaps.VALUE_BYTES]), spins);
+            return new PipelinedConnection(server.connect(), system.protocol(new byte[BenchMaps.VALUE_BYTES]), spins);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot connect to " + system.engine, e);
         }

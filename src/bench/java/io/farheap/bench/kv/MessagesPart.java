@@ -96,8 +96,7 @@ final class MessagesPart {
                     late,
                     () -> random.nextLong(objects),
                     true);
-            operation(
-                    "set-insert", CostFloor.RequestShape.SET_INSERT, caller, floor, late, () -> fresh[0]++, true);
+            operation("set-insert", CostFloor.RequestShape.SET_INSERT, caller, floor, late, () -> fresh[0]++, true);
         } finally {
             map.drop();
         }

@@ -117,8 +117,8 @@ final class TracesPart {
             String name = TraceFile.name(trace);
             int[] keys = TraceFile.read(trace);
             games(keys)
-                    .forEach(game -> points.add(
-                            WholeTable.trace(name, game.objects, game.policy, game.clients, false)));
+                    .forEach(
+                            game -> points.add(WholeTable.trace(name, game.objects, game.policy, game.clients, false)));
             if (all() && seconds > 0) {
                 long size = sizeOfAll(IntStream.of(keys).distinct().count());
                 PENALTY_POLICIES.forEach(
@@ -171,12 +171,7 @@ final class TracesPart {
         }
         out.printf(
                 "%-16s%,10d  %-12s%,14.0f%8.2f %s%n",
-                trace,
-                size,
-                policy,
-                validity.compared(played.perSecond()),
-                played.hitPercent(),
-                validity.remark(true));
+                trace, size, policy, validity.compared(played.perSecond()), played.hitPercent(), validity.remark(true));
         report.row()
                 .put("part", "traces")
                 .put("trace", trace)

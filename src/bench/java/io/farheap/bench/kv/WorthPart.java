@@ -260,7 +260,8 @@ final class WorthPart {
                 "%-30s%9d%+8.0f%%%+8.0f%%%16s%+11.0f%%   %s%n",
                 part,
                 sessionCounts.get(at),
-                validity.compared(percentMore(after.ran.rates().median(), before.ran.rates().median())),
+                validity.compared(percentMore(
+                        after.ran.rates().median(), before.ran.rates().median())),
                 validity.compared(percentMore(before.ran.cpuNanosOfOne(), after.ran.cpuNanosOfOne())),
                 String.format("%.2f to %.2f", messages(before.ran), messages(after.ran)),
                 percentMore(messages(before.ran), messages(after.ran)),
@@ -298,7 +299,8 @@ final class WorthPart {
                         variant.name,
                         sessions,
                         ran.stream()
-                                .mapToDouble(one -> one.validity.compared(one.ran.rates().median()))
+                                .mapToDouble(one ->
+                                        one.validity.compared(one.ran.rates().median()))
                                 .toArray()));
         return List.copyOf(plots.values());
     }

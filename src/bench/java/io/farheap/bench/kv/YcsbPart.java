@@ -37,13 +37,7 @@ final class YcsbPart {
      * @param turns for each figure
      * @param peers whether Redis and memcached are measured beside the map
      */
-    YcsbPart(
-            BenchReport report,
-            PrintStream out,
-            long objects,
-            int turns,
-            List<Integer> sessionCounts,
-            boolean peers) {
+    YcsbPart(BenchReport report, PrintStream out, long objects, int turns, List<Integer> sessionCounts, boolean peers) {
         this.report = report;
         this.out = out;
         this.objects = objects;
@@ -113,8 +107,8 @@ final class YcsbPart {
             for (CacheSystem system : systems) {
                 stores.add(new MeasuredStore(opened.add(open(system, room)), point));
             }
-            long least = stores.size() * TurnWarmUp.AGREEING * TURN_NANOS;
-            long most = Math.max(least, stores.size() * turns * TURN_NANOS);
+            long least = (long) stores.size() * TurnWarmUp.AGREEING * TURN_NANOS;
+            long most = Math.max(least, (long) stores.size() * turns * TURN_NANOS);
             TurnWarmUp warmUp = new TurnWarmUp(stores.size(), least, most, System::nanoTime);
             Turns taken = Turns.take(stores, warmUp, turns, late::restart);
             Validity validity = late.validity();

@@ -73,10 +73,7 @@ record YcsbRow(
                 .put("threads", (long) ClosedLoop.threads(point.sessions()))
                 .put("model", store.model());
         store.setup(point.sessions()).put(row).put("bytes_remote", bytesRemote);
-        result.put(row, validity)
-                .put("p999_ns", p999)
-                .put("max_ns", max)
-                .put("paper_ops_per_s", paper);
+        result.put(row, validity).put("p999_ns", p999).put("max_ns", max).put("paper_ops_per_s", paper);
         validity.put(row, settled);
     }
 }

@@ -86,8 +86,7 @@ public final class BenchMigrationCommand implements Callable<Integer> {
             BenchReport report = output.report(spec, cache.context());
             TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
             note.put(report);
-            MigrationBench bench =
-                    new MigrationBench(cache, home.address(), spare.address(), memcpy, lateness, repeat);
+            MigrationBench bench = new MigrationBench(cache, home.address(), spare.address(), memcpy, lateness, repeat);
             PrintStream out = System.out;
             report.origin().forEach(out::println);
             out.println(note.sentence());

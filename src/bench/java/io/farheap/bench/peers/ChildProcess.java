@@ -62,7 +62,9 @@ public final class ChildProcess implements AutoCloseable {
         Pattern listening = Pattern.compile(String.format(Locale.ROOT, ":%04X [0-9A-F]+:0000 0A", port));
         try {
             return listening.matcher(Files.readString(Path.of("/proc/net/tcp"))).find()
-                    || listening.matcher(Files.readString(Path.of("/proc/net/tcp6"))).find();
+                    || listening
+                            .matcher(Files.readString(Path.of("/proc/net/tcp6")))
+                            .find();
         } catch (IOException e) {
             return false;
         }

@@ -48,10 +48,9 @@ final class LoopPeer implements Peer {
             region = control.allocate(lease.id(), 1).getFirst();
             Context context = opened.add(Devices.open());
             ProtectionDomain domain = opened.add(context.allocateProtectionDomain());
-            value = opened.add(
-                    RegisteredMemory.allocate(domain, "bench-peers-value", maxBytes, Access.LOCAL_WRITE));
-            fetched = opened.add(
-                    RegisteredMemory.allocate(domain, "bench-peers-fetched", maxBytes, Access.LOCAL_WRITE));
+            value = opened.add(RegisteredMemory.allocate(domain, "bench-peers-value", maxBytes, Access.LOCAL_WRITE));
+            fetched =
+                    opened.add(RegisteredMemory.allocate(domain, "bench-peers-fetched", maxBytes, Access.LOCAL_WRITE));
             CompletionQueue completions = opened.add(context.createCompletionQueue(2 * DEPTH, POLL_BATCH, null));
             queuePair = opened.add(domain.createQueuePair(completions, DEPTH, INLINE_BYTES));
             queuePair.connect(control.connect(lease.id(), queuePair.endpoint()).server());

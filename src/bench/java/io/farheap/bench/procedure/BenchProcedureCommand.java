@@ -267,9 +267,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                             validity,
                             String.format(
                                     "%.2f (%.2f..%.2f)",
-                                    ratio,
-                                    cost.read.least() / cost.call.most(),
-                                    cost.read.most() / cost.call.least())),
+                                    ratio, cost.read.least() / cost.call.most(), cost.read.most() / cost.call.least())),
                     cost.calls.getValueAtPercentile(99),
                     validity.remark(settled));
             BenchReport.Row row = report.row()
@@ -350,10 +348,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
     /** Returns the ratio of two rates, with the least and the highest one that their turns have. */
     private static String spread(String format, Samples rates, Samples others) {
         return String.format(
-                format,
-                rates.median() / others.median(),
-                rates.least() / others.most(),
-                rates.most() / others.least());
+                format, rates.median() / others.median(), rates.least() / others.most(), rates.most() / others.least());
     }
 
     /** Puts the ratio of the first side's rate to the other's. */

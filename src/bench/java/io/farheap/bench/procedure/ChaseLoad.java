@@ -99,8 +99,7 @@ final class ChaseLoad implements AutoCloseable {
                 node[chase] = chains.any(random);
                 readsLeft[chase] = Math.max(1, depth);
             }
-            return session.read(
-                    node[chase], buffer, (long) chase * PLACE_BYTES + RESULT, Long.BYTES, read, chase);
+            return session.read(node[chase], buffer, (long) chase * PLACE_BYTES + RESULT, Long.BYTES, read, chase);
         });
     }
 

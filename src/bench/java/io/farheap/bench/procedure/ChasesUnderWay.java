@@ -135,10 +135,8 @@ final class ChasesUnderWay {
                 read,
                 oneRatio,
                 both.remark(rates.settled() && oneSettled));
-        BenchReport.Row row = report.row()
-                .put("op", "under-way")
-                .put("depth", (long) depth)
-                .put("span", span);
+        BenchReport.Row row =
+                report.row().put("op", "under-way").put("depth", (long) depth).put("span", span);
         SETUP.put(row)
                 .put("sessions", (long) ChaseLoad.SESSIONS)
                 .put("calls_per_s", validity.compared(calls.median()))

@@ -149,9 +149,7 @@ public final class BenchRawCommand implements Callable<Integer> {
                 report.origin().forEach(out::println);
                 out.printf(
                         "one remote address for each side, hot; medians of %d turns%s, whose order rotates; ns per operation; p99 of single operations%n%s%n%n",
-                        turns,
-                        jvms > 1 ? " and of " + jvms + " JVMs" : "",
-                        note.sentence());
+                        turns, jvms > 1 ? " and of " + jvms + " JVMs" : "", note.sentence());
                 print(out, rows);
                 rows.forEach(row -> row.put(report.row(), report.device()));
                 output.write(report, output.plots() ? plots(rows) : new Plot[0]);

@@ -31,8 +31,7 @@ final class RawJvms {
     static List<RawRow> measure(int jvms, List<String> arguments) throws IOException, InterruptedException {
         List<JsonArray> runs = new ArrayList<>();
         for (int i = 0; i < jvms; i++) {
-            runs.add(BenchJvm.run(
-                    FarheapBuild.current(), arguments, BenchJvm.LIMIT, LateOperations.environment()));
+            runs.add(BenchJvm.run(FarheapBuild.current(), arguments, BenchJvm.LIMIT, LateOperations.environment()));
         }
         return rows(runs);
     }
@@ -42,7 +41,8 @@ final class RawJvms {
         List<RawRow> rows = new ArrayList<>();
         for (int row = 0; row < runs.getFirst().size(); row++) {
             int number = row;
-            rows.add(row(runs.stream().map(run -> run.get(number).getAsJsonObject()).toList()));
+            rows.add(row(
+                    runs.stream().map(run -> run.get(number).getAsJsonObject()).toList()));
         }
         return rows;
     }

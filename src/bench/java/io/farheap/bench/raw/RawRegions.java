@@ -25,8 +25,8 @@ import java.util.concurrent.Future;
 /**
  * Measures the cost of an access by the number of regions on one server: sessions, with a thread each, access the same
  * addresses at random in caches of one size, the servers of which divide them into few regions or many. The caches take
- * turns, in an order that rotates. So the processor's caches hold the same data in each case, and the difference is
- * the cost of the regions themselves.
+ * turns, in an order that rotates. So the processor's caches hold the same data in each case, and the difference is the
+ * cost of the regions themselves.
  */
 final class RawRegions implements AutoCloseable {
 

@@ -156,7 +156,9 @@ public final class RawRegionsReport {
                     plot.series(
                             operation.text() + ", " + sessions + (sessions == 1 ? " session" : " sessions"),
                             some.stream().mapToDouble(RawRegions.Row::regions).toArray(),
-                            some.stream().mapToDouble(row -> row.nanos().median()).toArray());
+                            some.stream()
+                                    .mapToDouble(row -> row.nanos().median())
+                                    .toArray());
                 }
             }
         }

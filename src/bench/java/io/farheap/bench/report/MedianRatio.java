@@ -16,8 +16,8 @@ public final class MedianRatio {
      * @return NaN if the row is invalid, or if there is no such figure
      */
     public static double ofTimes(Validity validity, double median, double... others) {
-        return validity.compared(median
-                / Arrays.stream(others).filter(Double::isFinite).min().orElse(Double.NaN));
+        return validity.compared(
+                median / Arrays.stream(others).filter(Double::isFinite).min().orElse(Double.NaN));
     }
 
     /**
@@ -26,7 +26,7 @@ public final class MedianRatio {
      * @return NaN if the row is invalid, or if there is no such figure
      */
     public static double ofRates(Validity validity, double median, double... others) {
-        return validity.compared(median
-                / Arrays.stream(others).filter(Double::isFinite).max().orElse(Double.NaN));
+        return validity.compared(
+                median / Arrays.stream(others).filter(Double::isFinite).max().orElse(Double.NaN));
     }
 }

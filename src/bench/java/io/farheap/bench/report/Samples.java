@@ -46,9 +46,7 @@ public final class Samples {
         double place = share * (sorted.size() - 1);
         int below = (int) place;
         double part = place - below;
-        return part == 0
-                ? sorted.get(below)
-                : sorted.get(below) + part * (sorted.get(below + 1) - sorted.get(below));
+        return part == 0 ? sorted.get(below) : sorted.get(below) + part * (sorted.get(below + 1) - sorted.get(below));
     }
 
     public double least() {

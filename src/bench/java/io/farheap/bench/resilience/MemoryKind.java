@@ -36,9 +36,11 @@ record MemoryKind(String name, @Nullable Resilience resilience, int pageBytes, P
     static final String COMPRESSED_COPIES = "compressed-copies";
     /** By the Deflate of the JDK. */
     static final String DEFLATED_COPIES = "compressed-copies-deflate";
+
     static final String EC_CACHE = HydraParts.NONE.kind;
     /** The fair baseline on one machine: a sleeping client waits for its wake-up and not for the splits. */
     static final String POLLING_EC_CACHE = HydraParts.RUN_TO_COMPLETION.kind;
+
     static final String CODED_K_OF_K = "coded-k-of-k";
 
     private static final String NO_LZ4 =

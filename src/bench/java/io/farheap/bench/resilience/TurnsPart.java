@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Measures all kinds on the same servers, in turns: one side after another, again and again, and another one first
- * each time; each blocking with one request under way, except for bursts. One thread.
+ * Measures all kinds on the same servers, in turns: one side after another, again and again, and another one first each
+ * time; each blocking with one request under way, except for bursts. One thread.
  */
 final class TurnsPart implements AutoCloseable {
 

@@ -95,7 +95,8 @@ public final class BenchYcsbCommand implements Callable<Integer> {
             names = "--contestants",
             paramLabel = "NAME",
             split = ",",
-            description = "these alone: local, far, raw, file, tiered, offheap, hashmap, rocksdb, redis-mget, ... (default: all)")
+            description =
+                    "these alone: local, far, raw, file, tiered, offheap, hashmap, rocksdb, redis-mget, ... (default: all)")
     private List<String> contestants = List.of();
 
     @Option(

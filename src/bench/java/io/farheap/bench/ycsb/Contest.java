@@ -240,8 +240,7 @@ final class Contest implements AutoCloseable {
                     int threads = contestant.threads(load.threads());
                     List<KeyStream> ofLoad = streams.computeIfAbsent(
                             load.distribution() + " " + threads, ignored -> streams(load.distribution(), threads));
-                    ContestTurn turn =
-                            ExternalContestant.turn(contestant, plan.workload(), ofLoad, plan.turnNanos());
+                    ContestTurn turn = ExternalContestant.turn(contestant, plan.workload(), ofLoad, plan.turnNanos());
                     if (round >= 0) {
                         Objects.requireNonNull(results.get(load + name)).add(turn, contestant);
                     }

@@ -76,9 +76,8 @@ final class DbBench implements ExternalContestant {
 
     @Override
     public ContestTurn turn(int threads, long nanos) throws IOException, InterruptedException {
-        long reads = rate == 0
-                ? FIRST_READS
-                : Math.clamp(Math.round(rate / threads * nanos / 1e9), LEAST_READS, MOST_READS);
+        long reads =
+                rate == 0 ? FIRST_READS : Math.clamp(Math.round(rate / threads * nanos / 1e9), LEAST_READS, MOST_READS);
         ContestTurn turn = parse(run(List.of(
                 "--benchmarks=readrandom,readrandom",
                 "--use_existing_db=1",

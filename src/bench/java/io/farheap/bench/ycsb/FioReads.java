@@ -15,8 +15,8 @@ import java.util.List;
  * fio beside the file device: random reads of a file as long as the log, past the page cache, with the same engine,
  * depth and block size, by as many jobs as there are client threads; without io_uring by as many jobs as the depth,
  * since each job then has one request at a time. It shows the limit of the disk, and so whether the baseline is a fair
- * one. A turn is as long as those of the others; before it fio reads for a while, which does not
- * count: a job begins with an empty queue.
+ * one. A turn is as long as those of the others; before it fio reads for a while, which does not count: a job begins
+ * with an empty queue.
  */
 final class FioReads implements ExternalContestant {
 

@@ -31,8 +31,8 @@ final class KeyStream {
         this.threads = threads;
         this.latest = distribution == KeyDistribution.LATEST;
         this.random = new SplittableRandom(31L * thread + distribution.ordinal());
-        long wanted = Math.clamp(
-                DRAWN_PER_RECORD * records, LEAST_DRAWN, MOST_DRAWN / Math.max(1, threads / FULL_STREAMS));
+        long wanted =
+                Math.clamp(DRAWN_PER_RECORD * records, LEAST_DRAWN, MOST_DRAWN / Math.max(1, threads / FULL_STREAMS));
         drawn = new long[Integer.highestOneBit((int) wanted)];
         mask = drawn.length - 1;
         if (distribution == KeyDistribution.UNIFORM) {

@@ -43,8 +43,8 @@ final class LocallyCachedStore implements Contestant {
     static LocalCacheProvider provider() throws PeerAbsentException {
         return ServiceLoader.load(LocalCacheProvider.class)
                 .findFirst()
-                .orElseThrow(() -> new PeerAbsentException(
-                        "Caffeine is not on the class path; ./farheap bench ycsb fetches it"));
+                .orElseThrow(() ->
+                        new PeerAbsentException("Caffeine is not on the class path; ./farheap bench ycsb fetches it"));
     }
 
     @Override

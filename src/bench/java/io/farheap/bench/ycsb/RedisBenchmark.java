@@ -82,7 +82,10 @@ final class RedisBenchmark implements ExternalContestant {
                 out.clear();
                 for (int i = 0; i < count; i++) {
                     data.fill(segment, 0, key);
-                    out.put(set(key++, value.length)).put(value).put((byte) '\r').put((byte) '\n');
+                    out.put(set(key++, value.length))
+                            .put(value)
+                            .put((byte) '\r')
+                            .put((byte) '\n');
                 }
                 out.flip();
                 while (out.hasRemaining()) {
@@ -112,9 +115,8 @@ final class RedisBenchmark implements ExternalContestant {
 
     @Override
     public ContestTurn turn(int threads, long nanos) throws IOException, InterruptedException {
-        long requests = rate == 0
-                ? FIRST_REQUESTS
-                : Math.clamp(Math.round(rate * nanos / 1e9), LEAST_REQUESTS, MOST_REQUESTS);
+        long requests =
+                rate == 0 ? FIRST_REQUESTS : Math.clamp(Math.round(rate * nanos / 1e9), LEAST_REQUESTS, MOST_REQUESTS);
         ContestTurn turn = parse(
                 ProgramOutput.of(
                         List.of(

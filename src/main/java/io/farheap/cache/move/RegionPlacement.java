@@ -30,9 +30,10 @@ public final class RegionPlacement {
         long wanted = (capacity - 1) / regionBytes + 1;
         int[] shares = allotted == null ? shares(servers, capacity, wanted, regionBytes) : allotted;
         if (IntStream.of(shares).sum() != wanted) {
-            throw new CacheException("the manager has allocated " + IntStream.of(shares).sum()
-                    + " regions for the cache, which needs " + wanted + " of " + ByteSize.text(regionBytes)
-                    + ", the size on its servers; a server was restarted with another size: try again");
+            throw new CacheException(
+                    "the manager has allocated " + IntStream.of(shares).sum()
+                            + " regions for the cache, which needs " + wanted + " of " + ByteSize.text(regionBytes)
+                            + ", the size on its servers; a server was restarted with another size: try again");
         }
         List<List<RemoteRegion>> granted = new ArrayList<>();
         for (int i = 0; i < shares.length; i++) {
@@ -65,10 +66,10 @@ public final class RegionPlacement {
             }
         }
         if (missing > 0) {
-            throw new CacheException("a cache of " + ByteSize.text(capacity) + " needs " + wanted
-                    + (wanted == 1 ? " region of " : " regions of ") + ByteSize.text(regionBytes)
-                    + "; the servers have "
-                    + (wanted - missing) + " free: ask for less, or name more servers");
+            String regions = wanted == 1 ? " region of " : " regions of ";
+            throw new CacheException("a cache of " + ByteSize.text(capacity) + " needs " + wanted + regions
+                    + ByteSize.text(regionBytes) + "; the servers have " + (wanted - missing)
+                    + " free: ask for less, or name more servers");
         }
         return shares;
     }

@@ -1,8 +1,6 @@
 package io.farheap.resilience.contract;
 
-/**
- * How a request of a {@link io.farheap.resilience.CodedSession} ended. The numbers are those of a cache's requests.
- */
+/** How a request of a {@link io.farheap.resilience.CodedSession} ended. The numbers are those of a cache's requests. */
 public final class CodedStatus {
 
     /** The request is done. */

@@ -133,8 +133,8 @@ public final class RedisRecords implements ContestantProvider {
                 List<KeyValue<byte[], byte[]>> found = answer.get();
                 for (int i = 0; i < OperationGroup.SIZE; i++) {
                     KeyValue<byte[], byte[]> pair = found.get(i);
-                    tally.end(pair.hasValue()
-                            && data.matches(MemorySegment.ofArray(pair.getValue()), 0, group.keys[i]));
+                    tally.end(
+                            pair.hasValue() && data.matches(MemorySegment.ofArray(pair.getValue()), 0, group.keys[i]));
                     if (group.timed(i)) {
                         tally.took(System.nanoTime() - from);
                     }

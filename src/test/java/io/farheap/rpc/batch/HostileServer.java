@@ -62,9 +62,7 @@ final class HostileServer implements AutoCloseable {
         return destination.address();
     }
 
-    /**
-     * Writes the header of a valid answer for the message: payloads of these lengths, and nothing after them.
-     */
+    /** Writes the header of a valid answer for the message: payloads of these lengths, and nothing after them. */
     void seal(long sequence, int... lengths) {
         int at = BatchFormat.HEADER_BYTES;
         long hash = BatchFormat.start();

@@ -101,9 +101,7 @@ class BatchHashTest {
         }
     }
 
-    /**
-     * A slot with some new words and the other words old, in all combinations: each has a hash of its own.
-     */
+    /** A slot with some new words and the other words old, in all combinations: each has a hash of its own. */
     @ParameterizedTest
     @EnumSource
     void mixturesOfTwoBodies(Layout layout) {

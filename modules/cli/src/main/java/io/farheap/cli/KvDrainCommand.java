@@ -37,8 +37,7 @@ final class KvDrainCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = Durations.class,
             defaultValue = "30s",
-            description =
-                    "Time limit; objects that cannot be moved within it are evicted (default: ${DEFAULT-VALUE}).")
+            description = "Time limit; objects that cannot be moved within it are evicted (default: ${DEFAULT-VALUE}).")
     private Duration within;
 
     @Option(

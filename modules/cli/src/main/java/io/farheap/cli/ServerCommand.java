@@ -136,9 +136,8 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             names = "--domain",
             paramLabel = "TEXT",
             defaultValue = "",
-            description =
-                    "Failure domain, such as the rack or the host: a coded cache uses at most one server of each "
-                            + "domain for a page (default: this server alone).")
+            description = "Failure domain, such as the rack or the host: a coded cache uses at most one server of each "
+                    + "domain for a page (default: this server alone).")
     private String domain;
 
     @Option(

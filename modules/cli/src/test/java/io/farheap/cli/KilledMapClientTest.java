@@ -247,6 +247,7 @@ class KilledMapClientTest {
                         for (int request = 0; request < 5000; request++) {
                             MapLoad.request(session, random);
                         }
+                        session.release();
                     });
                     if (stopped) {
                         assertTrue(grower.await(TestDevice.patience(60)), "it grows without a lease, seed " + seed);
@@ -258,7 +259,8 @@ class KilledMapClientTest {
     }
 
     /**
-     * Kills a process, or stops it until its lease has expired, and does something. If the process was stopped during
+     * Kills a process, or stops it until its lease has expired, and does something, on another thread if it is stopped:
+     * that releases the sessions which it has used. If the process was stopped during
      * an operation, it is fenced only when it continues.
      */
     private static void whileItHasEnded(ChildJvm process, boolean stopped, Runnable what) throws Exception {
@@ -294,6 +296,7 @@ class KilledMapClientTest {
                         for (int request = 0; request < 2000; request++) {
                             MapLoad.request(session, random);
                         }
+                        session.release();
                         comeAndGo(map, other.address(), seed);
                     });
                 }

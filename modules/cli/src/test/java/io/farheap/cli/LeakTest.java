@@ -16,9 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/**
- * Descriptors, mappings and threads are all closed, also if a construction fails and if servers are killed.
- */
+/** Descriptors, mappings and threads are all closed, also if a construction fails and if servers are killed. */
 @Isolated("it counts what this process holds")
 class LeakTest {
 

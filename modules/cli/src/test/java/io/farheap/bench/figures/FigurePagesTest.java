@@ -133,7 +133,8 @@ class FigurePagesTest {
 
     @Test
     void aResultOfNoFigureIsFound() throws IOException {
-        checkout.write(FigureFile.place("gone").toString(), MadeCheckout.stored().toString());
+        checkout.write(
+                FigureFile.place("gone").toString(), MadeCheckout.stored().toString());
         assertOneProblem("docs/figures/figures.json has no figure gone");
     }
 
@@ -191,8 +192,7 @@ class FigurePagesTest {
         checkout.store(stored);
         checkout.render(MadeCheckout.TODAY);
         assertTrue(
-                checkout.page()
-                        .contains("2 cores; model connectx5, at most 0.25% of a row's operations late.*\n"),
+                checkout.page().contains("2 cores; model connectx5, at most 0.25% of a row's operations late.*\n"),
                 checkout.page());
     }
 

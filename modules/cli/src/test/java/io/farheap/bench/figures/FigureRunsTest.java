@@ -91,8 +91,7 @@ class FigureRunsTest {
         assertEquals("AMD EPYC, 2 cores", stored.machine());
         assertEquals(0.25, stored.latePercent());
         assertEquals(List.of("good.png"), stored.plots());
-        assertEquals(
-                "model=made", stored.rows().getFirst().get("settings").getAsString(), "the list's settings alone");
+        assertEquals("model=made", stored.rows().getFirst().get("settings").getAsString(), "the list's settings alone");
         assertEquals("plot\n", Files.readString(directory.resolve("docs/figures/good.png")));
         assertEquals("""
                 good: SOFTVERBS=model=made ./farheap bench good
@@ -124,8 +123,7 @@ class FigureRunsTest {
         FigureFile good = FigureFile.read(directory, "good");
         assertNotNull(good);
         assertNull(good.failedOn());
-        assertEquals(
-                """
+        assertEquals("""
                 bad: ./farheap bench bad
                 farheap: bad: it ended with status 3; its last message: farheap: --size 0: it must be at least 1; \
                 the figure of %s stays, and is marked
@@ -137,8 +135,7 @@ class FigureRunsTest {
                 farheap: empty: it wrote no report with rows, and printed no message
                 good: ./farheap bench good
                 farheap: good: a peer is absent: Redis: it is not installed
-                """.formatted(bad.date()),
-                messages.toString());
+                """.formatted(bad.date()), messages.toString());
     }
 
     @Test

@@ -21,7 +21,9 @@ class FigureTermTest {
           {"op": "put", "peer": "Redis", "p50_ns": 74661.0, "ratio": null, "invalid": true},
           {"peer": "memcached", "absent": "it is not installed"}
         ]
-        """).getAsJsonArray().asList().stream().map(row -> row.getAsJsonObject()).toList();
+        """).getAsJsonArray().asList().stream()
+            .map(row -> row.getAsJsonObject())
+            .toList();
 
     @ParameterizedTest
     @CsvSource(

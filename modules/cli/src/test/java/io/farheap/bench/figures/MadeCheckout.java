@@ -86,7 +86,10 @@ final class MadeCheckout {
 
     /** A row of a result. */
     static JsonObject row(JsonObject stored, int index) {
-        return stored.getAsJsonObject("report").getAsJsonArray("rows").get(index).getAsJsonObject();
+        return stored.getAsJsonObject("report")
+                .getAsJsonArray("rows")
+                .get(index)
+                .getAsJsonObject();
     }
 
     void store(JsonObject stored) throws IOException {

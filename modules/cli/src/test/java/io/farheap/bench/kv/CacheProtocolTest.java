@@ -67,8 +67,8 @@ class CacheProtocolTest {
     @Test
     void answersOfRedis() {
         String text = "+OK\r\n$8\r\n1234\r\n78\r\n$-1\r\n$8\r\n1234\r\n78\r\n+OK\r\n";
-        List<CacheAnswer> expected = List.of(
-                CacheAnswer.DONE, CacheAnswer.DONE, CacheAnswer.ABSENT, CacheAnswer.DONE, CacheAnswer.DONE);
+        List<CacheAnswer> expected =
+                List.of(CacheAnswer.DONE, CacheAnswer.DONE, CacheAnswer.ABSENT, CacheAnswer.DONE, CacheAnswer.DONE);
         for (int atOnce : new int[] {1, 2, 3, 7, 1000}) {
             assertEquals(expected, answers(new RedisProtocol(VALUE), text, atOnce), atOnce + " at once");
         }
@@ -78,8 +78,8 @@ class CacheProtocolTest {
     void answersOfMemcached() {
         String value = "VALUE 0000000000000abc 0 8\r\n1234\r\n78\r\nEND\r\n";
         String text = "STORED\r\n" + value + "END\r\n" + value + "STORED\r\n";
-        List<CacheAnswer> expected = List.of(
-                CacheAnswer.DONE, CacheAnswer.DONE, CacheAnswer.ABSENT, CacheAnswer.DONE, CacheAnswer.DONE);
+        List<CacheAnswer> expected =
+                List.of(CacheAnswer.DONE, CacheAnswer.DONE, CacheAnswer.ABSENT, CacheAnswer.DONE, CacheAnswer.DONE);
         for (int atOnce : new int[] {1, 2, 3, 7, 1000}) {
             assertEquals(expected, answers(new MemcachedProtocol(VALUE), text, atOnce), atOnce + " at once");
         }
@@ -88,14 +88,12 @@ class CacheProtocolTest {
     @Test
     void errorsAndOtherValuesEndTheRun() {
         for (String wrong : new String[] {"-ERR full\r\n", ":1\r\n", "$7\r\n1234567\r\n", "\r\n"}) {
-            assertThrows(
-                    IllegalStateException.class, () -> new RedisProtocol(VALUE).answer(bytes(wrong)), wrong);
+            assertThrows(IllegalStateException.class, () -> new RedisProtocol(VALUE).answer(bytes(wrong)), wrong);
         }
         for (String wrong : new String[] {
             "ERROR\r\n", "SERVER_ERROR out of memory\r\n", "NOT_STORED\r\n", "VALUE k 0 7\r\n1234567\r\nEND\r\n", "\r\n"
         }) {
-            assertThrows(
-                    IllegalStateException.class, () -> new MemcachedProtocol(VALUE).answer(bytes(wrong)), wrong);
+            assertThrows(IllegalStateException.class, () -> new MemcachedProtocol(VALUE).answer(bytes(wrong)), wrong);
         }
         IllegalStateException full = assertThrows(
                 IllegalStateException.class, () -> new RedisProtocol(VALUE).answer(bytes("-ERR full\r\n")));

@@ -33,8 +33,7 @@ class PipelinedConnectionTest {
     /** Answers each get as absent, and each set as stored, until its client ends. */
     private static void serve(ServerSocketChannel server) {
         try (SocketChannel client = server.accept();
-                BufferedReader in =
-                        new BufferedReader(Channels.newReader(client, StandardCharsets.ISO_8859_1))) {
+                BufferedReader in = new BufferedReader(Channels.newReader(client, StandardCharsets.ISO_8859_1))) {
             for (String line = in.readLine(); line != null; line = in.readLine()) {
                 if (line.startsWith("set ")) {
                     in.readLine();
@@ -60,8 +59,8 @@ class PipelinedConnectionTest {
             try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
                 server.bind(address);
                 Thread serving = Thread.ofPlatform().start(() -> serve(server));
-                PipelinedConnection connection = new PipelinedConnection(
-                        SocketChannel.open(address), new MemcachedProtocol(VALUE), spins);
+                PipelinedConnection connection =
+                        new PipelinedConnection(SocketChannel.open(address), new MemcachedProtocol(VALUE), spins);
                 connection.fill(OBJECTS);
                 List<ClosedLoop.LoopClient> clients = Stream.of(KvWorkload.C, KvWorkload.A, KvWorkload.C)
                         .map(workload -> connection.client(new YcsbRequests(workload, false, OBJECTS, 0)))

@@ -49,14 +49,16 @@ class PolicyReferenceTest {
 
     @Test
     void theBestIsOneThatCanBeBuilt() {
-        ReferencePoint point = of(HEADER, "a\t0.01\t10\t41.6\t45.4\t59.8\t41.71\t59.77").at("a", 10);
+        ReferencePoint point =
+                of(HEADER, "a\t0.01\t10\t41.6\t45.4\t59.8\t41.71\t59.77").at("a", 10);
         assertEquals(new PolicyHits("lcs:arc", 45.4), point.best());
         assertEquals(new PolicyHits("lcs:belady", 59.8), point.bound());
     }
 
     @Test
     void theFirstOfEqualsIsTheBest() {
-        ReferencePoint point = of(HEADER, "a\t0.01\t10\t45.4\t45.4\t59.8\t45.40\t59.80").at("a", 10);
+        ReferencePoint point =
+                of(HEADER, "a\t0.01\t10\t45.4\t45.4\t59.8\t45.40\t59.80").at("a", 10);
         assertEquals("lcs:lru", point.best().policy());
     }
 
@@ -73,12 +75,9 @@ class PolicyReferenceTest {
     /** A policy without a figure at one of the points is in no mean: its mean would be of other points. */
     @Test
     void meansAreOfTheSamePoints() {
-        PolicyReference reference =
-                of(HEADER, "a\t0.01\t10\t40\t50\t60\t\t60", "b\t0.01\t10\t20\t10\t30\t90\t30");
-        Map<String, Double> means =
-                ReferencePoint.means(List.of(reference.at("a", 10), reference.at("b", 10)));
-        assertEquals(
-                Map.of("lcs:lru", 30.0, "lcs:arc", 30.0, "lcs:belady", 45.0, "caf:opt.Clairvoyant", 45.0), means);
+        PolicyReference reference = of(HEADER, "a\t0.01\t10\t40\t50\t60\t\t60", "b\t0.01\t10\t20\t10\t30\t90\t30");
+        Map<String, Double> means = ReferencePoint.means(List.of(reference.at("a", 10), reference.at("b", 10)));
+        assertEquals(Map.of("lcs:lru", 30.0, "lcs:arc", 30.0, "lcs:belady", 45.0, "caf:opt.Clairvoyant", 45.0), means);
         assertEquals(Map.of(), ReferencePoint.means(List.of()));
     }
 
@@ -90,8 +89,7 @@ class PolicyReferenceTest {
         assertTrue(assertThrows(IllegalArgumentException.class, () -> PolicyReference.of("file", List.of()))
                 .getMessage()
                 .startsWith("--reference file: the first line"));
-        assertEquals(
-                "--reference file, line 2: it has 3 cells, and the first line 8", refused(HEADER, "a\t0.01\t10"));
+        assertEquals("--reference file, line 2: it has 3 cells, and the first line 8", refused(HEADER, "a\t0.01\t10"));
         assertEquals(
                 "--reference file, line 2: \"0\" is no size; it is a whole number from 1",
                 refused(HEADER, "a\t0.01\t0\t1\t1\t1\t1\t1"));

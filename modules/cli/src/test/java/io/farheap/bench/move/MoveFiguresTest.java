@@ -61,8 +61,8 @@ class MoveFiguresTest {
 
     @Test
     void theRequestsThatAMoveCostsAreComparedWithThoseOfTheMemcpy() {
-        JsonObject row = row(
-                4, figures(700, 100, true, Validity.NO_MODEL), figures(300, 100, false, Validity.NO_MODEL));
+        JsonObject row =
+                row(4, figures(700, 100, true, Validity.NO_MODEL), figures(300, 100, false, Validity.NO_MODEL));
         assertEquals(700, row.get("forgone_reads").getAsDouble());
         assertEquals(100, row.get("memcpy_forgone_reads").getAsDouble());
         assertEquals(7, row.get("forgone_reads_over_memcpy").getAsDouble());

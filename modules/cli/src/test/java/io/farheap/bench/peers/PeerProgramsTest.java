@@ -13,13 +13,11 @@ class PeerProgramsTest {
 
     @Test
     void perftestsTableOfLatenciesIsATurn() throws PeerAbsentException {
-        PeerTurn turn = Perftest.parse(
-                """
+        PeerTurn turn = Perftest.parse("""
                  #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]
                  8       20000          0.15           9.98         0.17     \t       0.18     \t0.05\t\t0.31\t\t1.25
                 ---------------------------------------------------------------------------------------
-                """,
-                false);
+                """, false);
         assertEquals(170, turn.median(), 0.001);
         assertEquals(310, turn.p99(), 0.001);
     }

@@ -71,8 +71,10 @@ class ValidityTest {
 
     @Test
     void aSingleLateOperationDoesNotMakeARowInvalid() {
-        assertFalse(ModelLateness.validity(List.of(new ModelLateness.Counts(3, 1))).invalid());
-        assertTrue(ModelLateness.validity(List.of(new ModelLateness.Counts(3, 2))).invalid());
+        assertFalse(
+                ModelLateness.validity(List.of(new ModelLateness.Counts(3, 1))).invalid());
+        assertTrue(
+                ModelLateness.validity(List.of(new ModelLateness.Counts(3, 2))).invalid());
     }
 
     @Test

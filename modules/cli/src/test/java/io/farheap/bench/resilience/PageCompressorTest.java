@@ -55,7 +55,8 @@ class PageCompressorTest {
 
     @Test
     void withoutItsLibraryLz4IsAbsentWithAReason() {
-        assertTrue(MemoryKind.absence(MemoryKind.COMPRESSED_COPIES).orElseThrow().contains("not on the class path"));
+        assertTrue(
+                MemoryKind.absence(MemoryKind.COMPRESSED_COPIES).orElseThrow().contains("not on the class path"));
         assertTrue(MemoryKind.absence(MemoryKind.DEFLATED_COPIES).isEmpty());
         Resilience coded = Resilience.failureRecovery(8, 2);
         assertThrows(

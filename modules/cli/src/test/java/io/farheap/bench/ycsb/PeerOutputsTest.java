@@ -13,12 +13,10 @@ class PeerOutputsTest {
 
     @Test
     void redisBenchmarksTableIsATurn() throws IOException {
-        ContestTurn turn = RedisBenchmark.parse(
-                """
+        ContestTurn turn = RedisBenchmark.parse("""
                 "test","rps","avg_latency_ms","min_latency_ms"
                 "GET key:__rand_int__","1250000.00","0.042","0.008","0.040","0.050","0.100","2.000"
-                """,
-                10_000);
+                """, 10_000);
         assertEquals(1_250_000, turn.opsPerSecond());
         assertEquals(10_000, turn.tally().ended);
         assertEquals(10_000, turn.tally().latency().getTotalCount());

@@ -13,9 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/**
- * The costs of memory, and the cheapest split of a log for a throughput; rates and prices are the test's own.
- */
+/** The costs of memory, and the cheapest split of a log for a throughput; rates and prices are the test's own. */
 class SplitsTest {
 
     private static final double ROUNDING = 1e-12;
