@@ -117,8 +117,8 @@ static void serve(struct shared *shared)
 
 static void connect_to(struct shared *shared)
 {
-	ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
-	    .address = (const ucp_address_t *)shared->worker};
+	ucp_ep_params_t params = {
+	    .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS, .address = (const ucp_address_t *)shared->worker};
 	ucp_mem_h memory;
 	open_worker();
 	value = allocate(2 * MOST_BYTES, &memory);
@@ -207,8 +207,7 @@ static void turn(int puts, size_t bytes, int64_t nanos, uint32_t clock_nanos)
 
 int main(void)
 {
-	struct shared *shared =
-	    mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char operation[8];
 	size_t bytes;
 	long long nanos;
