@@ -6,8 +6,7 @@ import io.farheap.remote.contract.VerbCounts;
 /** A session of a map in a {@link ClosedLoop}. */
 abstract class MapClient implements ClosedLoop.LoopClient {
 
-    /** Room for requests of each session. */
-    static final int REQUESTS = 2;
+    private static final int REQUESTS = 2;
 
     final MapCaller caller;
     private long gets;

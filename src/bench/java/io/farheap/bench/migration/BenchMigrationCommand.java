@@ -2,7 +2,6 @@ package io.farheap.bench.migration;
 
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
-import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.machine.Memcpy;
 import io.farheap.bench.move.MoveCase;
 import io.farheap.bench.move.MoveFigures;
@@ -10,8 +9,6 @@ import io.farheap.bench.move.MoveOptions;
 import io.farheap.bench.move.MovePlots;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.report.ModelLateness;
-import io.farheap.bench.report.TimingNote;
 import io.farheap.cache.Cache;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
@@ -33,11 +30,9 @@ import picocli.CommandLine.Spec;
         description = {
             "Move regions under a load, in every way that there is, and measure the effect on the load.",
             "One thread reads, and then one writes, 8-byte records at random addresses of all regions; it passes over records of a region that "
-                    + "already has its share of requests waiting. Throughput while regions move is compared with that of a quiet time of the same turn; "
+                    + "already has its share of requests waiting. Throughput while regions move is compared with that of a quiet time just before; "
                     + "the row with no regions has a quiet time in the migration's place, so it shows the noise. In brackets stands the drop while a "
-                    + "memcpy of as many bytes runs instead, which is the cost of any copy on this machine. Forgone are the requests that a quiet time "
-                    + "as long as the migration has more; in brackets, how many times as many as the memcpy costs. GiB/s and 'of memcpy' are of the "
-                    + "whole migration; 'copy' is of its copy alone. Medians over migrations; the order in a turn rotates."
+                    + "memcpy of as many bytes runs instead, which is the cost of any copy on this machine. Medians over migrations."
         })
 public final class BenchMigrationCommand implements Callable<Integer> {
 
@@ -73,6 +68,7 @@ public final class BenchMigrationCommand implements Callable<Integer> {
         long bytes = move.bytes();
         long regionBytes = move.regionBytes();
         MovePlots plots = new MovePlots();
+        BenchReport report;
         try (ServerProcess home = ServerProcess.start(Devices.library(), bytes, regionBytes);
                 ServerProcess spare = ServerProcess.start(Devices.library(), bytes, regionBytes);
                 Cache cache = Cache.builder()
@@ -80,26 +76,19 @@ public final class BenchMigrationCommand implements Callable<Integer> {
                         .servers(home.address())
                         .name("farheap-bench")
                         .create();
-                Memcpy memcpy = new Memcpy(regionBytes);
-                ModelLateness lateness = new ModelLateness(home.address(), spare.address())) {
+                Memcpy memcpy = new Memcpy(regionBytes)) {
             cache.addServer(spare.address());
-            BenchReport report = output.report(spec, cache.context());
-            TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
-            note.put(report);
-            MigrationBench bench = new MigrationBench(cache, home.address(), spare.address(), memcpy, lateness, repeat);
+            report = output.report(spec, cache.context());
+            MigrationBench bench = new MigrationBench(cache, home.address(), spare.address(), memcpy, repeat);
             PrintStream out = System.out;
             report.origin().forEach(out::println);
-            out.println(note.sentence());
             out.printf(
-                    "%n%-8s%-8s%-9s%22s%23s%20s%20s%8s%8s%12s%9s%26s%26s%n",
+                    "%n%-8s%-8s%-9s%22s%23s%8s%12s%9s%26s%26s%n",
                     "regions",
                     "pause",
                     "reads",
                     "read drop % (memcpy)",
                     "write drop % (memcpy)",
-                    "forgone reads (x)",
-                    "forgone writes (x)",
-                    "copy",
                     "GiB/s",
                     "of memcpy",
                     "ms",
@@ -111,9 +100,8 @@ public final class BenchMigrationCommand implements Callable<Integer> {
                 print(out, result);
                 MoveFigures.row(report, how, regionBytes, result.reads(), result.writes());
             }
-            // Before the cache closes its device: if it is softverbs, its last close ends an invalid run.
-            output.write(report, output.plots() ? plots.plots("migration", "regions move") : new Plot[0]);
         }
+        output.write(report, output.plots() ? plots.plots("migration", "regions move") : new Plot[0]);
         return 0;
     }
 
@@ -131,32 +119,28 @@ public final class BenchMigrationCommand implements Callable<Integer> {
         MoveFigures writes = result.writes();
         boolean none = result.how().move() == 0;
         out.printf(
-                "%-8d%-8s%-9s%22s%23s%20s%20s%8s%8s%12s%9.1f%26s%26s  %s%n",
+                "%-8d%-8s%-9s%22s%23s%8s%12s%9.1f%26s%26s%n",
                 result.how().move(),
                 result.how().name(),
                 result.how().reads(),
                 drop(reads),
                 drop(writes),
-                forgone(reads),
-                forgone(writes),
-                none ? "" : String.format("%.2f", MoveFigures.gib(reads, writes)),
-                none ? "" : String.format("%.2f", MoveFigures.wholeGib(reads, writes)),
-                none ? "" : number("%.2f", MoveFigures.wholeOverMemcpy(reads, writes)),
+                none ? "" : String.format("%.2f", gib(result)),
+                none ? "" : String.format("%.2f", gib(result) / memcpy(result)),
                 MoveFigures.millis(reads, writes),
                 String.format("%,.0f (%,.0f)", reads.longestMicros(), reads.quietMicros()),
-                String.format("%,.0f (%,.0f)", writes.longestMicros(), writes.quietMicros()),
-                MoveFigures.remark(reads, writes));
+                String.format("%,.0f (%,.0f)", writes.longestMicros(), writes.quietMicros()));
     }
 
     private static String drop(MoveFigures figures) {
-        return number("%.1f", figures.dropPercent()) + " (" + number("%.1f", figures.memcpyDropPercent()) + ")";
+        return String.format("%.1f (%.1f)", figures.dropPercent(), figures.memcpyDropPercent());
     }
 
-    private static String forgone(MoveFigures figures) {
-        return String.format("%,.0f", figures.forgone()) + " (" + number("%.1f", figures.forgoneOverMemcpy()) + ")";
+    private static double gib(Result result) {
+        return MoveFigures.gib(result.reads(), result.writes());
     }
 
-    private static String number(String format, double value) {
-        return Double.isNaN(value) ? "-" : String.format(format, value);
+    private static double memcpy(Result result) {
+        return MoveFigures.memcpyGib(result.reads(), result.writes());
     }
 }

@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
         name = "peers",
         mixinStandardHelpOptions = true,
         description =
-                "One value, put and got by one thread: a session beside Redis, memcached, a file, UCX, perftest and local memory, taking turns.",
+                "One value, put and got by one thread: a session beside Redis, memcached, a file, UCX and local memory, taking turns.",
         footer = {
             "",
             "The servers run on this host, as children of this process. ./farheap bench peers installs the servers that it can; the others are listed as absent."
@@ -34,8 +34,7 @@ import picocli.CommandLine.Spec;
 public final class BenchPeersCommand implements Callable<Integer> {
 
     private static final long MAX_BYTES = 1 << 20;
-    /** A region for each peer that uses the server, and a spare one. */
-    private static final long SERVER_BYTES = 3 * MAX_BYTES;
+    private static final long SERVER_BYTES = 2 * MAX_BYTES;
 
     /** The least value that is plotted: a logarithmic axis has no 0. */
     private static final double LEAST_NANOS = 0.1;
@@ -123,32 +122,27 @@ public final class BenchPeersCommand implements Callable<Integer> {
 
     private void print(PrintStream out, BenchReport report, PeersBench bench) {
         out.println(String.join(System.lineSeparator(), report.origin()));
-        out.printf(
-                "one thread, one value, one operation after another unless more are in flight; medians of %d turns,"
-                        + " ns%n",
-                rounds);
+        out.printf("one thread, one operation after another, one value; medians of %d turns, ns%n", rounds);
         List<PeersBench.Row> rows = bench.rows();
         PeersBench.Row last = null;
         for (PeersBench.Row row : rows) {
             if (last == null || row.operation() != last.operation() || row.bytes() != last.bytes()) {
                 out.printf(
-                        "%n%-30s%14s%28s%16s%14s%12s%n",
+                        "%n%-24s%14s%28s%16s%14s%n",
                         row.operation() + " of " + String.format("%,d", row.bytes()) + " bytes",
                         "median",
                         "(25%..75%)",
                         "p99",
-                        "of Farheap's",
-                        "in flight");
+                        "of Farheap's");
                 last = row;
             }
             out.printf(
-                    "%-30s%,14.1f%28s%,16.1f%,14.2f%12d%n",
+                    "%-24s%,14.1f%28s%,16.1f%,14.2f%n",
                     row.peer(),
                     row.p50(),
                     String.format("(%,.1f..%,.1f)", row.p25(), row.p75()),
                     row.p99(),
-                    ratio(rows, row),
-                    row.means().inFlight());
+                    ratio(rows, row));
         }
         bench.absent().forEach((peer, reason) -> out.printf("%nabsent: %s: %s%n", peer, reason));
     }
@@ -165,11 +159,7 @@ public final class BenchPeersCommand implements Callable<Integer> {
                     .put("p75_ns", row.p75())
                     .put("p99_ns", row.p99())
                     .put("ratio_to_farheap", ratio(rows, row))
-                    .put("turns", row.turns())
-                    .put("bytes_local", row.means().bytesLocal(row.bytes()))
-                    .put("in_flight", row.means().inFlight())
-                    .put("threads", row.means().threads())
-                    .put("group", row.means().group());
+                    .put("turns", row.turns());
         }
         bench.absent().forEach((peer, reason) -> report.row().put("peer", peer).put("absent", reason));
         output.write(
@@ -202,9 +192,8 @@ public final class BenchPeersCommand implements Callable<Integer> {
         return plot;
     }
 
-    /** Returns NaN for a row that has more operations under way: the ratio would compare depths and not peers. */
     private static double ratio(List<PeersBench.Row> rows, PeersBench.Row row) {
         PeersBench.Row farheap = PeersBench.farheap(rows, row.operation(), row.bytes());
-        return farheap == null || !row.means().single() ? Double.NaN : row.p50() / farheap.p50();
+        return farheap == null ? Double.NaN : row.p50() / farheap.p50();
     }
 }

@@ -47,11 +47,6 @@ final class LocalPeer implements Peer {
     }
 
     @Override
-    public boolean local() {
-        return true;
-    }
-
-    @Override
     public void close() {
         arena.close();
     }

@@ -121,11 +121,6 @@ final class TimedPeer implements PeerRunner {
     }
 
     @Override
-    public PeerMeans means() {
-        return peer.local() ? PeerMeans.LOCAL : PeerMeans.REMOTE;
-    }
-
-    @Override
     public void close() throws Exception {
         peer.close();
     }

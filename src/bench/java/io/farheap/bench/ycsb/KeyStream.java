@@ -11,8 +11,6 @@ final class KeyStream {
     private static final int MOST_DRAWN = 1 << 22;
     private static final int LEAST_DRAWN = 1 << 10;
     private static final int DRAWN_PER_RECORD = 64;
-    /** More threads than these share the memory of so many streams. */
-    private static final int FULL_STREAMS = 8;
 
     private final long[] drawn;
     private final int mask;
@@ -31,8 +29,7 @@ final class KeyStream {
         this.threads = threads;
         this.latest = distribution == KeyDistribution.LATEST;
         this.random = new SplittableRandom(31L * thread + distribution.ordinal());
-        long wanted =
-                Math.clamp(DRAWN_PER_RECORD * records, LEAST_DRAWN, MOST_DRAWN / Math.max(1, threads / FULL_STREAMS));
+        long wanted = Math.clamp(DRAWN_PER_RECORD * records, LEAST_DRAWN, MOST_DRAWN);
         drawn = new long[Integer.highestOneBit((int) wanted)];
         mask = drawn.length - 1;
         if (distribution == KeyDistribution.UNIFORM) {

@@ -41,11 +41,6 @@ final class RawReads implements Contestant {
     }
 
     @Override
-    public Means means() {
-        return new Means(0, StoreContestant.PENDING, OperationGroup.SIZE);
-    }
-
-    @Override
     public void close() {}
 
     private final class RawClient implements ContestantClient, Completion {

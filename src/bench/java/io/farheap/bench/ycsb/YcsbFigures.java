@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -43,26 +42,14 @@ final class YcsbFigures implements AutoCloseable {
             Contest.OFF_HEAP,
             Contest.OFF_HEAP_TOUCHED,
             Contest.HEAP_MAP,
-            Contest.AGRONA,
-            Contest.AGRONA_TOUCHED,
-            Contest.FAR_CAFFEINE,
             Contest.FASTER,
             "rocksdb",
-            "rocksdb-64",
             "rocksdb-multiget",
-            "rocksdb-async",
             "rocksdb-index",
-            "rocksdb-index-get",
-            "rocksdb-index-64",
-            "rocksdb-index-async",
-            Contest.DB_BENCH,
             "lmdb",
             "mapdb",
             "redis",
-            "redis-mget",
-            Contest.REDIS_BENCHMARK,
-            "memcached",
-            Contest.MEMCSLAP);
+            "memcached");
 
     private final BenchReport report;
     private final PrintStream out;
@@ -147,13 +134,12 @@ final class YcsbFigures implements AutoCloseable {
         }
     }
 
-    /** Returns null for a contestant that has a number of threads of its own and ran beside another one. */
-    private static @Nullable Double rate(List<ContestResult> results, String name, int threads) {
+    private static double rate(List<ContestResult> results, String name, int threads) {
         return results.stream()
                 .filter(result -> result.contestant.equals(name) && result.threads == threads)
-                .map(result -> result.rates.median())
+                .mapToDouble(result -> result.rates.median())
                 .findFirst()
-                .orElse(null);
+                .orElseThrow();
     }
 
     /**
@@ -172,7 +158,7 @@ final class YcsbFigures implements AutoCloseable {
                 write(19, plan, results);
                 writeAbsent(19, contest.absent());
                 for (ContestResult result : results) {
-                    double all = Objects.requireNonNull(rate(results, Contest.LOCAL, result.threads));
+                    double all = rate(results, Contest.LOCAL, result.threads);
                     lines.computeIfAbsent(
                                     result.contestant
                                             + (result.threads == 1 ? ", 1 thread" : ", " + result.threads + " threads"),

@@ -36,8 +36,12 @@ public final class SessionParticipant implements MigrationParticipant {
 
     @Override
     public void ensureConnected(RemoteServer server) {
-        dataPath.links().ensure(server);
-        sleeper.wake();
+        try {
+            dataPath.links().ensure(server);
+        } finally {
+            // Operations of an end that was left are lost, also if no other end was made.
+            sleeper.wake();
+        }
     }
 
     @Override

@@ -208,8 +208,9 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
      * Replaces an end that has failed, once it is fenced, or connects if there is none.
      *
      * @param between runs after a failed end is left and before another is made; if the end is usable, it runs alone
-     * @throws ControlException if the server refuses or does not answer; a failed end that is not fenced stays, since
-     *     its operations in flight could take effect after those of another end
+     * @throws ControlException if the server refuses, does not answer, or has recently not answered another call; a
+     *     failed end that is not fenced stays, since its operations in flight could take effect after those of another
+     *     end
      */
     public void ensure(RemoteServer server, Runnable between) {
         Link<E> link = lock(server);
@@ -229,8 +230,20 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
     }
 
     private void fenceBeforeAnother(@Nullable E end) {
-        if (end != null && !shut && !end.isOver()) {
+        if (end == null || shut || end.isOver()) {
+            return;
+        }
+        try {
             end.fence();
+        } catch (ControlException e) {
+            if (e.code() != ControlException.Code.INTERNAL) {
+                throw e;
+            }
+            // The server answers, but its device does not release the old end yet.
+            throw new ControlException(
+                    ControlException.Code.UNAVAILABLE,
+                    "an earlier connection has not ended yet: " + e.getMessage(),
+                    e);
         }
     }
 

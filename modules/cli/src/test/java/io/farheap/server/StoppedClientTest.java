@@ -209,7 +209,7 @@ class StoppedClientTest {
             plane.renewLease(client.lease.id());
             return true;
         } catch (ControlException e) {
-            return false;
+            return e.code() != Code.LEASE_EXPIRED;
         }
     }
 

@@ -38,14 +38,13 @@ class BackupFileTest {
         return number;
     }
 
-    /** Pages that are whole blocks, and some that are not; one write under way at a time, and many. */
+    /** Pages that are whole blocks, and some that are not. */
     @ParameterizedTest
-    @CsvSource({"4096, true, 32", "4096, false, 32", "4224, true, 32", "4096, true, 1"})
-    void whatWasWrittenLastIsReadFromTheBufferOrTheFile(int pageBytes, boolean mayBeDirect, int underWay)
-            throws Exception {
+    @CsvSource({"4096, true", "4096, false", "4224, true"})
+    void whatWasWrittenLastIsReadFromTheBufferOrTheFile(int pageBytes, boolean mayBeDirect) throws Exception {
         SplittableRandom random = new SplittableRandom(1);
         byte[] shadow = new byte[PAGES * pageBytes];
-        try (BackupFile backup = new BackupFile(place(mayBeDirect), pageBytes, underWay);
+        try (BackupFile backup = new BackupFile(place(mayBeDirect), pageBytes);
                 Arena arena = Arena.ofShared()) {
             MemorySegment page = backup.page(arena);
             long last = BackupFile.FULL;
@@ -87,7 +86,7 @@ class BackupFileTest {
     @Test
     void itsFileHasNoNameThatCouldBeLeft() throws Exception {
         BackupPlace place = place(true);
-        try (BackupFile backup = new BackupFile(place, 4096, BackupFile.UNDER_WAY)) {
+        try (BackupFile backup = new BackupFile(place, 4096)) {
             offer(backup, 0, new byte[4096]);
             assertEquals(0, directory.toFile().list().length);
         }

@@ -61,11 +61,13 @@ final class ServersView implements AutoCloseable {
             ControlClient known = clients.get(address);
             if (known == null) {
                 // Not in computeIfAbsent: a silent server would delay others whose addresses share its bin.
-                known = ControlClient.connect(address);
-                ControlClient other = clients.put(address, known);
+                ControlClient made = ControlClient.connect(address);
+                ControlClient other = clients.putIfAbsent(address, made);
                 if (other != null) {
-                    other.close();
+                    // The address was named twice, and the other thread uses its client.
+                    made.close();
                 }
+                known = other == null ? made : other;
             }
             return new ObservedServer(address, known.describe(), "");
         } catch (ControlException e) {

@@ -191,7 +191,7 @@ public final class Fleet implements ServerProvider.Listener {
                     .filter(server ->
                             server.report != null && server.record.address().equals(address))
                     .findFirst()
-                    .ifPresent(server -> hired.server = server);
+                    .ifPresent(server -> becomes(hired, server));
             if (hired.server != null && reclaimedEarly.contains(hired)) {
                 becomesKnown(hired, hired.server.record.id());
                 last = hired.server.report;
@@ -258,15 +258,19 @@ public final class Fleet implements ServerProvider.Listener {
     public void reported(Servers.KnownServer server) {
         for (StartedMachine hired : machines.values()) {
             if (server.record.address().equals(hired.address)) {
-                if (hired.server == null || hired.server.record.id() != server.record.id()) {
-                    LOG.log(
-                            System.Logger.Level.INFO,
-                            "server " + hired.address + " of type " + hired.lot() + " has started");
-                }
-                hired.server = server;
+                becomes(hired, server);
             }
         }
         news();
+    }
+
+    private static void becomes(StartedMachine hired, Servers.KnownServer server) {
+        if (hired.server == null || hired.server.record.id() != server.record.id()) {
+            LOG.log(
+                    System.Logger.Level.INFO,
+                    "server " + hired.address + " of type " + hired.lot() + " has started");
+        }
+        hired.server = server;
     }
 
     /** Whether the manager has stopped a server since no cache needs it. */
