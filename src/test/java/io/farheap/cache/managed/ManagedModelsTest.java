@@ -89,7 +89,7 @@ class ManagedModelsTest {
         List<PerformanceModel> both = List.of(small, large);
         String which = refusal(both, null);
         assertTrue(
-                which.contains("records of 4096 bytes, 50% reads; for records of 8 bytes, 50% reads; say with"), which);
+                which.contains("records of 4096 bytes, 50% reads; for records of 8 bytes, 50% reads; name the"), which);
         assertEquals(List.of(large), ManagedModels.choose(both, DEVICE, HERE, new ModelWorkload(4096, 50)));
         String missing = refusal(both, new ModelWorkload(64, 50));
         assertTrue(missing.contains("for records of 64 bytes, 50% reads, but for records of 4096"), missing);
