@@ -191,7 +191,7 @@ class FileDeviceTest extends DeviceContract {
         assertEquals(IoStatus.FAILED, far.status(1));
         assertEquals(1, ((FileDevice) device).failures());
         String why = ((FileDevice) device).refusal();
-        assertTrue(why.contains("append to a log where it ends"), why);
+        assertTrue(why.contains("append to a log at its end"), why);
         assertEquals(List.of("device", "lock", "segment-0000000000000000"), files());
     }
 
