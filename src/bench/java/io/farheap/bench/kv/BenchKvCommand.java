@@ -53,9 +53,8 @@ public final class BenchKvCommand implements Callable<Integer> {
             names = "--part",
             split = ",",
             paramLabel = "PART",
-            description =
-                    "messages, ycsb, traces, adaptivity, elasticity, worth (default: traces if --trace is given, "
-                            + "else all others)")
+            description = "messages, ycsb, traces, adaptivity, elasticity, worth (default: traces if --trace is given, "
+                    + "else all others)")
     private List<Part> parts = List.of();
 
     @Option(
@@ -146,8 +145,9 @@ public final class BenchKvCommand implements Callable<Integer> {
 
     @Option(
             names = "--peers",
-            description = "messages: also Redis and memcached; ./farheap installs the servers that it can, the others are "
-                    + "listed as absent")
+            description =
+                    "messages: also Redis and memcached; ./farheap installs the servers that it can, the others are "
+                            + "listed as absent")
     private boolean peers;
 
     @Mixin

@@ -241,9 +241,7 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
             }
             // The server answers, but its device does not release the old end yet.
             throw new ControlException(
-                    ControlException.Code.UNAVAILABLE,
-                    "an earlier connection has not ended yet: " + e.getMessage(),
-                    e);
+                    ControlException.Code.UNAVAILABLE, "an earlier connection has not ended yet: " + e.getMessage(), e);
         }
     }
 

@@ -260,8 +260,8 @@ class KilledMapClientTest {
 
     /**
      * Kills a process, or stops it until its lease has expired, and does something, on another thread if it is stopped:
-     * that releases the sessions which it has used. If the process was stopped during
-     * an operation, it is fenced only when it continues.
+     * that releases the sessions which it has used. If the process was stopped during an operation, it is fenced only
+     * when it continues.
      */
     private static void whileItHasEnded(ChildJvm process, boolean stopped, Runnable what) throws Exception {
         if (!stopped) {

@@ -171,10 +171,8 @@ class StoppedClientTest {
                 if (end.equals("CONT")) {
                     assertEquals("refused", stopped.line());
                 }
-                asAnother(
-                        plane,
-                        REGIONS,
-                        other -> plane.allocate(other.lease.id(), REGIONS).forEach(other::assertZero));
+                asAnother(plane, REGIONS, other -> plane.allocate(other.lease.id(), REGIONS)
+                        .forEach(other::assertZero));
             }
         }
     }
@@ -185,8 +183,8 @@ class StoppedClientTest {
     }
 
     /**
-     * Runs requests of a client that renews its lease, once so many regions are free. If its lease ends all the same, on
-     * a busy machine, another client runs them.
+     * Runs requests of a client that renews its lease, once so many regions are free. If its lease ends all the same,
+     * on a busy machine, another client runs them.
      */
     private static void asAnother(ControlPlane plane, int regions, Requests requests) throws Exception {
         for (int attempt = 1; ; attempt++) {

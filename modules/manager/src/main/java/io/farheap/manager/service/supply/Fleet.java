@@ -266,9 +266,7 @@ public final class Fleet implements ServerProvider.Listener {
 
     private static void becomes(StartedMachine hired, Servers.KnownServer server) {
         if (hired.server == null || hired.server.record.id() != server.record.id()) {
-            LOG.log(
-                    System.Logger.Level.INFO,
-                    "server " + hired.address + " of type " + hired.lot() + " has started");
+            LOG.log(System.Logger.Level.INFO, "server " + hired.address + " of type " + hired.lot() + " has started");
         }
         hired.server = server;
     }
