@@ -63,8 +63,9 @@ public final class MapSession implements AutoCloseable {
     /**
      * Begins to get all keys of a batch, as many at a time as the session has room for; the operations for one server
      * are posted as one list. One callback comes when all keys have ended, without a value. Its status is
-     * {@link KvStatus#LOST} if one of them was lost, else the status of the last key that {@linkplain MapException#isOf
-     * failed}, else {@link KvStatus#DONE}, also if the map has none of the keys. The batch has the status of each key.
+     * {@link KvStatus#LOST} if a key was lost. Otherwise it is that of the last key that {@linkplain MapException#isOf
+     * failed}, and {@link KvStatus#DONE} if no key failed: a key that the map does not have is no failure. The batch
+     * has the status of each key.
      *
      * @return false if another batch is under way
      * @throws IllegalArgumentException if the batch is empty, or has keys with values
