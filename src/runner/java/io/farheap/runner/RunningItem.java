@@ -29,6 +29,11 @@ final class RunningItem {
 
     /** What a command has started may take so long to end after it. */
     private static final int LEAVING_TENTHS = 50;
+    /**
+     * The least time without progress that says that a command hangs before its first progress: on a busy machine a JVM
+     * needs half a minute to load its first class.
+     */
+    private static final long STARTING_SECONDS = 180;
     /** After SIGQUIT a JVM prints its stacks. */
     private static final long STACKS_SECONDS = 5;
 
@@ -89,18 +94,20 @@ final class RunningItem {
 
     /** Why it had to be ended; empty if it ended by itself. */
     private String awaitProgress() throws InterruptedException {
-        long progress = -1;
+        long progress = 0;
         long since = System.nanoTime();
         while (!process.waitFor(200, TimeUnit.MILLISECONDS)) {
             long now = item.reader().progress(scratch);
+            long silentSeconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - since);
+            long longest = item.silence().toSeconds();
             if (now != progress) {
                 progress = now;
                 since = System.nanoTime();
-            } else if (System.nanoTime() - since > item.silence().toNanos()) {
+            } else if (silentSeconds >= (now == 0 ? Math.max(longest, STARTING_SECONDS) : longest)) {
                 signalJvms();
                 Thread.sleep(TimeUnit.SECONDS.toMillis(STACKS_SECONDS));
                 Processes.kill(mark);
-                return "it made no progress for " + item.silence().toSeconds() + " s and was ended";
+                return "it made no progress for " + silentSeconds + " s and was ended";
             }
         }
         return "";
