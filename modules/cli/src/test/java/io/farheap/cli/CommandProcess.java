@@ -91,7 +91,8 @@ final class CommandProcess {
 
     /** SIGTERM. */
     void terminate() {
-        process.destroy();
+        // By the handle: the process's own method closes its output, which is read after this.
+        process.toHandle().destroy();
     }
 
     void kill() {

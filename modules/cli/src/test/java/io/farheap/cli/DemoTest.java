@@ -95,7 +95,7 @@ class DemoTest {
         Process demo = demo("--seconds", "60");
         awaitLoad(demo);
         assertEquals(3, servers().size());
-        demo.destroy();
+        demo.toHandle().destroy();
         assertTrue(demo.waitFor(TestDevice.patience(20), TimeUnit.SECONDS));
     }
 

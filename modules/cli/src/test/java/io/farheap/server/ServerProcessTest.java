@@ -66,7 +66,7 @@ class ServerProcessTest {
                 TestClient client = new TestClient(plane)) {
             client.fill(client.allocate(), 1);
 
-            server.process.destroy();
+            server.process.toHandle().destroy();
             assertEquals(0, server.await());
             assertEquals("", server.errors());
         }
@@ -134,7 +134,7 @@ class ServerProcessTest {
                         () -> plane.pull(client.lease.id(), to.regionId(), address, token));
                 leader.awaitCopied(0);
                 while (server.process.isAlive()) {
-                    server.process.destroy();
+                    server.process.toHandle().destroy();
                     Thread.sleep(10);
                 }
                 assertTrue(pull.handle((result, e) -> e != null).join());

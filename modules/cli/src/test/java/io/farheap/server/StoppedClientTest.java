@@ -245,7 +245,7 @@ class StoppedClientTest {
             String address = address(server);
             try (ControlClient plane = ControlClient.connect(address);
                     Child _ = stoppedInTheMiddle(server, address, plane, "WRITE")) {
-                server.process.destroy();
+                server.process.toHandle().destroy();
                 assertEquals(0, server.await());
             }
         }
@@ -259,7 +259,7 @@ class StoppedClientTest {
             String address = address(server);
             try (ControlClient plane = ControlClient.connect(address);
                     Child _ = stopped(address, plane, HELD, "WRITE")) {
-                server.process.destroy();
+                server.process.toHandle().destroy();
                 assertEquals(0, server.await());
             }
         }
