@@ -19,7 +19,16 @@ public final class HeldResources {
      * Descriptors by what they point to, without those that the JVM opens when it likes (class files, random sources).
      */
     public static Map<String, Long> descriptors() {
-        try (Stream<Path> fds = Files.list(Path.of("/proc/self/fd"))) {
+        return descriptorsOf("self");
+    }
+
+    /** Descriptors of another process, counted like those of this one. */
+    public static Map<String, Long> descriptors(long pid) {
+        return descriptorsOf(Long.toString(pid));
+    }
+
+    private static Map<String, Long> descriptorsOf(String process) {
+        try (Stream<Path> fds = Files.list(Path.of("/proc", process, "fd"))) {
             return count(fds.map(HeldResources::target)
                     .filter(target -> !target.endsWith(".jar")
                             && !target.contains("/dev/")

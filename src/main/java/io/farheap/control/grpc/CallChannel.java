@@ -95,6 +95,11 @@ public final class CallChannel implements AutoCloseable {
         channel.connectAnew();
     }
 
+    /** As {@link GrpcChannel#onceDisconnected}. */
+    void onceDisconnected(Runnable task) {
+        channel.onceDisconnected(task);
+    }
+
     /** The connection that it shares with other clients, or null. */
     @Nullable
     SharedServerChannel shared() {

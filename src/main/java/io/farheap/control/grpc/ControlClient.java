@@ -128,6 +128,14 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
         return new ControlClient(server, new CallChannel(WHAT, server, link));
     }
 
+    /**
+     * Runs a task once when the connection to the server has ended, at once if there is none. On the thread that
+     * notices, gRPC's or the caller's: the task must not wait.
+     */
+    public void onceDisconnected(Runnable task) {
+        channel.onceDisconnected(task);
+    }
+
     /** HOST:PORT as given to {@link #connect}. */
     public String address() {
         return address.toString();

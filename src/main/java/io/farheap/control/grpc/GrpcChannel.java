@@ -64,6 +64,14 @@ final class GrpcChannel implements AutoCloseable {
         }
     }
 
+    /**
+     * Runs a task once when the connection has ended, at once if there is none. On gRPC's I/O thread or on the calling
+     * thread: the task must not wait.
+     */
+    void onceDisconnected(Runnable task) {
+        calls.notifyWhenStateChanged(ConnectivityState.READY, task);
+    }
+
     /** The peer has answered a call. */
     void heard() {
         heardAt = System.nanoTime();

@@ -17,6 +17,12 @@ public final class SourceConnectionPool implements AutoCloseable {
 
     private static final int MAX_IDLE = 32;
 
+    /**
+     * For whose connection's end a task waits. An idle connection that has ended is closed: its server may never be a
+     * source again, and each holds a thread and descriptors.
+     */
+    private final Set<ControlClient> watched = new HashSet<>();
+
     private final Deque<ControlClient> idle = new ArrayDeque<>();
     /** Connections over which a last call is made. */
     private final Set<ControlClient> leaving = new HashSet<>();
@@ -41,15 +47,36 @@ public final class SourceConnectionPool implements AutoCloseable {
 
     void giveBack(ControlClient client) {
         ControlClient unwanted = client;
+        boolean unwatched = false;
         synchronized (this) {
             if (!closed) {
                 idle.addFirst(client);
+                unwatched = watched.add(client);
                 unwanted = idle.size() > MAX_IDLE ? idle.removeLast() : null;
             }
         }
         if (unwanted != null) {
             unwanted.close();
         }
+        if (unwatched) {
+            client.onceDisconnected(() -> discard(client));
+        }
+    }
+
+    /** A client that was taken stays with the thread that has it, and is watched again once it is given back. */
+    private void discard(ControlClient client) {
+        boolean discarded;
+        synchronized (this) {
+            watched.remove(client);
+            discarded = idle.remove(client);
+        }
+        if (discarded) {
+            closeAfter(() -> {}, client);
+        }
+    }
+
+    synchronized int idle() {
+        return idle.size();
     }
 
     /** Makes a last call over a connection, which may take long, and closes it; on another thread. */
