@@ -160,9 +160,9 @@ SV_API const char *softverbs_describe(void)
 }
 
 /*
- * For benchmarks: how many operations of this process the model has timed so far, and how many of those were late; then
- * the constants of the model: nanoseconds one way, per message and to fetch a payload, and picoseconds per byte. Zeros
- * if there is no model.
+ * For benchmarks: how many operations of this process that can be late (all but READs) the model has timed so far, and
+ * how many of those were late; then the constants of the model: nanoseconds one way, per message and to fetch a
+ * payload, and picoseconds per byte. Zeros if there is no model.
  */
 SV_API void softverbs_model(uint64_t numbers[6])
 {

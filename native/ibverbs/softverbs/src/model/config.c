@@ -34,7 +34,7 @@ static const struct preset {
 static _Atomic uint64_t random_state;
 /* By QP, under its send lock. An atomic addition would wait for all earlier stores of the operation. */
 static struct {
-	_Atomic uint64_t operations, misses, worst_ns;
+	_Atomic uint64_t operations, misses, worst_ns, unjudged;
 } counted[SV_QPS];
 
 /* An operation that was executed later than this after it was due is a missed deadline. */
@@ -94,6 +94,11 @@ void sv_model_count(uint32_t qp, uint64_t late_ns)
 		atomic_store_explicit(&counted[qp].worst_ns, late_ns, memory_order_relaxed);
 }
 
+void sv_model_count_unjudged(uint32_t qp)
+{
+	add(&counted[qp].unjudged, 1);
+}
+
 static _Atomic uint64_t reported_done, reported_late;
 
 void sv_model_counted(uint64_t *done, uint64_t *late)
@@ -119,22 +124,32 @@ static uint64_t take_worst(void)
 	return worst;
 }
 
+static uint64_t take_unjudged(void)
+{
+	uint64_t unjudged = 0;
+
+	for (uint32_t i = 0; i < SV_QPS; i++)
+		unjudged += atomic_exchange(&counted[i].unjudged, 0);
+	return unjudged;
+}
+
 /* A destructor, too, for programs that exit without closing the device. */
 __attribute__((destructor)) void sv_model_report(void)
 {
-	uint64_t done, late;
+	uint64_t done, late, unjudged = take_unjudged();
 
 	sv_model_counted(&done, &late);
-	if (!done)
+	if (!done && !unjudged)
 		return;
 	atomic_fetch_add(&reported_done, done);
 	atomic_fetch_add(&reported_late, late);
-	double share = 100.0 * (double)late / (double)done;
+	double share = done ? 100.0 * (double)late / (double)done : 0;
 	bool invalid = share > 1 && !sv_config.allow_misses;
 
 	fprintf(stderr,
-	    "softverbs: NIC model %s: %lu operations, %lu more than %d ns late (%.2f%%), the worst by %lu ns%s\n",
-	    sv_config.model_name, done, late, MISS_NS, share, take_worst(),
+	    "softverbs: NIC model %s: %lu operations, %lu more than %d ns late (%.2f%%), the worst by %lu ns; "
+	    "%lu READs not judged%s\n",
+	    sv_config.model_name, done, late, MISS_NS, share, take_worst(), unjudged,
 	    invalid ? ": INVALID, over 1% (misses=allow lets it pass)" : "");
 	if (invalid) {
 		fflush(NULL);

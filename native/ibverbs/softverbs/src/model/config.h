@@ -45,9 +45,14 @@ void sv_random_seed(uint64_t seed);
 /* A number in [0, bound), from the seed. */
 uint64_t sv_random(uint64_t bound);
 bool sv_chance(uint32_t ppm);
-/* Count an executed operation of the model, which was late by late_ns. Under the QP's send lock. */
+/*
+ * Count an executed operation of the model that can be late, and was by late_ns: one whose effect a peer can see. Under
+ * the QP's send lock.
+ */
 void sv_model_count(uint32_t qp, uint64_t late_ns);
-/* The counts since the last report: operations, and how many of them were late. */
+/* Count an executed operation that cannot be judged: a READ, or one that was posted before the model was on. */
+void sv_model_count_unjudged(uint32_t qp);
+/* The counts since the last report: operations that can be late, and how many of them were. */
 void sv_model_counted(uint64_t *done, uint64_t *late);
 /* Print what the model counted, when the device is closed for the last time. */
 void sv_model_report(void);

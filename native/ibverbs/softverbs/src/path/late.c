@@ -112,8 +112,10 @@ int sv_delay_run(struct sv_qp *qp, uint64_t now)
 		if (p->due > now)
 			break;
 		uint64_t after = sv_config.qp_error_after;
+		/* only the poll of its completion shows when a READ was executed, so it is never late */
+		bool judged = sv_config.model && p->due && sv_is_seen(&p->wr);
 		/* `now` may be old by this time; the time for copying does not count as late */
-		uint64_t late = sv_config.model && p->due && sv_is_seen(&p->wr) ? sv_now_ns() - p->due : 0;
+		uint64_t late = judged ? sv_now_ns() - p->due : 0;
 		int status;
 
 		if (sv_config.link_down || sv_own_port(qp)->down)
@@ -129,8 +131,10 @@ int sv_delay_run(struct sv_qp *qp, uint64_t now)
 				return status;
 			break;
 		}
-		if (sv_config.model && status == IBV_WC_SUCCESS)
+		if (judged && status == IBV_WC_SUCCESS)
 			sv_model_count(qp->index, late);
+		else if (sv_config.model && status == IBV_WC_SUCCESS)
+			sv_model_count_unjudged(qp->index);
 		if (status == IBV_WC_SUCCESS)
 			corrupt(qp, p);
 		p->status = (uint8_t)status;

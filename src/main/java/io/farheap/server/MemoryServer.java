@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 public final class MemoryServer implements AutoCloseable {
 
     /**
-     * Counters of softverbs if it simulates a device model: operations that it timed in this process, and those that
-     * were late.
+     * Counters of softverbs if it simulates a device model: operations other than READs that it timed in this process,
+     * and those that were late.
      */
     public static final String MODEL_OPERATIONS = ServerPlane.MODEL_OPERATIONS;
 

@@ -1,6 +1,7 @@
 package io.farheap.bench.against;
 
 import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
 import java.util.Map;
 
 /**
@@ -17,9 +18,16 @@ record BenchRun(boolean ours, Map<String, JsonObject> rows) {
         return found == null ? Double.NaN : figure.value(found);
     }
 
-    /** @return the value for ratios; NaN if there is no such row or figure, or if a ratio would be meaningless */
+    /**
+     * @return the value for ratios; NaN if there is no such row or figure, if a ratio would be meaningless, or if the
+     *     row is invalid
+     */
     double comparable(String row, Figure figure) {
         JsonObject found = rows.get(row);
-        return found == null ? Double.NaN : figure.comparable(found);
+        return found == null || invalid(found) ? Double.NaN : figure.comparable(found);
+    }
+
+    private static boolean invalid(JsonObject row) {
+        return row.get("invalid") instanceof JsonPrimitive known && known.isBoolean() && known.getAsBoolean();
     }
 }

@@ -2,13 +2,14 @@ package io.farheap.bench.cache;
 
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.machine.FirstCore;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
-import io.farheap.cache.contract.CacheConfiguration;
+import io.farheap.bench.report.Quartiles;
+import io.farheap.bench.report.TimingNote;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
-import io.farheap.command.ServerProcess;
 import io.farheap.command.Sizes;
 import io.farheap.connection.Connection;
 import io.farheap.rpc.RingShape;
@@ -20,6 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -37,11 +40,10 @@ import picocli.CommandLine.Spec;
                 "Latency (one at a time, at half load) and throughput (many in flight) of one session, over record sizes.")
 public final class BenchCacheCommand implements Callable<Integer> {
 
-    private static final long REGION_BYTES = 64 << 20;
-    private static final int MAX_RECORD = 1 << 20;
     private static final int DEFAULT_DEPTH = 16;
     private static final int MAX_DEPTH = 1024;
     private static final int MAX_IN_FLIGHT = 1 << 16;
+    private static final int MAX_TURNS = 1000;
 
     @Option(
             names = "--op",
@@ -95,8 +97,15 @@ public final class BenchCacheCommand implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "S",
             defaultValue = "1",
-            description = "for each figure (default: ${DEFAULT-VALUE})")
+            description = "for the latency, and for each rate in all of its turns (default: ${DEFAULT-VALUE})")
     private double seconds;
+
+    @Option(
+            names = "--turns",
+            paramLabel = "N",
+            defaultValue = "8",
+            description = "turns of each rate; a multiple of 4 completes the rotation (default: ${DEFAULT-VALUE})")
+    private int turns;
 
     @Option(
             names = "--seed",
@@ -114,25 +123,6 @@ public final class BenchCacheCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /**
-     * @param separate operations/s, posted one by one
-     * @param list the same with lists of {@code --queue-depth} work requests
-     */
-    private record OneSided(CacheBench.Latency latency, double separate, double list) {}
-
-    /**
-     * @param batch requests in a batch, 1 if records are too large for batches
-     * @param batched operations/s in batches, which a server thread executes; 0 without batches
-     * @param together the same if the application asks for a batch full of records with one request
-     */
-    private record Row(
-            String operation, int size, long span, OneSided oneSided, int batch, double batched, double together) {
-        /** Returns the factor of a rate over the one of single one-sided operations: Redy's "raw network". */
-        double gain(double rate) {
-            return rate / oneSided.separate();
-        }
-    }
-
     @Override
     public Integer call() throws InterruptedException, IOException {
         checkOptions();
@@ -145,33 +135,37 @@ public final class BenchCacheCommand implements Callable<Integer> {
         }
         // The device stays open until all is written: if it is softverbs, its last close ends an invalid run.
         try (Context context = Devices.open()) {
-            if (depth == 0) {
-                depth = Math.min(DEFAULT_DEPTH, Connection.maxDepth(context.limits()));
-            }
-            run(output.report(spec, context), context.device().name());
+            int most = Math.min(DEFAULT_DEPTH, Connection.maxDepth(context.limits()));
+            run(
+                    output.report(spec, context),
+                    context.device().name(),
+                    new CacheContest.Shape(depth == 0 ? most : depth, largestBatch, batches, seconds, turns, seed));
         }
         return 0;
     }
 
-    private void run(BenchReport report, String device) {
+    private void run(BenchReport report, String device, CacheContest.Shape shape) {
         PrintStream out = System.out;
+        TimingNote note = new TimingNote(ClockCost.nanos(), true, false);
+        note.put(report);
         report.origin().forEach(out::println);
         out.printf(
                 """
             one session, configurations (c, s, b, q) by Redy's names. Latency: %s, blocking, begun when due, at half of the session's throughput,
             less the clock's cost; idle: the same loop without an operation. Throughput without server threads: %s, posted one by one (single) and by
             one list; with one: %s, asked for one by one (batched) and a batch full by one request (readAll, writeAll).
+            Rates are medians of %d turns, whose order rotates. /best: over the better one of single and list, which keep one core busy; batches keep two.
             in flight: how long a record is on its way in the former, on average (records in flight / throughput)
+            latency: %s
 
             """,
-                latencyConfiguration(),
-                latencyConfiguration(),
-                CacheConfiguration.DIRECT
-                        .with(0, 1, largestBatch, batches)
-                        .toString()
-                        .replace("b " + largestBatch, "b as below"));
+                shape.oneSided(),
+                shape.oneSided(),
+                shape.batched(largestBatch).toString().replace("b " + largestBatch, "b as below"),
+                turns,
+                note.sentence());
         out.printf(
-                "%-6s%9s%8s%10s%11s%11s%12s%10s%12s%12s%13s%13s%8s%13s%8s%13s%8s%15s%n",
+                "%-6s%9s%8s%10s%11s%11s%12s%10s%12s%12s%13s%16s%13s%16s%8s%13s%8s%13s%8s%15s%n",
                 "#op",
                 "#bytes",
                 "span",
@@ -183,80 +177,30 @@ public final class BenchCacheCommand implements Callable<Integer> {
                 "idle p99.9",
                 "idle max",
                 "single[M/s]",
+                "(25%..75%)",
                 "list[M/s]",
+                "(25%..75%)",
                 "b",
                 "batched[M/s]",
-                "/single",
+                "/best",
                 "readAll[M/s]",
-                "/single",
+                "/best",
                 "in flight[us]");
-        List<Row> rows = new ArrayList<>();
+        List<CacheRow> rows = new ArrayList<>();
         for (long span : spans) {
-            long memory = 3 * Math.ceilDiv(span, REGION_BYTES) * REGION_BYTES;
             try (FirstCore thread = new FirstCore(device);
-                    ServerProcess server = ServerProcess.start(Devices.library(), memory, REGION_BYTES);
-                    CacheBench separate =
-                            new CacheBench(server.address(), span, MAX_RECORD, latencyConfiguration(), depth, 1, 1);
-                    CacheBench lists = new CacheBench(
-                            server.address(), span, MAX_RECORD, latencyConfiguration(), depth, depth, 1)) {
+                    CacheContest contest = new CacheContest(thread, span, shape)) {
                 for (long size : sizes) {
                     for (String name : names) {
-                        boolean write = name.equals("write");
-                        OneSided oneSided = thread.run(() -> measure(write, (int) size, span, separate, lists));
-                        double batched = batched(thread, server.address(), write, span, (int) size, 1);
-                        double together = batched(
-                                thread, server.address(), write, span, (int) size, Integer.highestOneBit(batch(size)));
-                        rows.add(new Row(name, (int) size, span, oneSided, batch(size), batched, together));
-                        print(out, rows.getLast());
+                        CacheRow row = contest.measure(name, (int) size);
+                        rows.add(row);
+                        print(out, row);
                     }
                 }
             }
         }
-        rows.forEach(row -> put(report.row(), row));
+        rows.forEach(row -> row.put(report.row()));
         output.write(report, output.plots() ? plots(rows) : new Plot[0]);
-    }
-
-    private CacheConfiguration latencyConfiguration() {
-        return CacheConfiguration.DIRECT.withQueueDepth(depth);
-    }
-
-    /** Redy's b. */
-    private int batch(long size) {
-        return Math.clamp(RingShape.PAYLOAD_BYTES / size, 1, largestBatch);
-    }
-
-    /**
-     * @param together how many records the application asks for with one request
-     * @return operations/s; 0 if records are too large for batches
-     */
-    private double batched(FirstCore thread, String server, boolean write, long span, int size, int together) {
-        int batch = batch(size);
-        if (batch == 1) {
-            return 0;
-        }
-        // One batch is filled while the others are on their way.
-        try (CacheBench bench = new CacheBench(
-                server,
-                span,
-                size,
-                CacheConfiguration.DIRECT.with(0, 1, batch, batches),
-                batch * (batches + 1),
-                1,
-                together)) {
-            return thread.run(() -> {
-                bench.scatter(span, size, seed);
-                return bench.throughput(write, size, seconds);
-            });
-        }
-    }
-
-    private OneSided measure(boolean write, int size, long span, CacheBench separate, CacheBench lists) {
-        separate.scatter(span, size, seed);
-        lists.scatter(span, size, seed);
-        return new OneSided(
-                separate.latency(write, size, seconds),
-                separate.throughput(write, size, seconds),
-                lists.throughput(write, size, seconds));
     }
 
     private void checkOptions() {
@@ -266,9 +210,9 @@ public final class BenchCacheCommand implements Callable<Integer> {
             }
         }
         for (long size : sizes) {
-            if (size < 1 || size > MAX_RECORD) {
+            if (size < 1 || size > CacheContest.MAX_RECORD) {
                 throw new IllegalArgumentException(
-                        "--size " + size + ": it must be from 1 to " + MAX_RECORD + " bytes");
+                        "--size " + size + ": it must be from 1 to " + CacheContest.MAX_RECORD + " bytes");
             }
             for (long span : spans) {
                 if (span < size) {
@@ -290,17 +234,20 @@ public final class BenchCacheCommand implements Callable<Integer> {
                     "--batch " + largestBatch + ": it must be from 1 to " + RingShape.MAX_BATCH
                             + ", and with --batches " + batches + " at most " + MAX_IN_FLIGHT / (batches + 1));
         }
+        if (turns < 1 || turns > MAX_TURNS) {
+            throw new IllegalArgumentException("--turns " + turns + ": it must be from 1 to " + MAX_TURNS);
+        }
         if (!(seconds > 0)) {
             throw new IllegalArgumentException("--seconds " + seconds + ": it must be more than 0");
         }
     }
 
-    private void print(PrintStream out, Row row) {
-        Histogram operation = row.oneSided().latency().operation();
-        Histogram idle = row.oneSided().latency().idle();
+    private static void print(PrintStream out, CacheRow row) {
+        Histogram operation = row.latency().operation();
+        Histogram idle = row.latency().idle();
         out.printf(
                 Locale.ROOT,
-                "%-6s%9d%8s%10d%11d%11d%12d%10.1f%12d%12d%13.2f%13.2f",
+                "%-6s%9d%8s%10d%11d%11d%12d%10s%12d%12d%13.2f%16s%13.2f%16s",
                 row.operation(),
                 row.size(),
                 Sizes.format(row.span()).replace(" ", ""),
@@ -308,61 +255,43 @@ public final class BenchCacheCommand implements Callable<Integer> {
                 operation.getValueAtPercentile(99),
                 operation.getValueAtPercentile(99.9),
                 operation.getMaxValue(),
-                tail(operation),
+                ratio(row.tail()),
                 idle.getValueAtPercentile(99.9),
                 idle.getMaxValue(),
-                row.oneSided().separate() / 1e6,
-                row.oneSided().list() / 1e6);
-        if (row.batch() > 1) {
+                row.single().median() / 1e6,
+                spread(row.single()),
+                row.list().median() / 1e6,
+                spread(row.list()));
+        CacheRow.Batches batched = row.batches();
+        if (batched != null) {
             out.printf(
                     Locale.ROOT,
-                    "%8d%13.2f%8.1f%13.2f%8.1f%15.1f",
-                    row.batch(),
-                    row.batched() / 1e6,
-                    row.gain(row.batched()),
-                    row.together() / 1e6,
-                    row.gain(row.together()),
-                    batchMicros(row));
+                    "%8d%13.2f%8s%13.2f%8s%15.1f",
+                    batched.requests(),
+                    batched.asked().median() / 1e6,
+                    ratio(row.overBest(batched.asked())),
+                    batched.together().median() / 1e6,
+                    ratio(row.overBest(batched.together())),
+                    batched.inFlightMicros());
         }
-        out.println();
+        out.println("  " + row.validity().remark(row.settled()));
     }
 
-    private double batchMicros(Row row) {
-        return row.batch() * (batches + 1) * 1e6 / row.batched();
+    private static String ratio(double value) {
+        return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, "%.1f", value);
     }
 
-    private static double tail(Histogram histogram) {
-        return (double) histogram.getValueAtPercentile(99.9) / Math.max(1, histogram.getValueAtPercentile(50));
+    private static String spread(Quartiles rate) {
+        return String.format(Locale.ROOT, "(%.2f..%.2f)", rate.low() / 1e6, rate.high() / 1e6);
     }
 
-    private void put(BenchReport.Row json, Row row) {
-        Histogram operation = row.oneSided().latency().operation();
-        Histogram idle = row.oneSided().latency().idle();
-        json.put("op", row.operation())
-                .put("size", row.size())
-                .put("span", row.span())
-                .put("p50_ns", operation.getValueAtPercentile(50))
-                .put("p99_ns", operation.getValueAtPercentile(99))
-                .put("p999_ns", operation.getValueAtPercentile(99.9))
-                .put("max_ns", operation.getMaxValue())
-                .put("p999_over_p50", tail(operation))
-                .put("idle_p999_ns", idle.getValueAtPercentile(99.9))
-                .put("idle_max_ns", idle.getMaxValue())
-                .put("ops_per_s", row.oneSided().separate())
-                .put("list_ops_per_s", row.oneSided().list())
-                .put("queue_depth", depth);
-        if (row.batch() > 1) {
-            json.put("batch", row.batch())
-                    .put("batches", batches)
-                    .put("batched_ops_per_s", row.batched())
-                    .put("batched_over_single", row.gain(row.batched()))
-                    .put("batched_all_ops_per_s", row.together())
-                    .put("batched_all_over_single", row.gain(row.together()))
-                    .put("batched_in_flight_us", batchMicros(row));
+    /** A plot compares the rates, so it is of valid rows; none if there are none. */
+    private Plot[] plots(List<CacheRow> all) {
+        List<CacheRow> rows =
+                all.stream().filter(row -> !row.validity().invalid()).toList();
+        if (rows.isEmpty()) {
+            return new Plot[0];
         }
-    }
-
-    private Plot[] plots(List<Row> rows) {
         Plot latency = Plot.lines("cache-latency", "Latency of one record at half load", "record bytes", "ns")
                 .logarithmicX()
                 .logarithmicY();
@@ -371,49 +300,43 @@ public final class BenchCacheCommand implements Callable<Integer> {
                 .logarithmicX()
                 .logarithmicY();
         for (String name : names) {
-            List<Row> some = rows.stream()
+            List<CacheRow> some = rows.stream()
                     .filter(row -> row.operation().equals(name) && row.span() == spans.getFirst())
                     .toList();
-            double[] x = some.stream().mapToDouble(Row::size).toArray();
-            latency.series(
-                    name + " p50",
-                    x,
-                    some.stream()
-                            .mapToDouble(
-                                    row -> row.oneSided().latency().operation().getValueAtPercentile(50))
-                            .toArray());
-            latency.series(
-                    name + " p99.9",
-                    x,
-                    some.stream()
-                            .mapToDouble(
-                                    row -> row.oneSided().latency().operation().getValueAtPercentile(99.9))
-                            .toArray());
-            throughput.series(
-                    name,
-                    x,
-                    some.stream()
-                            .mapToDouble(row -> row.oneSided().separate() / 1e6)
-                            .toArray());
-            throughput.series(
-                    name + ", lists",
-                    x,
-                    some.stream()
-                            .mapToDouble(row -> row.oneSided().list() / 1e6)
-                            .toArray());
-            List<Row> small = some.stream().filter(row -> row.batch() > 1).toList();
-            if (!small.isEmpty()) {
-                double[] smallX = small.stream().mapToDouble(Row::size).toArray();
-                throughput.series(
-                        name + ", batches and a server thread",
-                        smallX,
-                        small.stream().mapToDouble(row -> row.batched() / 1e6).toArray());
-                throughput.series(
-                        name + "All, the same",
-                        smallX,
-                        small.stream().mapToDouble(row -> row.together() / 1e6).toArray());
-            }
+            draw(latency, name + " p50", some, row -> latency(row, 50));
+            draw(latency, name + " p99.9", some, row -> latency(row, 99.9));
+            draw(throughput, name, some, row -> row.single().median() / 1e6);
+            draw(throughput, name + ", lists", some, row -> row.list().median() / 1e6);
+            draw(
+                    throughput,
+                    name + ", batches and a server thread",
+                    some,
+                    row -> batched(row, CacheRow.Batches::asked));
+            draw(throughput, name + "All, the same", some, row -> batched(row, CacheRow.Batches::together));
         }
         return new Plot[] {latency, throughput};
+    }
+
+    private static double latency(CacheRow row, double percentile) {
+        return (double) row.latency().operation().getValueAtPercentile(percentile);
+    }
+
+    /** Returns million records/s; NaN if the row has no batches. */
+    private static double batched(CacheRow row, Function<CacheRow.Batches, Quartiles> rate) {
+        CacheRow.Batches batches = row.batches();
+        return batches == null ? Double.NaN : rate.apply(batches).median() / 1e6;
+    }
+
+    /** Draws a series of the rows that have the figure. */
+    private static void draw(Plot plot, String title, List<CacheRow> rows, ToDoubleFunction<CacheRow> figure) {
+        List<CacheRow> some = rows.stream()
+                .filter(row -> !Double.isNaN(figure.applyAsDouble(row)))
+                .toList();
+        if (!some.isEmpty()) {
+            plot.series(
+                    title,
+                    some.stream().mapToDouble(CacheRow::size).toArray(),
+                    some.stream().mapToDouble(figure).toArray());
+        }
     }
 }

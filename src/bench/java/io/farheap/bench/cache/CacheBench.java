@@ -33,8 +33,8 @@ final class CacheBench implements AutoCloseable {
     private static final int MAX_ADDRESSES = 1 << 24;
 
     private static final long WARM_UP_NANOS = 300_000_000L;
-    /** Longer, since with batches the server has to warm up, too. */
-    private static final long PIPELINED_WARM_UP_NANOS = 1_000_000_000L;
+    /** In each turn: the sides before it have used the processor's caches, and the server may sleep. */
+    private static final long TURN_WARM_UP_NANOS = 100_000_000L;
 
     private static final long HIGHEST_NANOS = 1_000_000_000L;
     private static final int SLICE = 2_000;
@@ -108,6 +108,12 @@ final class CacheBench implements AutoCloseable {
         addresses = new long[Math.clamp(Long.highestOneBit(span / LINE_BYTES), MIN_ADDRESSES, MAX_ADDRESSES)];
         mask = addresses.length - 1;
         Arrays.setAll(addresses, i -> random.nextLong(records) * record);
+    }
+
+    /** Chooses the same records as another one has chosen, in its order. */
+    void scatterAs(CacheBench other) {
+        addresses = other.addresses;
+        mask = other.mask;
     }
 
     /**
@@ -200,9 +206,13 @@ final class CacheBench implements AutoCloseable {
         }
     }
 
-    /** @return operations a second with {@code inFlight} records in flight */
+    /**
+     * Measures one turn.
+     *
+     * @return operations a second with {@code inFlight} records in flight
+     */
     double throughput(boolean write, int record, double seconds) {
-        pipelined(write, record, warmUp(PIPELINED_WARM_UP_NANOS, seconds));
+        pipelined(write, record, warmUp(TURN_WARM_UP_NANOS, seconds));
         return pipelined(write, record, (long) (seconds * 1e9));
     }
 
@@ -247,6 +257,11 @@ final class CacheBench implements AutoCloseable {
         return write
                 ? session.writeAll(some, some.length, buffer, offset, record, onDone, some.length)
                 : session.readAll(some, some.length, buffer, offset, record, onDone, some.length);
+    }
+
+    /** Returns how many bytes of local memory are used by so many records in flight. */
+    static long localBytes(int inFlight, int record) {
+        return (long) powerOfTwo(inFlight) * record;
     }
 
     private static int powerOfTwo(int least) {

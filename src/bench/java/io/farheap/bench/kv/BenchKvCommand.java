@@ -2,11 +2,15 @@ package io.farheap.bench.kv;
 
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.TimingNote;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
 import io.farheap.command.Sizes;
+import io.farheap.measure.LateOperations;
+import io.farheap.measure.SoftverbsModel;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
@@ -14,9 +18,13 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -31,22 +39,36 @@ import picocli.CommandLine.Spec;
             "Measure maps, on a memory server in a process of its own.",
             "messages: operations that each kind of request posts, and its time and rate beside a bare loop that posts "
                     + "the same, in turns; YCSB A to D with 1 to 64 sessions.",
-            "ycsb: rate and latency of YCSB A to D, uniform and Zipfian, 1 to 64 sessions. adaptivity: hits while the load "
-                    + "changes between one that suits LRU and one that suits LFU. elasticity: rate over time while clients come and go, and a map grows; memory in live blocks while sizes change.",
+            "ycsb: rate and latency of YCSB A to D, uniform and Zipfian, 1 to 64 sessions; with --peers beside Redis "
+                    + "and memcached, of as much memory, whose requests are pipelined on a Unix socket; with --nic-model "
+                    + "also with the times of a NIC. adaptivity: hits while the load changes between one that suits LRU "
+                    + "and one that suits LFU. elasticity: rate over time while clients come and go, and a map grows; memory in "
+                    + "live blocks while sizes change.",
             "traces: hits and operations of a trace played on a map, a get for each request, and a set if it misses. "
                     + "The map holds N objects of one size; free blocks that sessions hold, one or two each, count among "
-                    + "them. A trace is a file with a key a line, whole numbers from 0 on.",
-            "worth: rate and operations of maps that lack one part or another of the design, and of LRU lists under a lock."
+                    + "them. A trace is a file with a key a line, whole numbers from 0 on. With --reference beside "
+                    + "the hits of other policies, the best of them by name at each point, and means over all points.",
+            "worth: rate and operations of maps that lack one part or another of the design, and of LRU lists under a lock.",
+            "bytes_local is the client's memory for counters and buffers, in_flight the requests under way at a time. "
+                    + "With a NIC model a row is invalid if over one per cent of the operations of a process, other than READs, were "
+                    + "late: it has no rates, times or ratios. A JSON file whose tables have other points, too, is not replaced."
         })
 public final class BenchKvCommand implements Callable<Integer> {
 
     private enum Part {
-        MESSAGES,
-        YCSB,
-        TRACES,
-        ADAPTIVITY,
-        ELASTICITY,
-        WORTH
+        MESSAGES(true),
+        YCSB(true),
+        TRACES(true),
+        ADAPTIVITY(false),
+        ELASTICITY(false),
+        WORTH(true);
+
+        /** Whether its rows say how many operations were late; a run with other ones fails if over 1% were. */
+        final boolean marksLateRows;
+
+        Part(boolean marksLateRows) {
+            this.marksLateRows = marksLateRows;
+        }
     }
 
     @Option(
@@ -87,7 +109,7 @@ public final class BenchKvCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "7",
             description =
-                    "messages: turns of each side, of 0.1 s; ycsb, worth: tenths of a second for each figure; elasticity: "
+                    "messages, ycsb: turns of each side, of 0.1 s; worth: tenths of a second for each figure; elasticity: "
                             + "windows of 0.1 s for each number of clients and size of the map (default: ${DEFAULT-VALUE})")
     private int turns;
 
@@ -144,10 +166,24 @@ public final class BenchKvCommand implements Callable<Integer> {
     private int seconds;
 
     @Option(
+            names = "--reference",
+            paramLabel = "FILE",
+            description = "traces: hits of other policies on the same traces: columns trace, size, and one for each "
+                    + "policy, such as lcs:arc, between tabs")
+    private @Nullable Path reference;
+
+    @Option(
+            names = "--nic-model",
+            paramLabel = "MODEL",
+            description = "ycsb: the maps once more with this model of softverbs, such as connectx5, in a process of "
+                    + "its own")
+    private String nicModel = "";
+
+    @Option(
             names = "--peers",
             description =
-                    "messages: also Redis and memcached; ./farheap installs the servers that it can, the others are "
-                            + "listed as absent")
+                    "messages, ycsb: also Redis and memcached; ./farheap installs the servers that it can, the others "
+                            + "are listed as absent")
     private boolean peers;
 
     @Mixin
@@ -185,10 +221,20 @@ public final class BenchKvCommand implements Callable<Integer> {
         if (seconds < 0) {
             throw new IllegalArgumentException("--seconds " + seconds + ": 0 or more");
         }
+        if (reference != null && !wanted(Part.TRACES)) {
+            throw new IllegalArgumentException(
+                    "--reference " + reference + ": it is for the part traces, which is not measured");
+        }
+        if (!nicModel.isEmpty() && !wanted(Part.YCSB)) {
+            throw new IllegalArgumentException(
+                    "--nic-model " + nicModel + ": it is for the part ycsb, which is not measured");
+        }
+        YcsbWithModel.check(nicModel);
         if (parts.contains(Part.TRACES) && traces.isEmpty()) {
             throw new IllegalArgumentException("--part traces: name the files by --trace FILE,...");
         }
         List<Path> files = TraceFile.in(traces);
+        PolicyReference others = reference == null ? null : PolicyReference.read(reference);
         if (files.isEmpty() && !traces.isEmpty()) {
             throw new IllegalArgumentException("--trace " + traces + ": there is no trace in it");
         }
@@ -200,9 +246,17 @@ public final class BenchKvCommand implements Callable<Integer> {
         BenchReport report;
         try (Context context = Devices.open("")) {
             report = output.report(spec, context);
+            if (Stream.of(Part.values()).filter(this::wanted).allMatch(part -> part.marksLateRows)) {
+                LateOperations.allow(context);
+            }
         }
         PrintStream out = System.out;
         report.origin().forEach(out::println);
+        TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+        note.put(report);
+        out.println(note.sentence());
+        TracesPart tracesPart = new TracesPart(report, out, objects, percents, policyNames(), clients, seconds, others);
+        checkTables(tracesPart, files);
         List<Plot> plots = new ArrayList<>();
         timed(Part.MESSAGES, out, report, () -> {
             new MessagesPart(report, out, keys, turns, sessions).run();
@@ -210,10 +264,13 @@ public final class BenchKvCommand implements Callable<Integer> {
                 new KvPeers(report, out, turns).run();
             }
         });
-        timed(Part.YCSB, out, report, () -> new YcsbPart(report, out, keys, turns, sessions).run());
-        timed(Part.TRACES, out, report, () -> new TracesPart(
-                        report, out, objects, percents, policyNames(), clients, seconds)
-                .run(files));
+        timed(Part.YCSB, out, report, () -> {
+            new YcsbPart(report, out, keys, turns, sessions, peers).run();
+            if (!nicModel.isEmpty()) {
+                YcsbWithModel.run(report, out, nicModel, keys, turns, sessions);
+            }
+        });
+        timed(Part.TRACES, out, report, () -> tracesPart.run(files));
         timed(Part.ADAPTIVITY, out, report, () -> {
             AdaptivityPart part = new AdaptivityPart(report, out, keys);
             part.run();
@@ -238,6 +295,42 @@ public final class BenchKvCommand implements Callable<Integer> {
         });
         output.write(report, plots.toArray(Plot[]::new));
         return 0;
+    }
+
+    /** Refuses a run that would replace a report, but not all points of its tables. */
+    private void checkTables(TracesPart tracesPart, List<Path> files) throws IOException {
+        Path report = spec.commandLine().getParseResult().matchedOptionValue("--json", (Path) null);
+        if (report == null) {
+            return;
+        }
+        Set<String> earlier = WholeTable.points(report);
+        if (!earlier.isEmpty()) {
+            WholeTable.check(report, earlier, points(tracesPart, files));
+        }
+    }
+
+    private Set<String> points(TracesPart tracesPart, List<Path> files) throws IOException {
+        Set<String> points = new LinkedHashSet<>();
+        for (Part part : Part.values()) {
+            if (!wanted(part)) {
+                continue;
+            }
+            switch (part) {
+                case TRACES -> points.addAll(tracesPart.points(files));
+                case YCSB -> {
+                    points.addAll(YcsbPart.points(sessions, SoftverbsModel.of(Devices.library())));
+                    if (peers) {
+                        points.addAll(YcsbPart.points(sessions, SoftverbsModel.NONE));
+                    }
+                    if (!nicModel.isEmpty()) {
+                        points.addAll(YcsbPart.points(sessions, nicModel));
+                    }
+                }
+                case WORTH -> sessions.forEach(count -> points.add(WholeTable.worth(count)));
+                default -> points.add(part.name().toLowerCase(Locale.ROOT));
+            }
+        }
+        return points;
     }
 
     private List<String> policyNames() {

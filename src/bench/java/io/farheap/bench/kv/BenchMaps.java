@@ -6,8 +6,8 @@ import io.farheap.kv.FarMap;
 import io.farheap.kv.FarMapBuilder;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.replacement.Replacements;
+import io.farheap.measure.LateOperations;
 import io.farheap.verbs.Devices;
-import java.util.Map;
 
 /** Creates maps for parts of the benchmark, on servers of their own. */
 final class BenchMaps {
@@ -28,10 +28,11 @@ final class BenchMaps {
 
     /**
      * Starts a server for maps. Its leases are long, so that on a busy machine a client that gets no processor for some
-     * seconds does not lose its lease.
+     * seconds does not lose its lease. With a NIC model it continues although operations are late: rows say how many.
      */
     static ServerProcess server(long memoryBytes, long regionBytes) {
-        return ServerProcess.start(Devices.library(), "", memoryBytes, regionBytes, Map.of(), "--lease", "30s");
+        return ServerProcess.start(
+                Devices.library(), "", memoryBytes, regionBytes, LateOperations.environment(), "--lease", "30s");
     }
 
     /**

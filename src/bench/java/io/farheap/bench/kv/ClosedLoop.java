@@ -2,6 +2,7 @@ package io.farheap.bench.kv;
 
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.Validity;
 import io.farheap.lifetime.Closeables;
 import io.farheap.remote.contract.VerbCounts;
 import java.lang.management.ManagementFactory;
@@ -20,8 +21,8 @@ import org.HdrHistogram.Histogram;
 /**
  * Clients that each keep one request under way, on as many threads as there are cores, two at most. Latency is measured
  * from the issue of a request until its thread, which visits its clients in turn, has come to it again and found it
- * ended: with many clients it is mostly the time of that round. The first windows, in which code is compiled, do not
- * count.
+ * ended: with many clients it is mostly the time of that round. A client issues a request when its last one has ended,
+ * so a stall counts once (coordinated omission). The first windows, in which code is compiled, do not count.
  */
 final class ClosedLoop {
 
@@ -40,7 +41,7 @@ final class ClosedLoop {
         /** Begins its next request. Its last request must have ended. */
         void begin();
 
-        /** Whether its request has ended. Does not wait. */
+        /** Whether its request has ended. Does not wait, unless the server of its store needs this thread's core. */
         boolean ended();
 
         VerbCounts posted();
@@ -99,14 +100,16 @@ final class ClosedLoop {
             return cpuNanos / (double) Math.max(1, requests);
         }
 
-        /** Puts the fields that each row of a closed loop has. */
-        BenchReport.Row put(BenchReport.Row row) {
-            row.put("ops_per_s", rates.median())
-                    .put("ops_per_s_least", rates.least())
-                    .put("ops_per_s_most", rates.most())
-                    .put("p50_ns", (double) latency.getValueAtPercentile(50))
-                    .put("p99_ns", (double) latency.getValueAtPercentile(99))
-                    .put("cpu_ns", cpuNanosOfOne());
+        /** Puts the fields that each row of a closed loop has; an invalid one has no rates and no times. */
+        BenchReport.Row put(BenchReport.Row row, Validity validity) {
+            row.put("ops_per_s", validity.compared(rates.median()))
+                    .put("ops_per_s_p25", validity.compared(rates.lowerQuartile()))
+                    .put("ops_per_s_p75", validity.compared(rates.upperQuartile()))
+                    .put("ops_per_s_least", validity.compared(rates.least()))
+                    .put("ops_per_s_most", validity.compared(rates.most()))
+                    .put("p50_ns", validity.compared((double) latency.getValueAtPercentile(50)))
+                    .put("p99_ns", validity.compared((double) latency.getValueAtPercentile(99)))
+                    .put("cpu_ns", validity.compared(cpuNanosOfOne()));
             return MapTrace.put(row, posted, requests).put("hit_pct", hitPercent());
         }
 
@@ -116,14 +119,16 @@ final class ClosedLoop {
     }
 
     private final int windows;
+    private final int warmUps;
     private final LoopClientFactory side;
     private final int threads;
     private final int clients;
     private final double[][] rates;
 
-    private ClosedLoop(int clients, int windows, LoopClientFactory side) {
+    private ClosedLoop(int clients, int windows, int warmUps, LoopClientFactory side) {
         this.clients = clients;
         this.windows = windows;
+        this.warmUps = warmUps;
         this.side = side;
         threads = threads(clients);
         rates = new double[threads][windows];
@@ -136,7 +141,12 @@ final class ClosedLoop {
 
     /** @param windows of 0.1 s that count */
     static LoopResult run(int clients, int windows, LoopClientFactory side) {
-        return new ClosedLoop(clients, windows, side).run();
+        return new ClosedLoop(clients, windows, WARM_UPS, side).run();
+    }
+
+    /** Runs a turn: a window that counts, after one in which new sessions begin; code has been compiled before. */
+    static LoopResult turn(int clients, LoopClientFactory side) {
+        return new ClosedLoop(clients, 1, 1, side).run();
     }
 
     private LoopResult run() {
@@ -190,7 +200,7 @@ final class ClosedLoop {
     private LoopResult measure(int thread, LoopClient[] own) {
         Histogram latency = new Histogram(3);
         long[] begun = new long[own.length];
-        long from = System.nanoTime() + WARM_UPS * WINDOW_NANOS;
+        long from = System.nanoTime() + warmUps * WINDOW_NANOS;
         LoopResult before = null;
         long requests = 0;
         int window = 0;

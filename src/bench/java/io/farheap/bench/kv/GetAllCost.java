@@ -2,7 +2,7 @@ package io.farheap.bench.kv;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.ModelLateness;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.MapBatch;
 import io.farheap.kv.MapSession;
@@ -23,10 +23,6 @@ final class GetAllCost {
     private final long objects;
     private final SplittableRandom random = new SplittableRandom(2);
 
-    /** ns for each key. */
-    final Samples together = new Samples();
-
-    final Samples single = new Samples();
     /** Operations that all batches have posted. */
     VerbCounts posted = MapTrace.none();
 
@@ -40,26 +36,24 @@ final class GetAllCost {
         this.objects = objects;
     }
 
-    /** @param warmUps turns before those that count */
-    void run(int warmUps, int turns, long turnNanos) {
+    /** Returns the ns of a key: in batches, and one at a time. */
+    PairedTurns run(int turns, ModelLateness late, long turnNanos) {
         try (Arena arena = Arena.ofConfined();
                 MapSession session = map.openSession(KEYS);
                 MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
             MemorySegment key = arena.allocate(JAVA_LONG);
             MapBatch batch = new MapBatch();
-            for (int turn = -warmUps; turn < turns; turn++) {
-                double all = nanosOfKey(turnNanos, () -> getAll(session, batch, key));
-                double one = nanosOfKey(turnNanos, () -> {
-                    for (int i = 0; i < KEYS; i++) {
-                        caller.get(random.nextLong(objects));
-                    }
-                });
-                if (turn >= 0) {
-                    together.add(all);
-                    single.add(one);
-                }
-            }
+            PairedTurns taken = PairedTurns.take(
+                    turns,
+                    late,
+                    () -> nanosOfKey(turnNanos, () -> getAll(session, batch, key)),
+                    () -> nanosOfKey(turnNanos, () -> {
+                        for (int i = 0; i < KEYS; i++) {
+                            caller.get(random.nextLong(objects));
+                        }
+                    }));
             posted = session.posted();
+            return taken;
         }
     }
 

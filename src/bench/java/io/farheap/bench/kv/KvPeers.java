@@ -1,8 +1,10 @@
 package io.farheap.bench.kv;
 
+import io.farheap.bench.peers.PeerMeans;
 import io.farheap.bench.peers.PeerOperation;
 import io.farheap.bench.peers.PeersBench;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.SideSetup;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
@@ -42,7 +44,7 @@ final class KvPeers {
             out.printf(
                     "%-26s%-12s%,16.0f%26s%,14.0f%n",
                     row.peer(), operation, row.p50(), String.format("(%,.0f..%,.0f)", row.p25(), row.p75()), row.p99());
-            report.row()
+            BenchReport.Row added = report.row()
                     .put("part", "messages")
                     .put("engine", row.peer())
                     .put("workload", "one key")
@@ -57,6 +59,10 @@ final class KvPeers {
                     .put("p25_ns", row.p25())
                     .put("p75_ns", row.p75())
                     .put("p99_ns", row.p99());
+            PeerMeans means = row.means();
+            // The server has a thread of its own.
+            int cores = means.threads() + 1;
+            new SideSetup(means.bytesLocal(row.bytes()), cores, means.inFlight(), means.group()).put(added);
         }
         bench.absent().forEach((peer, reason) -> {
             out.printf("absent: %s: %s%n", peer, reason);

@@ -6,7 +6,8 @@ import io.farheap.remote.contract.VerbCounts;
 /** A session of a map in a {@link ClosedLoop}. */
 abstract class MapClient implements ClosedLoop.LoopClient {
 
-    private static final int REQUESTS = 2;
+    /** Room for requests of each session. */
+    static final int REQUESTS = 2;
 
     final MapCaller caller;
     private long gets;

@@ -1,7 +1,8 @@
 package io.farheap.bench.kv;
 
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.SideSetup;
 import io.farheap.bench.ycsb.YcsbKeys;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
@@ -19,10 +20,10 @@ import org.HdrHistogram.Histogram;
 final class MessagesPart {
 
     private static final long TURN_NANOS = 100_000_000;
-    /** Turns before those that count: until all code is compiled. */
-    private static final int WARM_UPS = 12;
 
     private static final int LOOK_EVERY = 16;
+    /** Requests that a session has in flight by default. */
+    private static final int IN_FLIGHT = 16;
 
     private final BenchReport report;
     private final PrintStream out;
@@ -51,14 +52,15 @@ final class MessagesPart {
                 "%nmessages: %,d objects of 256 bytes, keys uniform; medians of %d turns; in brackets the floor: the same "
                         + "operations without a map%n",
                 objects, turns);
-        try (ServerProcess server = BenchMaps.server(4 * room, room)) {
-            operations(server, room);
+        try (ServerProcess server = BenchMaps.server(4 * room, room);
+                ModelLateness late = new ModelLateness(server.address())) {
+            operations(server, late, room);
             evictions(server, room);
             workloads(server, room);
         }
     }
 
-    private void operations(ServerProcess server, long room) {
+    private void operations(ServerProcess server, ModelLateness late, long room) {
         out.printf(
                 "%n%-12s%8s%8s%8s%8s%30s%44s%n",
                 "operation", "READ", "WRITE", "CAS", "FAA", "one at a time, p50 ns", "16 in flight, operations/s");
@@ -69,44 +71,52 @@ final class MessagesPart {
                 caller.set(key);
             }
             long[] fresh = {objects};
-            operation("get-hit", CostFloor.RequestShape.GET_HIT, caller, floor, () -> random.nextLong(objects), false);
+            operation(
+                    "get-hit",
+                    CostFloor.RequestShape.GET_HIT,
+                    caller,
+                    floor,
+                    late,
+                    () -> random.nextLong(objects),
+                    false);
             operation(
                     "get-miss",
                     CostFloor.RequestShape.GET_MISS,
                     caller,
                     floor,
+                    late,
                     () -> -1 - random.nextLong(objects),
                     false);
-            getAll(map);
+            getAll(map, late);
             operation(
                     "set-update",
                     CostFloor.RequestShape.SET_UPDATE,
                     caller,
                     floor,
+                    late,
                     () -> random.nextLong(objects),
                     true);
-            operation("set-insert", CostFloor.RequestShape.SET_INSERT, caller, floor, () -> fresh[0]++, true);
+            operation("set-insert", CostFloor.RequestShape.SET_INSERT, caller, floor, late, () -> fresh[0]++, true);
         } finally {
             map.drop();
         }
     }
 
-    private void getAll(FarMap map) {
+    private void getAll(FarMap map, ModelLateness late) {
         GetAllCost cost = new GetAllCost(map, objects);
-        cost.run(WARM_UPS, turns, TURN_NANOS);
-        double ratio = cost.single.median() / cost.together.median();
+        PairedTurns taken = cost.run(turns, late, TURN_NANOS);
         counts("get-all", cost.posted, cost.keys);
         out.printf(
-                "   %d keys: %,.0f ns a key, one at a time %,.0f: %.1f times as fast%n",
-                GetAllCost.KEYS, cost.together.median(), cost.single.median(), ratio);
-        row("uniform", "get-all", 1, cost.posted, cost.keys)
-                .put("keys", (long) GetAllCost.KEYS)
-                .put("ns_of_key", cost.together.median())
-                .put("ns_of_key_least", cost.together.least())
-                .put("ns_of_key_most", cost.together.most())
-                .put("single_ns", cost.single.median())
-                .put("single_ns_least", cost.single.least())
-                .put("single_ns_most", cost.single.most());
+                "   %d keys: %,.0f ns a key, one at a time %,.0f: %.1f times as fast %s%n",
+                GetAllCost.KEYS,
+                taken.validity().compared(taken.ours().median()),
+                taken.validity().compared(taken.other().median()),
+                1 / taken.ratio(),
+                taken.validity().remark(taken.settled()));
+        BenchReport.Row row =
+                row("uniform", "get-all", 1, cost.posted, cost.keys).put("keys", (long) GetAllCost.KEYS);
+        new SideSetup(MapStore.bytesOfSession(GetAllCost.KEYS), 1, GetAllCost.KEYS, GetAllCost.KEYS).put(row);
+        taken.validity().put(taken.put(row, "ns_of_key", "single_ns"), taken.settled());
     }
 
     private interface Keys {
@@ -114,58 +124,73 @@ final class MessagesPart {
     }
 
     private void operation(
-            String name, CostFloor.RequestShape shape, MapCaller caller, CostFloor floor, Keys keys, boolean set) {
+            String name,
+            CostFloor.RequestShape shape,
+            MapCaller caller,
+            CostFloor floor,
+            ModelLateness late,
+            Keys keys,
+            boolean set) {
         // Fresh keys fill the map, so the number of insertions is limited to what there is room for.
-        long most = name.equals("set-insert") ? objects / (2L * (WARM_UPS + turns)) : Long.MAX_VALUE;
-        Samples ours = new Samples();
-        Samples bare = new Samples();
-        Samples rate = new Samples();
-        Samples bareRate = new Samples();
+        long most = name.equals("set-insert") ? objects / (2L * (PairedTurns.WARM_UPS + turns)) : Long.MAX_VALUE;
+        Runnable one = set ? () -> caller.set(keys.next()) : () -> caller.get(keys.next());
+        Runnable begun = set ? () -> caller.beginSet(keys.next()) : () -> caller.beginGet(keys.next());
+        long[] requests = {0};
         VerbCounts before = caller.session().posted();
-        long requests = 0;
-        for (int turn = -WARM_UPS; turn < turns; turn++) {
-            Histogram latency = new Histogram(3);
-            long ran = blocking(latency, most, set ? () -> caller.set(keys.next()) : () -> caller.get(keys.next()));
-            Histogram floorLatency = new Histogram(3);
-            blocking(floorLatency, Long.MAX_VALUE, () -> floor.run(shape));
-            long started = System.nanoTime();
-            long piped = inFlight(
-                    most, set ? () -> caller.beginSet(keys.next()) : () -> caller.beginGet(keys.next()), caller::drain);
-            double perSecond = piped * 1e9 / (System.nanoTime() - started);
-            started = System.nanoTime();
-            long floorPiped = inFlight(Long.MAX_VALUE, () -> floor.begin(shape), floor::drain);
-            double floorPerSecond = floorPiped * 1e9 / (System.nanoTime() - started);
-            requests += ran + piped;
-            if (turn >= 0) {
-                ours.add((double) latency.getValueAtPercentile(50));
-                bare.add((double) floorLatency.getValueAtPercentile(50));
-                rate.add(perSecond);
-                bareRate.add(floorPerSecond);
-            }
-        }
+        PairedTurns times = PairedTurns.take(
+                turns,
+                late,
+                () -> p50(most, one, requests),
+                () -> p50(Long.MAX_VALUE, () -> floor.run(shape), new long[1]));
+        PairedTurns rates = PairedTurns.take(
+                turns,
+                late,
+                () -> rate(most, begun, caller::drain, requests),
+                () -> rate(Long.MAX_VALUE, () -> floor.begin(shape), floor::drain, new long[1]));
         VerbCounts posted = caller.session().posted().since(before);
-        counts(name, posted, requests);
+        counts(name, posted, requests[0]);
         out.printf(
-                "%,14.0f [%,.0f] %.2f of it%,17.0f [%,.0f] %.2f of it%n",
-                ours.median(),
-                bare.median(),
-                ours.median() / bare.median(),
-                rate.median(),
-                bareRate.median(),
-                rate.median() / bareRate.median());
-        row("uniform", name, 1, posted, requests)
-                .put("p50_ns", ours.median())
-                .put("p50_ns_least", ours.least())
-                .put("p50_ns_most", ours.most())
-                .put("floor_p50_ns", bare.median())
-                .put("floor_p50_ns_least", bare.least())
-                .put("floor_p50_ns_most", bare.most())
-                .put("ops_per_s", rate.median())
-                .put("ops_per_s_least", rate.least())
-                .put("ops_per_s_most", rate.most())
-                .put("floor_ops_per_s", bareRate.median())
-                .put("floor_ops_per_s_least", bareRate.least())
-                .put("floor_ops_per_s_most", bareRate.most());
+                "%,14.0f [%,.0f] %.2f of it %s%,17.0f [%,.0f] %.2f of it %s%n",
+                times.validity().compared(times.ours().median()),
+                times.validity().compared(times.other().median()),
+                times.ratio(),
+                times.validity().remark(times.settled()),
+                rates.validity().compared(rates.ours().median()),
+                rates.validity().compared(rates.other().median()),
+                rates.ratio(),
+                rates.validity().remark(rates.settled()));
+        BenchReport.Row row = row("uniform", name, 1, posted, requests[0]);
+        new SideSetup(MapStore.bytesOfSession(IN_FLIGHT), 1, 1, 1).put(row).put("rates_in_flight", IN_FLIGHT);
+        times.put(row, "p50_ns", "floor_p50_ns");
+        rates.put(row, "ops_per_s", "floor_ops_per_s");
+        times.validity()
+                .put(row, times.settled())
+                .put("rates_settled", rates.settled())
+                .put("rates_late_pct", rates.validity().latePercent())
+                .put("rates_invalid", rates.validity().invalid());
+    }
+
+    /**
+     * Returns the median time of a request, in ns.
+     *
+     * @param requests to which their number is added
+     */
+    private static double p50(long most, Runnable one, long[] requests) {
+        Histogram latency = new Histogram(3);
+        requests[0] += blocking(latency, most, one);
+        return (double) latency.getValueAtPercentile(50);
+    }
+
+    /**
+     * Returns requests a second.
+     *
+     * @param requests to which their number is added
+     */
+    private static double rate(long most, Runnable begin, Runnable drain, long[] requests) {
+        long started = System.nanoTime();
+        long piped = inFlight(most, begin, drain);
+        requests[0] += piped;
+        return piped * 1e9 / (System.nanoTime() - started);
     }
 
     private static long blocking(Histogram latency, long most, Runnable one) {
@@ -225,24 +250,19 @@ final class MessagesPart {
         }
     }
 
-    private record Workload(String name, double updates, double inserts) {}
-
-    private static final List<Workload> YCSB = List.of(
-            new Workload("A", 0.5, 0), new Workload("B", 0.05, 0), new Workload("C", 0, 0), new Workload("D", 0, 0.05));
-
     /** Measures requests of several sessions in turn, from one thread. */
     private void workloads(ServerProcess server, long room) {
         out.printf(
                 "%n%-12s%8s%8s%8s%8s%10s%12s%10s%n",
                 "YCSB", "READ", "WRITE", "CAS", "FAA", "sessions", "requests", "hit %");
-        for (Workload workload : YCSB) {
+        for (KvWorkload workload : KvWorkload.values()) {
             for (int sessions : sessionCounts) {
                 workload(server, room, workload, sessions);
             }
         }
     }
 
-    private void workload(ServerProcess server, long room, Workload workload, int sessions) {
+    private void workload(ServerProcess server, long room, KvWorkload workload, int sessions) {
         FarMap map = BenchMaps.create(server, workload.name() + sessions, room, 4 * objects);
         List<MapCaller> callers = new ArrayList<>();
         try {
@@ -261,13 +281,13 @@ final class MessagesPart {
             for (long i = 0; i < requests; i++) {
                 MapCaller caller = callers.get((int) (i % sessions));
                 double what = random.nextDouble();
-                if (what < workload.updates()) {
+                if (what < workload.updates) {
                     caller.set(keys.zipfian());
-                } else if (what < workload.updates() + workload.inserts()) {
+                } else if (what < workload.updates + workload.inserts) {
                     caller.set(keys.insert());
                 } else {
                     gets++;
-                    hits += caller.get(workload.inserts() > 0 ? keys.latest() : keys.zipfian()) ? 1 : 0;
+                    hits += caller.get(workload.inserts > 0 ? keys.latest() : keys.zipfian()) ? 1 : 0;
                 }
             }
             VerbCounts posted = MapTrace.none();

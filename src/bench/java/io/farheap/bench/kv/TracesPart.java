@@ -1,6 +1,8 @@
 package io.farheap.bench.kv;
 
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Validity;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.policy.Policies;
@@ -10,12 +12,15 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Measures hits and operations of traces: each request is a get, and a set if it misses (Ditto, figures 16 to 18 and
@@ -45,6 +50,7 @@ final class TracesPart {
     private final List<String> policies;
     private final List<Integer> clients;
     private final int seconds;
+    private final @Nullable HitComparison comparison;
     private final int atOnce = Math.min(MOST_AT_ONCE, Runtime.getRuntime().availableProcessors());
 
     /**
@@ -54,6 +60,7 @@ final class TracesPart {
      * @param clients to which requests are distributed in turn; if empty 1, or 1, 8 and 64 if there are no policies
      *     either
      * @param seconds for each of these rates; 0 leaves them out
+     * @param reference hit ratios of other policies; null if there are none
      */
     TracesPart(
             BenchReport report,
@@ -62,7 +69,8 @@ final class TracesPart {
             List<Integer> percents,
             List<String> policies,
             List<Integer> clients,
-            int seconds) {
+            int seconds,
+            @Nullable PolicyReference reference) {
         this.report = report;
         this.out = out;
         this.objects = objects;
@@ -70,18 +78,54 @@ final class TracesPart {
         this.policies = policies;
         this.clients = clients;
         this.seconds = seconds;
+        comparison = reference == null ? null : new HitComparison(reference);
     }
 
     void run(List<Path> traces) throws IOException {
         out.printf(
-                "%n%-16s%10s  %-12s%8s%12s%12s%8s   a request: %6s%8s%8s%8s%n",
-                "trace", "objects", "policy", "clients", "requests", "hits", "hit %", "READ", "WRITE", "CAS", "FAA");
+                "%n%-16s%10s  %-12s%8s%12s%12s%8s   a request: %6s%8s%8s%8s   %s%n",
+                "trace",
+                "objects",
+                "policy",
+                "clients",
+                "requests",
+                "hits",
+                "hit %",
+                "READ",
+                "WRITE",
+                "CAS",
+                "FAA",
+                comparison == null ? "" : "best other");
         for (Path trace : traces) {
             play(TraceFile.name(trace), TraceFile.read(trace));
+            if (comparison != null) {
+                comparison.printPoints(report, out);
+            }
+        }
+        if (comparison != null) {
+            comparison.printMeans(report, out);
         }
         if (all() && seconds > 0) {
             playSlowly(traces);
         }
+    }
+
+    /** Returns the names of the points that {@link #run} measures, for {@link WholeTable}. */
+    Set<String> points(List<Path> traces) throws IOException {
+        Set<String> points = new LinkedHashSet<>();
+        for (Path trace : traces) {
+            String name = TraceFile.name(trace);
+            int[] keys = TraceFile.read(trace);
+            games(keys)
+                    .forEach(
+                            game -> points.add(WholeTable.trace(name, game.objects, game.policy, game.clients, false)));
+            if (all() && seconds > 0) {
+                long size = sizeOfAll(IntStream.of(keys).distinct().count());
+                PENALTY_POLICIES.forEach(
+                        policy -> points.add(WholeTable.trace(name, size, policy, PENALTY_CLIENTS, true)));
+            }
+        }
+        return points;
     }
 
     private boolean all() {
@@ -104,23 +148,30 @@ final class TracesPart {
             int[] keys = TraceFile.read(trace);
             long size = sizeOfAll(IntStream.of(keys).distinct().count());
             long bytes = BenchMaps.bytesOfSmall(size);
-            try (ServerProcess server = BenchMaps.server(2 * bytes, bytes)) {
+            try (ServerProcess server = BenchMaps.server(2 * bytes, bytes);
+                    ModelLateness late = new ModelLateness(server.address())) {
                 for (String policy : PENALTY_POLICIES) {
-                    playSlowly(server, TraceFile.name(trace), keys, size, policy);
+                    playSlowly(server, late, TraceFile.name(trace), keys, size, policy);
                 }
             }
         }
     }
 
-    private void playSlowly(ServerProcess server, String trace, int[] keys, long size, String policy) {
+    private void playSlowly(
+            ServerProcess server, ModelLateness late, String trace, int[] keys, long size, String policy) {
         FarMap map = BenchMaps.createSmall(server, "slow " + policy, size, PENALTY_CLIENTS, policy);
         MissPenalty.PlayResult played;
+        Validity validity;
         try (MissPenalty clientsOfMap = new MissPenalty(map, PENALTY_CLIENTS, keys)) {
+            late.restart();
             played = clientsOfMap.play(seconds * SECOND_NANOS);
+            validity = late.validity();
         } finally {
             map.drop();
         }
-        out.printf("%-16s%,10d  %-12s%,14.0f%8.2f%n", trace, size, policy, played.perSecond(), played.hitPercent());
+        out.printf(
+                "%-16s%,10d  %-12s%,14.0f%8.2f %s%n",
+                trace, size, policy, validity.compared(played.perSecond()), played.hitPercent(), validity.remark(true));
         report.row()
                 .put("part", "traces")
                 .put("trace", trace)
@@ -131,7 +182,9 @@ final class TracesPart {
                 .put("requests", played.requests())
                 .put("hits", played.hits())
                 .put("hit_pct", played.hitPercent())
-                .put("ops_per_s", played.perSecond());
+                .put("ops_per_s", validity.compared(played.perSecond()))
+                .put("late_pct", validity.latePercent())
+                .put("invalid", validity.invalid());
     }
 
     private long sizeOfAll(long distinct) {
@@ -211,7 +264,7 @@ final class TracesPart {
         double each = Math.max(1, requests);
         double percent = 100.0 * played.hits / each;
         out.printf(
-                "%-16s%,10d  %-12s%8d%,12d%,12d%8.2f   %16.3f%8.3f%8.3f%8.3f%n",
+                "%-16s%,10d  %-12s%8d%,12d%,12d%8.2f   %16.3f%8.3f%8.3f%8.3f",
                 trace,
                 game.objects,
                 game.policy,
@@ -233,5 +286,10 @@ final class TracesPart {
                 .put("hits", played.hits)
                 .put("hit_pct", percent);
         MapTrace.put(row, posted, requests);
+        out.printf(
+                "%s%n",
+                comparison == null
+                        ? ""
+                        : "   " + comparison.add(row, trace, game.objects, game.policy, game.clients, percent));
     }
 }

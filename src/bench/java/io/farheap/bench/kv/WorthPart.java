@@ -3,6 +3,9 @@ package io.farheap.bench.kv;
 import io.farheap.bench.kv.worth.MapDesign;
 import io.farheap.bench.kv.worth.MapDesign.Part;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Rotation;
+import io.farheap.bench.report.Validity;
 import io.farheap.bench.ycsb.YcsbKeys;
 import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
@@ -45,6 +48,14 @@ final class WorthPart {
     /** @param load whether all keys have room, or a tenth of them */
     private record Variant(String load, String name, IntFunction<WorthMap> map) {}
 
+    /** The result of a variant with one number of sessions. */
+    private record Measured(ClosedLoop.LoopResult ran, Validity validity) {
+
+        Measured and(Measured other) {
+            return new Measured(ran.and(other.ran), validity.worse(other.validity));
+        }
+    }
+
     private static final List<String> POLICIES = List.of(Replacements.PAPER, Replacements.ADAPTIVE);
 
     private final BenchReport report;
@@ -59,12 +70,15 @@ final class WorthPart {
 
     private final List<Integer> sessionCounts;
     /** By variant, the results for each number of sessions. */
-    private final Map<Variant, List<ClosedLoop.LoopResult>> measured = new LinkedHashMap<>();
+    private final Map<Variant, List<Measured>> measured = new LinkedHashMap<>();
 
     private final List<Variant> variants = new ArrayList<>();
 
     @SuppressWarnings("NullAway.Init") // run() starts it.
     private ServerProcess server;
+
+    @SuppressWarnings("NullAway.Init") // run() starts it.
+    private ModelLateness late;
 
     /**
      * @param keys that are asked for
@@ -137,18 +151,25 @@ final class WorthPart {
                 held);
         long room = BenchMaps.room(keys);
         // The memory of a closed map is still being zeroed when the next one is created.
-        try (ServerProcess started = BenchMaps.server(4 * room, room)) {
+        try (ServerProcess started = BenchMaps.server(4 * room, room);
+                ModelLateness counted = new ModelLateness(started.address())) {
             server = started;
+            late = counted;
             sessionCounts.forEach(this::measure);
         }
         gains();
     }
 
     private void measure(int sessions) {
-        Map<Variant, ClosedLoop.LoopResult> sums = new LinkedHashMap<>();
+        Map<Variant, Measured> sums = new LinkedHashMap<>();
+        // In the order of the table, whichever runs first.
+        Measured nothing = new Measured(ClosedLoop.LoopResult.nothing(), Validity.NO_MODEL);
+        variants.forEach(variant -> sums.put(variant, nothing));
+        Rotation rotation = new Rotation(variants.size());
         for (int round = 0; round < rounds; round++) {
-            for (Variant variant : variants) {
-                sums.merge(variant, measure(variant, sessions), ClosedLoop.LoopResult::and);
+            for (int number : rotation.order(round)) {
+                Variant variant = variants.get(number);
+                sums.merge(variant, measure(variant, sessions), Measured::and);
             }
         }
         out.printf(
@@ -166,34 +187,41 @@ final class WorthPart {
                 "CAS",
                 "FAA",
                 "hit %");
-        sums.forEach((variant, ran) -> {
-            print(variant, sessions, ran);
-            measured.computeIfAbsent(variant, added -> new ArrayList<>()).add(ran);
-            ran.put(report.row()
+        sums.forEach((variant, one) -> {
+            print(variant, sessions, one);
+            measured.computeIfAbsent(variant, added -> new ArrayList<>()).add(one);
+            BenchReport.Row row = report.row()
                     .put("part", "worth")
                     .put("load", variant.load)
                     .put("variant", variant.name)
                     .put("sessions", (long) sessions)
-                    .put("threads", (long) ClosedLoop.threads(sessions)));
+                    .put("threads", (long) ClosedLoop.threads(sessions));
+            one.ran
+                    .put(row, one.validity)
+                    .put("late_pct", one.validity.latePercent())
+                    .put("invalid", one.validity.invalid());
         });
     }
 
-    private ClosedLoop.LoopResult measure(Variant variant, int sessions) {
+    private Measured measure(Variant variant, int sessions) {
         try (WorthMap map = variant.map.apply(sessions)) {
+            late.restart();
             ClosedLoop.LoopResult ran = ClosedLoop.run(sessions, windows, thread -> {
                 YcsbKeys drawn = new YcsbKeys(keys, thread);
                 return () -> map.open(drawn);
             });
+            Validity validity = late.validity();
             map.check();
-            return ran;
+            return new Measured(ran, validity);
         }
     }
 
-    private void print(Variant variant, int sessions, ClosedLoop.LoopResult ran) {
+    private void print(Variant variant, int sessions, Measured one) {
+        ClosedLoop.LoopResult ran = one.ran;
         double each = Math.max(1, ran.requests());
         VerbCounts posted = ran.posted();
         out.printf(
-                "%-8s%-22s%9d%,14.0f%26s%,12d%,14d   %,20.0f%8.3f%8.3f%8.3f%8.3f%8.2f%n",
+                "%-8s%-22s%9d%,14.0f%26s%,12d%,14d   %,20.0f%8.3f%8.3f%8.3f%8.3f%8.2f %s%n",
                 variant.load,
                 variant.name,
                 sessions,
@@ -206,7 +234,8 @@ final class WorthPart {
                 posted.writes() / each,
                 posted.swaps() / each,
                 posted.adds() / each,
-                ran.hitPercent());
+                ran.hitPercent(),
+                one.validity.remark(true));
     }
 
     /** Adds one part after the other, as the paper does. */
@@ -224,20 +253,22 @@ final class WorthPart {
     }
 
     private void gain(String part, int at, String load, String without, String with, String paper) {
-        ClosedLoop.LoopResult before = ran(load, without).get(at);
-        ClosedLoop.LoopResult after = ran(load, with).get(at);
+        Measured before = ran(load, without).get(at);
+        Measured after = ran(load, with).get(at);
+        Validity validity = before.validity.worse(after.validity);
         out.printf(
                 "%-30s%9d%+8.0f%%%+8.0f%%%16s%+11.0f%%   %s%n",
                 part,
                 sessionCounts.get(at),
-                percentMore(after.rates().median(), before.rates().median()),
-                percentMore(before.cpuNanosOfOne(), after.cpuNanosOfOne()),
-                String.format("%.2f to %.2f", messages(before), messages(after)),
-                percentMore(messages(before), messages(after)),
+                validity.compared(percentMore(
+                        after.ran.rates().median(), before.ran.rates().median())),
+                validity.compared(percentMore(before.ran.cpuNanosOfOne(), after.ran.cpuNanosOfOne())),
+                String.format("%.2f to %.2f", messages(before.ran), messages(after.ran)),
+                percentMore(messages(before.ran), messages(after.ran)),
                 paper);
     }
 
-    private List<ClosedLoop.LoopResult> ran(String load, String name) {
+    private List<Measured> ran(String load, String name) {
         return Objects.requireNonNull(measured.get(variant(load, name)));
     }
 
@@ -267,7 +298,10 @@ final class WorthPart {
                 .series(
                         variant.name,
                         sessions,
-                        ran.stream().mapToDouble(one -> one.rates().median()).toArray()));
+                        ran.stream()
+                                .mapToDouble(one ->
+                                        one.validity.compared(one.ran.rates().median()))
+                                .toArray()));
         return List.copyOf(plots.values());
     }
 

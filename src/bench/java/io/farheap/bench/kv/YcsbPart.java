@@ -1,144 +1,157 @@
 package io.farheap.bench.kv;
 
+import io.farheap.bench.peers.PeerAbsentException;
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.ycsb.YcsbKeys;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.TurnWarmUp;
+import io.farheap.bench.report.Turns;
+import io.farheap.bench.report.Validity;
 import io.farheap.command.ServerProcess;
-import io.farheap.kv.FarMap;
+import io.farheap.lifetime.CloseStack;
 import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.SplittableRandom;
-import java.util.function.Supplier;
-import org.HdrHistogram.Histogram;
+import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
- * YCSB A to D on pairs of 256 bytes (Ditto, figures 14 and 15), uniform and Zipfian keys, in a {@link ClosedLoop}.
- * Rates are medians of windows of 0.1 s.
+ * YCSB A to D on pairs of 256 bytes (Ditto, figures 14 and 15), uniform and Zipfian keys, in a {@link ClosedLoop}: on a
+ * map, and beside it on Redis and memcached with as much memory. At each point of the table the stores take turns of
+ * 0.1 s, and rates are medians of them.
  */
 final class YcsbPart {
 
-    private static final int MOST_THREADS = 2;
-
-    private record Workload(String name, double updates, double inserts, double paper) {}
-
-    /** The paper's rates: millions a second, with Zipfian keys, one server. */
-    private static final List<Workload> WORKLOADS = List.of(
-            new Workload("A", 0.5, 0, 10.5),
-            new Workload("B", 0.05, 0, 13.1),
-            new Workload("C", 0, 0, 13.2),
-            new Workload("D", 0, 0.05, 13.0));
+    /** Longer than a turn of each store, with the opening of its sessions. */
+    private static final long TURN_NANOS = 3 * ClosedLoop.WINDOW_NANOS;
 
     private final BenchReport report;
     private final PrintStream out;
     private final long objects;
-    private final int windows;
+    private final int turns;
     private final List<Integer> sessionCounts;
+    private final boolean peers;
 
     /**
-     * @param objects in the map
-     * @param windows of 0.1 s for each figure
+     * @param objects in each store
+     * @param turns for each figure
+     * @param peers whether Redis and memcached are measured beside the map
      */
-    YcsbPart(BenchReport report, PrintStream out, long objects, int windows, List<Integer> sessionCounts) {
-        this.sessionCounts = sessionCounts;
+    YcsbPart(BenchReport report, PrintStream out, long objects, int turns, List<Integer> sessionCounts, boolean peers) {
         this.report = report;
         this.out = out;
         this.objects = objects;
-        this.windows = windows;
+        this.turns = turns;
+        this.sessionCounts = sessionCounts;
+        this.peers = peers;
     }
 
     void run() {
         out.printf(
                 "%nycsb: %,d objects of 256 bytes, %d threads; a closed loop, one request under way for each session%n",
-                objects, ClosedLoop.threads(MOST_THREADS));
-        out.printf(
-                "%-6s%-10s%10s%16s%12s%12s%12s%12s%12s%10s%s%n",
-                "YCSB",
-                "keys",
-                "sessions",
-                "operations/s",
-                "p50 ns",
-                "p99",
-                "p99.9",
-                "max",
-                "messages",
-                "hit %",
-                "   the paper's, million/s");
+                objects, ClosedLoop.threads(Integer.MAX_VALUE));
+        YcsbRow.printHeader(out);
+        List<CacheSystem> systems = peers ? present() : List.of();
         long room = BenchMaps.room(objects);
         // The memory of a closed map is still being zeroed when the next one is created.
-        try (ServerProcess server = BenchMaps.server(4 * room, room)) {
-            for (Workload workload : WORKLOADS) {
+        try (ServerProcess server = BenchMaps.server(4 * room, room);
+                ModelLateness late = new ModelLateness(server.address())) {
+            for (KvWorkload workload : KvWorkload.values()) {
                 for (boolean zipfian : new boolean[] {false, true}) {
                     for (int sessions : sessionCounts) {
-                        FarMap map = BenchMaps.create(server, "ycsb", room, 4 * objects);
-                        try {
-                            measure(map, workload, zipfian, sessions);
-                        } finally {
-                            map.drop();
-                        }
+                        measure(server, late, systems, new YcsbPoint(workload, zipfian, sessions));
                     }
                 }
             }
         }
     }
 
-    private void measure(FarMap map, Workload workload, boolean zipfian, int sessions) {
-        BenchMaps.fill(map, objects);
-        ClosedLoop.LoopResult ran = ClosedLoop.run(sessions, windows, thread -> side(map, workload, zipfian, thread));
-        print(workload, zipfian, sessions, ran);
-        Histogram latency = ran.latency();
-        BenchReport.Row row = report.row()
-                .put("part", "ycsb")
-                .put("engine", "disaggregated")
-                .put("workload", workload.name())
-                .put("keys", zipfian ? "zipfian" : "uniform")
-                .put("sessions", (long) sessions)
-                .put("threads", (long) ClosedLoop.threads(sessions));
-        ran.put(row)
-                .put("p999_ns", (double) latency.getValueAtPercentile(99.9))
-                .put("max_ns", (double) latency.getMaxValue())
-                .put("paper_ops_per_s", workload.paper() * 1e6);
-    }
-
-    private Supplier<ClosedLoop.LoopClient> side(FarMap map, Workload workload, boolean zipfian, int thread) {
-        SplittableRandom random = new SplittableRandom(thread);
-        YcsbKeys keys = new YcsbKeys(objects, thread);
-        return () -> new MapClient(map, BenchMaps.VALUE_BYTES) {
-            @Override
-            public void begin() {
-                double what = random.nextDouble();
-                if (what < workload.updates()) {
-                    caller.beginSet(zipfian ? keys.zipfian() : random.nextLong(objects));
-                } else if (what < workload.updates() + workload.inserts()) {
-                    // Threads insert keys of their own.
-                    caller.beginSet((long) thread << 40 | keys.insert());
-                } else {
-                    get(key(workload, zipfian, keys, random, thread));
+    /** Returns the names of the points that {@link #run} measures with a model, for {@link WholeTable}. */
+    static Set<String> points(List<Integer> sessionCounts, String model) {
+        Set<String> points = new LinkedHashSet<>();
+        for (KvWorkload workload : KvWorkload.values()) {
+            for (boolean zipfian : new boolean[] {false, true}) {
+                for (int sessions : sessionCounts) {
+                    YcsbPoint point = new YcsbPoint(workload, zipfian, sessions);
+                    points.add(WholeTable.ycsb(workload.name(), point.keys(), sessions, model));
                 }
             }
-        };
-    }
-
-    private long key(Workload workload, boolean zipfian, YcsbKeys keys, SplittableRandom random, int seed) {
-        if (workload.inserts() > 0) {
-            long latest = keys.latest();
-            return latest < objects ? latest : (long) seed << 40 | latest;
         }
-        return zipfian ? keys.zipfian() : random.nextLong(objects);
+        return points;
     }
 
-    private void print(Workload workload, boolean zipfian, int sessions, ClosedLoop.LoopResult ran) {
-        Histogram latency = ran.latency();
-        out.printf(
-                "%-6s%-10s%10d%,16.0f%,12d%,12d%,12d%,12d%12.3f%10.2f%10.1f%n",
-                workload.name(),
-                zipfian ? "zipfian" : "uniform",
-                sessions,
-                ran.rates().median(),
-                latency.getValueAtPercentile(50),
-                latency.getValueAtPercentile(99),
-                latency.getValueAtPercentile(99.9),
-                latency.getMaxValue(),
-                ran.posted().operations() / (double) Math.max(1, ran.requests()),
-                ran.hitPercent(),
-                workload.paper());
+    /** Returns the systems that are installed; the others have a row with the reason. */
+    private List<CacheSystem> present() {
+        List<CacheSystem> systems = new ArrayList<>();
+        for (CacheSystem system : CacheSystem.values()) {
+            try {
+                system.program();
+                systems.add(system);
+            } catch (PeerAbsentException e) {
+                out.printf("absent: %s: %s%n", system.engine, e.getMessage());
+                report.row()
+                        .put("part", YcsbRow.PART)
+                        .put("engine", system.engine)
+                        .put("operation", "absent")
+                        .put("absent", e.getMessage());
+            }
+        }
+        return systems;
+    }
+
+    private void measure(ServerProcess server, ModelLateness late, List<CacheSystem> systems, YcsbPoint point) {
+        long room = BenchMaps.room(objects);
+        try (CloseStack opened = new CloseStack()) {
+            List<MeasuredStore> stores = new ArrayList<>();
+            stores.add(new MeasuredStore(opened.add(MapStore.open(server, room, objects)), point));
+            for (CacheSystem system : systems) {
+                stores.add(new MeasuredStore(opened.add(open(system, room)), point));
+            }
+            long least = (long) stores.size() * TurnWarmUp.AGREEING * TURN_NANOS;
+            long most = Math.max(least, (long) stores.size() * turns * TURN_NANOS);
+            TurnWarmUp warmUp = new TurnWarmUp(stores.size(), least, most, System::nanoTime);
+            Turns taken = Turns.take(stores, warmUp, turns, late::restart);
+            Validity validity = late.validity();
+            for (MeasuredStore store : stores) {
+                // Peers do not use the model: late operations of the map are none of theirs.
+                Validity own = store.store instanceof MapStore ? validity : Validity.NO_MODEL;
+                new YcsbRow(point, store.store, room, store.result, own, taken.settled()).put(report, out);
+            }
+        }
+    }
+
+    private CacheStore open(CacheSystem system, long bytes) {
+        try {
+            return CacheStore.open(system, bytes, objects);
+        } catch (PeerAbsentException e) {
+            throw new IllegalStateException(system.engine + " was there before: " + e.getMessage(), e);
+        }
+    }
+
+    /** A store that takes its turns at one point of the table. */
+    private final class MeasuredStore implements Turns.Side<RuntimeException> {
+
+        private final YcsbStore store;
+        private final int sessions;
+        private final List<YcsbRequests> requests;
+        /** Of the turns that count. */
+        private ClosedLoop.LoopResult result = ClosedLoop.LoopResult.nothing();
+
+        MeasuredStore(YcsbStore store, YcsbPoint point) {
+            this.store = store;
+            this.sessions = point.sessions();
+            requests = IntStream.range(0, ClosedLoop.threads(sessions))
+                    .mapToObj(thread -> new YcsbRequests(point.workload(), point.zipfian(), objects, thread))
+                    .toList();
+        }
+
+        @Override
+        public double run(int turn) {
+            ClosedLoop.LoopResult ran = ClosedLoop.turn(sessions, store.clients(requests));
+            if (turn >= 0) {
+                result = result.and(ran);
+            }
+            return ran.rates().median();
+        }
     }
 }

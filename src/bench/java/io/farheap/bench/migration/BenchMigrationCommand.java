@@ -2,6 +2,7 @@ package io.farheap.bench.migration;
 
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.machine.Memcpy;
 import io.farheap.bench.move.MoveCase;
 import io.farheap.bench.move.MoveFigures;
@@ -9,6 +10,8 @@ import io.farheap.bench.move.MoveOptions;
 import io.farheap.bench.move.MovePlots;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.TimingNote;
 import io.farheap.cache.Cache;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
@@ -30,9 +33,11 @@ import picocli.CommandLine.Spec;
         description = {
             "Move regions under a load, in every way that there is, and measure the effect on the load.",
             "One thread reads, and then one writes, 8-byte records at random addresses of all regions; it passes over records of a region that "
-                    + "already has its share of requests waiting. Throughput while regions move is compared with that of a quiet time just before; "
+                    + "already has its share of requests waiting. Throughput while regions move is compared with that of a quiet time of the same turn; "
                     + "the row with no regions has a quiet time in the migration's place, so it shows the noise. In brackets stands the drop while a "
-                    + "memcpy of as many bytes runs instead, which is the cost of any copy on this machine. Medians over migrations."
+                    + "memcpy of as many bytes runs instead, which is the cost of any copy on this machine. Forgone are the requests that a quiet time "
+                    + "as long as the migration has more; in brackets, how many times as many as the memcpy costs. GiB/s and 'of memcpy' are of the "
+                    + "whole migration; 'copy' is of its copy alone. Medians over migrations; the order in a turn rotates."
         })
 public final class BenchMigrationCommand implements Callable<Integer> {
 
@@ -42,8 +47,8 @@ public final class BenchMigrationCommand implements Callable<Integer> {
     @Option(
             names = "--repeat",
             paramLabel = "N",
-            defaultValue = "5",
-            description = "migrations of each case (default: ${DEFAULT-VALUE})")
+            defaultValue = "6",
+            description = "migrations of each case; a multiple of 6 completes the rotation (default: ${DEFAULT-VALUE})")
     private int repeat;
 
     @Mixin
@@ -68,7 +73,6 @@ public final class BenchMigrationCommand implements Callable<Integer> {
         long bytes = move.bytes();
         long regionBytes = move.regionBytes();
         MovePlots plots = new MovePlots();
-        BenchReport report;
         try (ServerProcess home = ServerProcess.start(Devices.library(), bytes, regionBytes);
                 ServerProcess spare = ServerProcess.start(Devices.library(), bytes, regionBytes);
                 Cache cache = Cache.builder()
@@ -76,19 +80,26 @@ public final class BenchMigrationCommand implements Callable<Integer> {
                         .servers(home.address())
                         .name("farheap-bench")
                         .create();
-                Memcpy memcpy = new Memcpy(regionBytes)) {
+                Memcpy memcpy = new Memcpy(regionBytes);
+                ModelLateness lateness = new ModelLateness(home.address(), spare.address())) {
             cache.addServer(spare.address());
-            report = output.report(spec, cache.context());
-            MigrationBench bench = new MigrationBench(cache, home.address(), spare.address(), memcpy, repeat);
+            BenchReport report = output.report(spec, cache.context());
+            TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+            note.put(report);
+            MigrationBench bench = new MigrationBench(cache, home.address(), spare.address(), memcpy, lateness, repeat);
             PrintStream out = System.out;
             report.origin().forEach(out::println);
+            out.println(note.sentence());
             out.printf(
-                    "%n%-8s%-8s%-9s%22s%23s%8s%12s%9s%26s%26s%n",
+                    "%n%-8s%-8s%-9s%22s%23s%20s%20s%8s%8s%12s%9s%26s%26s%n",
                     "regions",
                     "pause",
                     "reads",
                     "read drop % (memcpy)",
                     "write drop % (memcpy)",
+                    "forgone reads (x)",
+                    "forgone writes (x)",
+                    "copy",
                     "GiB/s",
                     "of memcpy",
                     "ms",
@@ -100,8 +111,9 @@ public final class BenchMigrationCommand implements Callable<Integer> {
                 print(out, result);
                 MoveFigures.row(report, how, regionBytes, result.reads(), result.writes());
             }
+            // Before the cache closes its device: if it is softverbs, its last close ends an invalid run.
+            output.write(report, output.plots() ? plots.plots("migration", "regions move") : new Plot[0]);
         }
-        output.write(report, output.plots() ? plots.plots("migration", "regions move") : new Plot[0]);
         return 0;
     }
 
@@ -119,28 +131,32 @@ public final class BenchMigrationCommand implements Callable<Integer> {
         MoveFigures writes = result.writes();
         boolean none = result.how().move() == 0;
         out.printf(
-                "%-8d%-8s%-9s%22s%23s%8s%12s%9.1f%26s%26s%n",
+                "%-8d%-8s%-9s%22s%23s%20s%20s%8s%8s%12s%9.1f%26s%26s  %s%n",
                 result.how().move(),
                 result.how().name(),
                 result.how().reads(),
                 drop(reads),
                 drop(writes),
-                none ? "" : String.format("%.2f", gib(result)),
-                none ? "" : String.format("%.2f", gib(result) / memcpy(result)),
+                forgone(reads),
+                forgone(writes),
+                none ? "" : String.format("%.2f", MoveFigures.gib(reads, writes)),
+                none ? "" : String.format("%.2f", MoveFigures.wholeGib(reads, writes)),
+                none ? "" : number("%.2f", MoveFigures.wholeOverMemcpy(reads, writes)),
                 MoveFigures.millis(reads, writes),
                 String.format("%,.0f (%,.0f)", reads.longestMicros(), reads.quietMicros()),
-                String.format("%,.0f (%,.0f)", writes.longestMicros(), writes.quietMicros()));
+                String.format("%,.0f (%,.0f)", writes.longestMicros(), writes.quietMicros()),
+                MoveFigures.remark(reads, writes));
     }
 
     private static String drop(MoveFigures figures) {
-        return String.format("%.1f (%.1f)", figures.dropPercent(), figures.memcpyDropPercent());
+        return number("%.1f", figures.dropPercent()) + " (" + number("%.1f", figures.memcpyDropPercent()) + ")";
     }
 
-    private static double gib(Result result) {
-        return MoveFigures.gib(result.reads(), result.writes());
+    private static String forgone(MoveFigures figures) {
+        return String.format("%,.0f", figures.forgone()) + " (" + number("%.1f", figures.forgoneOverMemcpy()) + ")";
     }
 
-    private static double memcpy(Result result) {
-        return MoveFigures.memcpyGib(result.reads(), result.writes());
+    private static String number(String format, double value) {
+        return Double.isNaN(value) ? "-" : String.format(format, value);
     }
 }

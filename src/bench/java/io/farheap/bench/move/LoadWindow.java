@@ -49,4 +49,9 @@ public final class LoadWindow {
     public double dropPercent(LoadWindow quiet) {
         return 100 * (1 - perSecond() / quiet.perSecond());
     }
+
+    /** Returns how many fewer requests were done than at the rate of another window; below 0 if more were done. */
+    public double forgone(LoadWindow quiet) {
+        return quiet.perSecond() * (nanos / 1e9) - done;
+    }
 }

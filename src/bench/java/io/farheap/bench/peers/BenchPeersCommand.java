@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
         name = "peers",
         mixinStandardHelpOptions = true,
         description =
-                "One value, put and got by one thread: a session beside Redis, memcached, a file, UCX and local memory, taking turns.",
+                "One value, put and got by one thread: a session beside Redis, memcached, a file, UCX, perftest and local memory, taking turns.",
         footer = {
             "",
             "The servers run on this host, as children of this process. ./farheap bench peers installs the servers that it can; the others are listed as absent."
@@ -34,7 +34,8 @@ import picocli.CommandLine.Spec;
 public final class BenchPeersCommand implements Callable<Integer> {
 
     private static final long MAX_BYTES = 1 << 20;
-    private static final long SERVER_BYTES = 2 * MAX_BYTES;
+    /** A region for each peer that uses the server, and a spare one. */
+    private static final long SERVER_BYTES = 3 * MAX_BYTES;
 
     /** The least value that is plotted: a logarithmic axis has no 0. */
     private static final double LEAST_NANOS = 0.1;
@@ -122,27 +123,32 @@ public final class BenchPeersCommand implements Callable<Integer> {
 
     private void print(PrintStream out, BenchReport report, PeersBench bench) {
         out.println(String.join(System.lineSeparator(), report.origin()));
-        out.printf("one thread, one operation after another, one value; medians of %d turns, ns%n", rounds);
+        out.printf(
+                "one thread, one value, one operation after another unless more are in flight; medians of %d turns,"
+                        + " ns%n",
+                rounds);
         List<PeersBench.Row> rows = bench.rows();
         PeersBench.Row last = null;
         for (PeersBench.Row row : rows) {
             if (last == null || row.operation() != last.operation() || row.bytes() != last.bytes()) {
                 out.printf(
-                        "%n%-24s%14s%28s%16s%14s%n",
+                        "%n%-30s%14s%28s%16s%14s%12s%n",
                         row.operation() + " of " + String.format("%,d", row.bytes()) + " bytes",
                         "median",
                         "(25%..75%)",
                         "p99",
-                        "of Farheap's");
+                        "of Farheap's",
+                        "in flight");
                 last = row;
             }
             out.printf(
-                    "%-24s%,14.1f%28s%,16.1f%,14.2f%n",
+                    "%-30s%,14.1f%28s%,16.1f%,14.2f%12d%n",
                     row.peer(),
                     row.p50(),
                     String.format("(%,.1f..%,.1f)", row.p25(), row.p75()),
                     row.p99(),
-                    ratio(rows, row));
+                    ratio(rows, row),
+                    row.means().inFlight());
         }
         bench.absent().forEach((peer, reason) -> out.printf("%nabsent: %s: %s%n", peer, reason));
     }
@@ -159,7 +165,11 @@ public final class BenchPeersCommand implements Callable<Integer> {
                     .put("p75_ns", row.p75())
                     .put("p99_ns", row.p99())
                     .put("ratio_to_farheap", ratio(rows, row))
-                    .put("turns", row.turns());
+                    .put("turns", row.turns())
+                    .put("bytes_local", row.means().bytesLocal(row.bytes()))
+                    .put("in_flight", row.means().inFlight())
+                    .put("threads", row.means().threads())
+                    .put("group", row.means().group());
         }
         bench.absent().forEach((peer, reason) -> report.row().put("peer", peer).put("absent", reason));
         output.write(
@@ -192,8 +202,9 @@ public final class BenchPeersCommand implements Callable<Integer> {
         return plot;
     }
 
+    /** Returns NaN for a row that has more operations under way: the ratio would compare depths and not peers. */
     private static double ratio(List<PeersBench.Row> rows, PeersBench.Row row) {
         PeersBench.Row farheap = PeersBench.farheap(rows, row.operation(), row.bytes());
-        return farheap == null ? Double.NaN : row.p50() / farheap.p50();
+        return farheap == null || !row.means().single() ? Double.NaN : row.p50() / farheap.p50();
     }
 }

@@ -9,10 +9,12 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 
 /** A server that a peer needs. It ends with this process, in whatever way that ends. */
-final class ChildProcess implements AutoCloseable {
+public final class ChildProcess implements AutoCloseable {
 
     private static final long START_NANOS = 30_000_000_000L;
 
@@ -25,7 +27,7 @@ final class ChildProcess implements AutoCloseable {
     }
 
     /** @param log the file for its output */
-    static ChildProcess start(Path log, List<String> command) throws IOException {
+    public static ChildProcess start(Path log, List<String> command) throws IOException {
         return new ChildProcess(
                 new ProcessBuilder(TetheredProcess.command(command))
                         .redirectErrorStream(true)
@@ -39,7 +41,7 @@ final class ChildProcess implements AutoCloseable {
      *
      * @throws PeerAbsentException if it is not there
      */
-    static String program(String name, String debianPackage) throws PeerAbsentException {
+    public static String program(String name, String debianPackage) throws PeerAbsentException {
         for (String directory : System.getenv("PATH").split(":")) {
             Path candidate = Path.of(directory, name);
             if (Files.isExecutable(candidate)) {
@@ -49,14 +51,27 @@ final class ChildProcess implements AutoCloseable {
         throw new PeerAbsentException(name + " is not installed (Debian: " + debianPackage + ")");
     }
 
-    static int freePort() throws IOException {
+    public static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         }
     }
 
+    /** Whether a server listens on a port of this host. It is not connected to: some servers accept one client. */
+    public static boolean listens(int port) {
+        Pattern listening = Pattern.compile(String.format(Locale.ROOT, ":%04X [0-9A-F]+:0000 0A", port));
+        try {
+            return listening.matcher(Files.readString(Path.of("/proc/net/tcp"))).find()
+                    || listening
+                            .matcher(Files.readString(Path.of("/proc/net/tcp6")))
+                            .find();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     /** Whether a server accepts connections on a Unix socket: the socket's file exists before that. */
-    static boolean accepts(Path socket) {
+    public static boolean accepts(Path socket) {
         try (SocketChannel _ = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
             return true;
         } catch (IOException e) {
@@ -69,7 +84,7 @@ final class ChildProcess implements AutoCloseable {
      *
      * @throws PeerAbsentException if it does not become ready, with its output
      */
-    void await(BooleanSupplier ready) throws IOException, InterruptedException, PeerAbsentException {
+    public void await(BooleanSupplier ready) throws IOException, InterruptedException, PeerAbsentException {
         long deadline = System.nanoTime() + START_NANOS;
         while (!ready.getAsBoolean()) {
             if (System.nanoTime() - deadline > 0) {

@@ -102,6 +102,11 @@ final class FilePeer implements Peer {
     }
 
     @Override
+    public boolean local() {
+        return !direct;
+    }
+
+    @Override
     public void close() throws IOException {
         channel.close();
         Files.delete(file);

@@ -47,6 +47,11 @@ final class LocalPeer implements Peer {
     }
 
     @Override
+    public boolean local() {
+        return true;
+    }
+
+    @Override
     public void close() {
         arena.close();
     }

@@ -19,6 +19,11 @@ public interface Peer extends AutoCloseable {
     /** Returns the value that the last {@link #get} has fetched. */
     byte[] got() throws Exception;
 
+    /** Whether this process's memory, or the page cache, has the value. */
+    default boolean local() {
+        return false;
+    }
+
     /** A turn begins: a server that has to spin may do so. */
     default void begin() throws Exception {}
 

@@ -14,6 +14,11 @@ interface PeerRunner extends AutoCloseable {
      */
     default void warmUp(int bytes) throws Exception {}
 
+    /** Returns the means of its turns. */
+    default PeerMeans means() {
+        return PeerMeans.REMOTE;
+    }
+
     @Override
     void close() throws Exception;
 }

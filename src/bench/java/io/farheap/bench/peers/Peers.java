@@ -60,7 +60,11 @@ final class Peers implements AutoCloseable {
     private void addAll(String server, int maxBytes) {
         add("local memory", () -> timed("local memory", new LocalPeer(maxBytes)));
         add(FARHEAP, () -> timed(FARHEAP, new FarheapPeer(server, maxBytes)));
+        add("loop (C)", () -> timed("loop (C)", new LoopPeer(server, maxBytes)));
+        add("perftest (C)", () -> Perftest.latency(directory));
+        add("perftest, 128 in flight (C)", () -> Perftest.rate(directory));
         add("UCX (C)", () -> UcxPerftest.open(directory));
+        add("UCX, flushed (C)", () -> UcxFlush.open(directory, turnNanos));
         addProvided(JUCX);
         add("file", () -> timed("file", FilePeer.open(directory, false, maxBytes)));
         add("file, direct", () -> timed("file, direct", FilePeer.open(directory, true, maxBytes)));

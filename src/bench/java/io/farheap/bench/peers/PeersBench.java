@@ -4,17 +4,24 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.IntConsumer;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Lets all peers take turns: for each operation and size one after the other, round after round. */
+/** Lets all peers take turns: for each operation and size one after the other, and another one first in each round. */
 public final class PeersBench {
 
-    /** Medians over the turns, in ns per operation, and the 25th and 75th percentile of the turns' medians. */
+    /**
+     * Medians over the turns, in ns per operation, and the 25th and 75th percentile of the turns' medians.
+     *
+     * @param p99 NaN if the peer measures none
+     */
     public record Row(
             PeerOperation operation,
             int bytes,
@@ -23,7 +30,8 @@ public final class PeersBench {
             double p25,
             double p75,
             double p99,
-            int turns) {}
+            int turns,
+            PeerMeans means) {}
 
     private record Key(PeerOperation operation, int bytes, String peer) {}
 
@@ -31,9 +39,10 @@ public final class PeersBench {
 
     private final List<PeerOperation> operations;
     private final List<Integer> sizes;
-    private final Map<Key, List<PeerTurn>> turns = new LinkedHashMap<>();
+    private final Map<Key, List<PeerTurn>> turns = new HashMap<>();
     private final Map<String, String> absent = new LinkedHashMap<>();
     private List<String> names = List.of();
+    private final Map<String, PeerMeans> means = new HashMap<>();
 
     public PeersBench(List<PeerOperation> operations, List<Integer> sizes) {
         this.operations = operations;
@@ -66,17 +75,21 @@ public final class PeersBench {
     private void run(Peers peers, int rounds, IntConsumer progress) throws Exception {
         names = List.copyOf(peers.open().keySet());
         absent.putAll(peers.absent());
+        peers.open().forEach((name, peer) -> means.put(name, peer.means()));
         for (PeerRunner contestant : peers.open().values()) {
             warmUp(contestant, maxBytes());
         }
+        List<String> order = new ArrayList<>(names);
         for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
             for (PeerOperation operation : operations) {
                 for (int bytes : sizes) {
-                    for (Map.Entry<String, PeerRunner> peer : peers.open().entrySet()) {
-                        turn(new Key(operation, bytes, peer.getKey()), peer.getValue(), round >= 0);
+                    for (String name : order) {
+                        PeerRunner peer = Objects.requireNonNull(peers.open().get(name));
+                        turn(new Key(operation, bytes, name), peer, round >= 0);
                     }
                 }
             }
+            Collections.rotate(order, -1);
             progress.accept(round + 1 + WARM_UP_ROUNDS);
         }
     }
@@ -112,7 +125,22 @@ public final class PeersBench {
     /** Returns the results, by operation, then size, then peer. */
     public List<Row> rows() {
         List<Row> rows = new ArrayList<>();
-        turns.forEach((key, taken) -> rows.add(new Row(
+        for (PeerOperation operation : operations) {
+            for (int bytes : sizes) {
+                for (String name : names) {
+                    Key key = new Key(operation, bytes, name);
+                    List<PeerTurn> taken = turns.get(key);
+                    if (taken != null) {
+                        rows.add(row(key, taken));
+                    }
+                }
+            }
+        }
+        return rows;
+    }
+
+    private Row row(Key key, List<PeerTurn> taken) {
+        return new Row(
                 key.operation(),
                 key.bytes(),
                 key.peer(),
@@ -120,8 +148,8 @@ public final class PeersBench {
                 percentile(taken, PeerTurn::median, 0.25),
                 percentile(taken, PeerTurn::median, 0.75),
                 percentile(taken, PeerTurn::p99, 0.5),
-                taken.size())));
-        return rows;
+                taken.size(),
+                means.getOrDefault(key.peer(), PeerMeans.REMOTE));
     }
 
     /** Returns the names of the peers that took part, in the order of the table. */

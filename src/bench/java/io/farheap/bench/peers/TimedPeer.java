@@ -121,6 +121,11 @@ final class TimedPeer implements PeerRunner {
     }
 
     @Override
+    public PeerMeans means() {
+        return peer.local() ? PeerMeans.LOCAL : PeerMeans.REMOTE;
+    }
+
+    @Override
     public void close() throws Exception {
         peer.close();
     }

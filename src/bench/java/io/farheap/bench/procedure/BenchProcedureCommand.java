@@ -2,10 +2,16 @@ package io.farheap.bench.procedure;
 
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.machine.FirstCore;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.MedianRatio;
+import io.farheap.bench.report.ModelLateness;
 import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.TimingNote;
+import io.farheap.bench.report.Turns;
+import io.farheap.bench.report.Validity;
 import io.farheap.cache.Cache;
 import io.farheap.cache.Procedure;
 import io.farheap.cache.Procedures;
@@ -36,25 +42,27 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Calls of stored procedures beside the reads that they replace, in turns in one run.",
-            "chase: a chain of pointers followed by one call, and by as many blocking reads, one at a time. rate: calls with one access, as many "
+            "chase: a chain of pointers followed by one call, and by as many blocking reads, one at a time. under-way: the rate of chases by calls and by "
+                    + "one-sided reads, 16 under way, beside the time of one. rate: calls with one access, as many "
                     + "under way as a session takes, beside batched reads of 16 bytes; one server thread. turns: the rate of chases of "
                     + "8 and 16 on a server whose calls take turns if that is faster, beside one whose calls never do. steal: of calls of "
                     + "50 us whose ring is on one of two server threads, how many the other executes while the client sleeps. tenants: the rate of calls beside another "
                     + "client whose calls never end. Medians over turns.",
-            "late_pct is how many of a row's operations softverbs' model executed late, at client and server; more than 1 counts for no target. With a "
+            "late_pct is the share of a row's operations other than READs that softverbs' model executed late, at client or server, whichever has more; "
+                    + "if it is above 1 the row is invalid and has no ratio, and if there are READs alone it is null. With a "
                     + "model, chases have a second row with 'computed': their time in a run without it, and the model's for each message."
         })
 public final class BenchProcedureCommand implements Callable<Integer> {
 
-    private static final Set<String> OPS = Set.of("chase", "rate", "turns", "steal", "tenants");
+    private static final Set<String> OPS = Set.of("chase", "under-way", "rate", "turns", "steal", "tenants");
     private static final long MOST_SPAN = 16L << 30;
 
     @Option(
             names = "--op",
             paramLabel = "OP",
             split = ",",
-            defaultValue = "chase,rate,turns,steal,tenants",
-            description = "chase, rate, turns, steal, tenants (default: ${DEFAULT-VALUE})")
+            defaultValue = "chase,under-way,rate,turns,steal,tenants",
+            description = "chase, under-way, rate, turns, steal, tenants (default: ${DEFAULT-VALUE})")
     private List<String> ops;
 
     @Option(
@@ -78,7 +86,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             names = "--repeat",
             paramLabel = "N",
             defaultValue = "5",
-            description = "turns that count, after two that do not (default: ${DEFAULT-VALUE})")
+            description = "turns that count, after those in which the sides warm up (default: ${DEFAULT-VALUE})")
     private int repeat;
 
     @Option(
@@ -118,11 +126,10 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             try (ServerProcess server = server(memory + 4 * region, region, "MEASURED", 1);
                     Cache cache = cache(server, memory);
                     FirstCore core = new FirstCore(cache.context().device().name());
-                    LateShare late = new LateShare(server.address())) {
+                    ModelLateness late = new ModelLateness(server.address())) {
                 LateOperations.allow(cache.context());
                 if (report == null) {
-                    report = output.report(spec, cache.context());
-                    report.origin().forEach(System.out::println);
+                    report = begun(cache);
                 }
                 model = SoftverbsCounters.now(Devices.library());
                 PointerChains chains = new PointerChains(cache, memory);
@@ -130,6 +137,10 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                         .register(PointerChaseProcedure.class, Procedures.READS | Procedures.UNORDERED);
                 if (ops.contains("chase")) {
                     plots.add(chase(core, report, late, cache, chains, hops, span));
+                }
+                if (ops.contains("under-way")) {
+                    new ChasesUnderWay(core, report, System.out, late, cache, chains, hops)
+                            .run(depths, span, repeat, turnNanos());
                 }
                 if (ops.contains("rate")) {
                     rate(core, report, late, cache, chains, hops, span);
@@ -145,11 +156,10 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         if (ops.contains("steal")) {
             try (ServerProcess server = server(4 << 20, 1 << 20, "MEASURED", 2);
                     Cache cache = cache(server, 1 << 20);
-                    LateShare late = new LateShare(server.address())) {
+                    ModelLateness late = new ModelLateness(server.address())) {
                 LateOperations.allow(cache.context());
                 if (report == null) {
-                    report = output.report(spec, cache.context());
-                    report.origin().forEach(System.out::println);
+                    report = begun(cache);
                 }
                 new CallStealing(cache, server.address()).run(report, late, repeat, millis * 1_000_000);
             }
@@ -164,6 +174,16 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             output.write(report, plots.toArray(Plot[]::new));
         }
         return 0;
+    }
+
+    /** Prints the origin of the figures, and what their times include. */
+    private BenchReport begun(Cache cache) {
+        BenchReport report = output.report(spec, cache.context());
+        report.origin().forEach(System.out::println);
+        TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+        note.put(report);
+        System.out.println(note.sentence());
+        return report;
     }
 
     private void check() {
@@ -218,7 +238,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
     private Plot chase(
             FirstCore core,
             BenchReport report,
-            LateShare late,
+            ModelLateness late,
             Cache cache,
             PointerChains chains,
             Procedure hops,
@@ -231,34 +251,36 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         double[] called = new double[depths.size()];
         double[] read = new double[depths.size()];
         for (int i = 0; i < depths.size(); i++) {
-            late.percent();
             ChaseCost cost = new ChaseCost(cache, chains, hops, depths.get(i));
-            core.run(() -> cost.run(2, repeat, millis * 1_000_000));
+            boolean settled = core.run(() -> cost.run(repeat, turnNanos(), late));
+            Validity validity = late.validity();
             x[i] = depths.get(i);
             called[i] = cost.call.median();
             read[i] = cost.read.median();
             double ratio = read[i] / called[i];
             out.printf(
-                    "%6d%,14.0f%,14.0f%24s%,14d%n",
+                    "%6d%,14.0f%,14.0f%24s%,14d   %s%n",
                     depths.get(i),
                     called[i],
                     read[i],
-                    String.format(
-                            "%.2f (%.2f..%.2f)",
-                            ratio, cost.read.least() / cost.call.most(), cost.read.most() / cost.call.least()),
-                    cost.calls.getValueAtPercentile(99));
-            report.row()
+                    shown(
+                            validity,
+                            String.format(
+                                    "%.2f (%.2f..%.2f)",
+                                    ratio, cost.read.least() / cost.call.most(), cost.read.most() / cost.call.least())),
+                    cost.calls.getValueAtPercentile(99),
+                    validity.remark(settled));
+            BenchReport.Row row = report.row()
                     .put("op", "chase")
                     .put("depth", (long) depths.get(i))
                     .put("span", span)
                     .put("call_p50_ns", called[i])
                     .put("read_p50_ns", read[i])
-                    .put("ratio_p50", ratio)
+                    .put("ratio_p50", validity.compared(ratio))
                     .put("call_p99_ns", cost.calls.getValueAtPercentile(99))
                     .put("call_p999_ns", cost.calls.getValueAtPercentile(99.9))
-                    .put("call_max_ns", cost.calls.getMaxValue())
-                    .put("late_pct", late.percent())
-                    .put("computed", false);
+                    .put("call_max_ns", cost.calls.getMaxValue());
+            validity.put(row, settled).put("computed", false);
         }
         return Plot.lines(
                         "procedure-chase-" + span,
@@ -269,10 +291,19 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 .series("reads", x, read);
     }
 
+    private long turnNanos() {
+        return millis * 1_000_000;
+    }
+
+    /** Returns a ratio as it is printed: an invalid row has none. */
+    private static String shown(Validity validity, String ratio) {
+        return validity.invalid() ? "-" : ratio;
+    }
+
     private void rate(
             FirstCore core,
             BenchReport report,
-            LateShare late,
+            ModelLateness late,
             Cache cache,
             PointerChains chains,
             Procedure hops,
@@ -281,47 +312,53 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         out.printf("%nrate over %s, one server thread%n", Sizes.format(span));
         cache.reconfigure(CacheConfiguration.DIRECT.with(0, 1, 16, 4));
         for (int depth : new int[] {1, 8}) {
-            late.percent();
-            Samples calls = new Samples();
-            Samples reads = new Samples();
-            Samples ratio = new Samples();
+            Turns turns;
+            Validity validity;
             try (CallLoad load = new CallLoad(core, cache, chains, 3)) {
-                for (int turn = -2; turn < repeat; turn++) {
-                    double called = load.calls(hops, depth, millis * 1_000_000);
-                    double read = load.reads(millis * 1_000_000);
-                    if (turn >= 0) {
-                        calls.add(called);
-                        reads.add(read);
-                        ratio.add(called / read);
-                    }
-                }
+                List<Turns.Side<RuntimeException>> sides =
+                        List.of(turn -> load.calls(hops, depth, turnNanos()), turn -> load.reads(turnNanos()));
+                turns = Turns.take(sides, ChaseCost.warmUp(turnNanos()), repeat, late::restart);
+                validity = late.validity();
                 if (load.failed() > 0) {
                     throw new IllegalStateException(load.failed() + " operations failed");
                 }
             }
+            Samples calls = turns.of(0);
+            Samples reads = turns.of(1);
             out.printf(
-                    "%d access(es) a call: %,.0f calls/s (%,.0f..%,.0f); batched 16-byte reads %,.0f/s; ratio %.3f (%.3f..%.3f)%n",
+                    "%d access(es) a call: %,.0f calls/s (%,.0f..%,.0f); batched 16-byte reads %,.0f/s; ratio %s %s%n",
                     depth,
                     calls.median(),
                     calls.least(),
                     calls.most(),
                     reads.median(),
-                    ratio.median(),
-                    ratio.least(),
-                    ratio.most());
-            report.row()
+                    shown(validity, spread("%.3f (%.3f..%.3f)", calls, reads)),
+                    validity.remark(turns.settled()));
+            BenchReport.Row row = report.row()
                     .put("op", "rate")
                     .put("depth", (long) depth)
                     .put("span", span)
                     .put("calls_per_s", calls.median())
-                    .put("reads_per_s", reads.median())
-                    .put("ratio_ops", ratio.median())
-                    .put("least_ratio_ops", ratio.least())
-                    .put("most_ratio_ops", ratio.most())
-                    .put("late_pct", late.percent())
-                    .put("computed", false);
+                    .put("reads_per_s", reads.median());
+            putRatio(row, validity, turns);
         }
         cache.reconfigure(CacheConfiguration.DIRECT.withQueueDepth(8));
+    }
+
+    /** Returns the ratio of two rates, with the least and the highest one that their turns have. */
+    private static String spread(String format, Samples rates, Samples others) {
+        return String.format(
+                format, rates.median() / others.median(), rates.least() / others.most(), rates.most() / others.least());
+    }
+
+    /** Puts the ratio of the first side's rate to the other's. */
+    private static void putRatio(BenchReport.Row row, Validity validity, Turns turns) {
+        Samples rates = turns.of(0);
+        Samples others = turns.of(1);
+        row.put("ratio_ops", MedianRatio.ofRates(validity, rates.median(), others.median()))
+                .put("least_ratio_ops", validity.compared(rates.least() / others.most()))
+                .put("most_ratio_ops", validity.compared(rates.most() / others.least()));
+        validity.put(row, turns.settled()).put("computed", false);
     }
 
     /** Two servers, one of which at a time is under load. */
@@ -338,115 +375,107 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         cache.reconfigure(batches);
         try (ServerProcess server = server(memory + 4 * region, region, "OFF", 1);
                 Cache other = cache(server, memory);
-                LateShare late = new LateShare(turning.address(), server.address())) {
+                ModelLateness late = new ModelLateness(turning.address(), server.address())) {
             other.reconfigure(batches);
             PointerChains same = new PointerChains(other, memory);
             Procedure off =
                     other.procedures().register(PointerChaseProcedure.class, Procedures.READS | Procedures.UNORDERED);
             for (int depth : new int[] {1, 8, 16}) {
-                late.percent();
-                Samples with = new Samples();
-                Samples without = new Samples();
-                Samples ratio = new Samples();
+                Turns turns;
+                Validity validity;
                 try (CallLoad inTurns = new CallLoad(core, cache, chains, 3);
                         CallLoad straight = new CallLoad(core, other, same, 3)) {
-                    for (int turn = -2; turn < repeat; turn++) {
-                        double on = inTurns.calls(hops, depth, millis * 1_000_000);
-                        double none = straight.calls(off, depth, millis * 1_000_000);
-                        if (turn >= 0) {
-                            with.add(on);
-                            without.add(none);
-                            ratio.add(on / none);
-                        }
-                    }
+                    List<Turns.Side<RuntimeException>> sides = List.of(
+                            turn -> inTurns.calls(hops, depth, turnNanos()),
+                            turn -> straight.calls(off, depth, turnNanos()));
+                    turns = Turns.take(sides, ChaseCost.warmUp(turnNanos()), repeat, late::restart);
+                    validity = late.validity();
                 }
+                Samples with = turns.of(0);
+                Samples without = turns.of(1);
                 System.out.printf(
-                        "%n%d accesses a call over %s: with turns %,.0f calls/s, without %,.0f; ratio %.2f (%.2f..%.2f)",
+                        "%n%d accesses a call over %s: with turns %,.0f calls/s, without %,.0f; ratio %s %s",
                         depth,
                         Sizes.format(memory),
                         with.median(),
                         without.median(),
-                        ratio.median(),
-                        ratio.least(),
-                        ratio.most());
-                report.row()
+                        shown(validity, spread("%.2f (%.2f..%.2f)", with, without)),
+                        validity.remark(turns.settled()));
+                BenchReport.Row row = report.row()
                         .put("op", "turns")
                         .put("depth", (long) depth)
                         .put("span", memory)
                         .put("calls_per_s", with.median())
-                        .put("straight_calls_per_s", without.median())
-                        .put("ratio_ops", ratio.median())
-                        .put("least_ratio_ops", ratio.least())
-                        .put("most_ratio_ops", ratio.most())
-                        .put("late_pct", late.percent())
-                        .put("computed", false);
+                        .put("straight_calls_per_s", without.median());
+                putRatio(row, validity, turns);
             }
         }
         System.out.println();
         cache.reconfigure(CacheConfiguration.DIRECT.withQueueDepth(8));
     }
 
+    /** Turns alone, and turns beside the neighbour, which pauses before a turn ends. */
     private void tenants(
             FirstCore core,
             BenchReport report,
-            LateShare late,
+            ModelLateness late,
             ServerProcess server,
             Cache cache,
             PointerChains chains,
             Procedure hops,
             long span) {
-        late.percent();
-        Samples alone = new Samples();
-        Samples beside = new Samples();
-        Samples ratio = new Samples();
         Samples stall = new Samples();
         Samples p99 = new Samples();
         Samples quietP99 = new Samples();
+        Turns turns;
+        Validity validity;
         try (Cache other = cache(server, 64 << 10);
                 NoisyNeighbour neighbour = new NoisyNeighbour(other);
                 CallLoad load = new CallLoad(core, cache, chains, 4)) {
-            for (int turn = -2; turn < repeat; turn++) {
-                load.latency.reset();
-                double quiet = load.calls(hops, 1, millis * 1_000_000);
-                double quietTail = (double) load.latency.getValueAtPercentile(99);
-                neighbour.begin();
-                load.latency.reset();
-                double loud = load.calls(hops, 1, millis * 1_000_000);
-                neighbour.pause();
-                if (turn >= 0) {
-                    alone.add(quiet);
-                    beside.add(loud);
-                    ratio.add(loud / quiet);
-                    stall.add((double) load.latency.getMaxValue() / 1e3);
-                    p99.add((double) load.latency.getValueAtPercentile(99));
-                    quietP99.add(quietTail);
-                }
-            }
+            List<Turns.Side<RuntimeException>> sides = List.of(
+                    turn -> {
+                        neighbour.begin();
+                        load.latency.reset();
+                        double loud = load.calls(hops, 1, turnNanos());
+                        neighbour.pause();
+                        if (turn >= 0) {
+                            stall.add((double) load.latency.getMaxValue() / 1e3);
+                            p99.add((double) load.latency.getValueAtPercentile(99));
+                        }
+                        return loud;
+                    },
+                    turn -> {
+                        load.latency.reset();
+                        double quiet = load.calls(hops, 1, turnNanos());
+                        if (turn >= 0) {
+                            quietP99.add((double) load.latency.getValueAtPercentile(99));
+                        }
+                        return quiet;
+                    });
+            turns = Turns.take(sides, ChaseCost.warmUp(turnNanos()), repeat, late::restart);
+            validity = late.validity();
         }
+        Samples beside = turns.of(0);
+        Samples alone = turns.of(1);
         System.out.printf(
-                "%ntenants over %s: beside calls that never end %,.0f calls/s of %,.0f: %.3f (%.3f..%.3f); p99 %,.0f ns of %,.0f; longest %,.0f us%n",
+                "%ntenants over %s: beside calls that never end %,.0f calls/s of %,.0f: %s; p99 %,.0f ns of %,.0f; longest %,.0f us %s%n",
                 Sizes.format(span),
                 beside.median(),
                 alone.median(),
-                ratio.median(),
-                ratio.least(),
-                ratio.most(),
+                shown(validity, spread("%.3f (%.3f..%.3f)", beside, alone)),
                 p99.median(),
                 quietP99.median(),
-                stall.most());
-        report.row()
+                stall.most(),
+                validity.remark(turns.settled()));
+        BenchReport.Row row = report.row()
                 .put("op", "tenants")
                 .put("depth", 1L)
                 .put("span", span)
                 .put("calls_per_s", beside.median())
                 .put("quiet_calls_per_s", alone.median())
-                .put("ratio_ops", ratio.median())
-                .put("least_ratio_ops", ratio.least())
-                .put("most_ratio_ops", ratio.most())
                 .put("p99_ns", p99.median())
                 .put("quiet_p99_ns", quietP99.median())
-                .put("longest_stall_us", stall.most())
-                .put("late_pct", late.percent())
-                .put("computed", false);
+                .put("longest_stall_us", stall.most());
+        putRatio(row, validity, turns);
     }
 }

@@ -3,7 +3,9 @@ package io.farheap.bench.procedure;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.ModelLateness;
 import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.Validity;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheSession;
@@ -44,7 +46,7 @@ final class CallStealing {
         this.procedure = cache.procedures().register(CountdownProcedure.class, Procedures.READS | Procedures.UNORDERED);
     }
 
-    void run(BenchReport report, LateShare late, int repeat, long nanos) {
+    void run(BenchReport report, ModelLateness late, int repeat, long nanos) {
         Samples share = new Samples();
         Samples rate = new Samples();
         try (ControlClient control = ControlClient.connect(server);
@@ -56,7 +58,7 @@ final class CallStealing {
                 double one = (double) (one(session, buffer, MANY_TURNS) - one(session, buffer, 0)) / MANY_TURNS;
                 turns = (long) (CALL_NANOS / Math.max(0.1, one));
             }
-            late.percent();
+            late.restart();
             for (int turn = -2; turn < repeat; turn++) {
                 Map<String, Long> before = control.describe().counters();
                 long from = ended;
@@ -71,6 +73,7 @@ final class CallStealing {
                 }
             }
         }
+        Validity validity = late.validity();
         System.out.printf(
                 "%nsteal: of calls of about 50 us whose ring is on one of two threads the other executes %.0f%% (%.0f..%.0f); %,.0f calls/s%n",
                 100 * share.median(), 100 * share.least(), 100 * share.most(), rate.median());
@@ -80,7 +83,8 @@ final class CallStealing {
                 .put("least_stolen_share", share.least())
                 .put("most_stolen_share", share.most())
                 .put("calls_per_s", rate.median())
-                .put("late_pct", late.percent())
+                .put("late_pct", validity.latePercent())
+                .put("invalid", validity.invalid())
                 .put("computed", false);
     }
 

@@ -2,19 +2,26 @@ package io.farheap.bench.procedure;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.bench.report.ModelLateness;
 import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.TurnWarmUp;
+import io.farheap.bench.report.Turns;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheSession;
 import io.farheap.cache.Procedure;
 import io.farheap.cache.contract.CallCompletion;
 import io.farheap.procedure.CallStatus;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /** Follows a chain by one call, and by as many blocking reads, in turns; one at a time. */
 final class ChaseCost {
+
+    private static final long LEAST_WARM_UPS = 4;
+    private static final long MOST_WARM_UPS = 20;
 
     private final Cache cache;
     private final PointerChains chains;
@@ -45,19 +52,28 @@ final class ChaseCost {
         this.depth = depth;
     }
 
-    /** @param warmUps turns before those that count */
-    void run(int warmUps, int turns, long turnNanos) {
+    /**
+     * Measures both sides.
+     *
+     * @param late restarts before the first turn that counts
+     * @return whether they had warmed up by then
+     */
+    boolean run(int turns, long turnNanos, ModelLateness late) {
         try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
-            for (int turn = -warmUps; turn < turns; turn++) {
-                double called = p50(turnNanos, calls, turn >= 0, () -> call(session, buffer));
-                double readOne = p50(turnNanos, null, true, () -> read(session, buffer));
-                if (turn >= 0) {
-                    call.add(called);
-                    read.add(readOne);
-                }
-            }
+            List<Turns.Side<RuntimeException>> sides = List.of(
+                    turn -> p50(turnNanos, calls, turn >= 0, () -> call(session, buffer)),
+                    turn -> p50(turnNanos, null, true, () -> read(session, buffer)));
+            Turns taken = Turns.take(sides, warmUp(turnNanos), turns, late::restart);
+            call.addAll(taken.of(0));
+            read.addAll(taken.of(1));
+            return taken.settled();
         }
+    }
+
+    /** Returns the warm-up of two sides: two turns of each at least, and ten at most. */
+    static TurnWarmUp warmUp(long turnNanos) {
+        return new TurnWarmUp(2, LEAST_WARM_UPS * turnNanos, MOST_WARM_UPS * turnNanos, System::nanoTime);
     }
 
     private void call(CacheSession session, Buffer buffer) {

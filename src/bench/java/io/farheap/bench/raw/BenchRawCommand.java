@@ -2,8 +2,12 @@ package io.farheap.bench.raw;
 
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Quartiles;
+import io.farheap.bench.report.TimingNote;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
@@ -19,6 +23,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -40,7 +45,7 @@ import picocli.CommandLine.Spec;
 public final class BenchRawCommand implements Callable<Integer> {
 
     private static final long REGION_BYTES = 1 << 20;
-    private static final int REGIONS = 3;
+    private static final int REGIONS = 4;
     private static final int USUAL_DEPTH = 16;
 
     @Option(
@@ -137,14 +142,16 @@ public final class BenchRawCommand implements Callable<Integer> {
             // The device stays open until all is printed: if it is softverbs, its last close ends an invalid run.
             try (RawTarget target = new RawTarget(server.address(), (int) REGION_BYTES, Collections.max(depths))) {
                 BenchReport report = output.report(spec, target.context());
-                List<RawContest.Row> rows =
+                TimingNote note = new TimingNote(ClockCost.nanos(), true, true);
+                note.put(report);
+                List<RawRow> rows =
                         jvms > 1 ? RawJvms.measure(jvms, arguments()) : measure(server.address(), target, operations);
                 report.origin().forEach(out::println);
                 out.printf(
-                        "one remote address, hot; medians of %d turns%s; ns per operation; p99 of single operations%n%n",
-                        turns, jvms > 1 ? " and of " + jvms + " JVMs" : "");
+                        "one remote address for each side, hot; medians of %d turns%s, whose order rotates; ns per operation; p99 of single operations%n%s%n%n",
+                        turns, jvms > 1 ? " and of " + jvms + " JVMs" : "", note.sentence());
                 print(out, rows);
-                rows.forEach(row -> put(report.row(), row, report.device()));
+                rows.forEach(row -> row.put(report.row(), report.device()));
                 output.write(report, output.plots() ? plots(rows) : new Plot[0]);
             }
         }
@@ -166,14 +173,16 @@ public final class BenchRawCommand implements Callable<Integer> {
                 givenSessions != null ? givenSessions : List.of(1, 4));
     }
 
-    private List<RawContest.Row> measure(String server, RawTarget target, List<RawOperation> operations) {
-        List<RawContest.Row> rows = new ArrayList<>();
-        for (int depth : depths) {
-            for (int list : depth == 1 ? new int[] {1} : new int[] {1, depth}) {
-                try (RawContest contest = new RawContest(server, target, (int) REGION_BYTES, depth, list)) {
-                    for (RawOperation operation : operations) {
-                        for (long size : operation.atomic() ? List.of((long) Long.BYTES) : sizes) {
-                            rows.add(contest.measure(operation, (int) size, turns));
+    private List<RawRow> measure(String server, RawTarget target, List<RawOperation> operations) {
+        List<RawRow> rows = new ArrayList<>();
+        try (ModelLateness lateness = new ModelLateness(server)) {
+            for (int depth : depths) {
+                for (int list : depth == 1 ? new int[] {1} : new int[] {1, depth}) {
+                    try (RawContest contest = new RawContest(server, target, (int) REGION_BYTES, depth, list)) {
+                        for (RawOperation operation : operations) {
+                            for (long size : operation.atomic() ? List.of((long) Long.BYTES) : sizes) {
+                                rows.add(contest.measure(operation, (int) size, turns, lateness));
+                            }
                         }
                     }
                 }
@@ -237,9 +246,9 @@ public final class BenchRawCommand implements Callable<Integer> {
                 Integer.toString(turns));
     }
 
-    private static void print(PrintStream out, List<RawContest.Row> rows) {
+    private static void print(PrintStream out, List<RawRow> rows) {
         out.printf(
-                "%-6s%10s%7s%6s%12s%17s%8s%12s%8s%12s%8s%12s%8s%9s%9s%11s%11s%7s%n",
+                "%-6s%10s%7s%6s%12s%17s%8s%12s%8s%12s%17s%8s%12s%8s%9s%9s%11s%11s%7s%n",
                 "#op",
                 "#bytes",
                 "depth",
@@ -250,6 +259,7 @@ public final class BenchRawCommand implements Callable<Integer> {
                 "Java verbs",
                 "ratio",
                 "session",
+                "(25%..75%)",
                 "ratio",
                 "untracked",
                 "ratio",
@@ -258,28 +268,30 @@ public final class BenchRawCommand implements Callable<Integer> {
                 "C [M/s]",
                 "Java[M/s]",
                 "ratio");
-        for (RawContest.Row row : rows) {
+        for (RawRow row : rows) {
             out.printf(
                     Locale.ROOT,
-                    "%-6s%10d%7d%6d%12.1f%17s%8s%12.1f%8.2f%12s%8s%12s%8s%9.1f%9s%11.2f%11.2f%7.2f%n",
+                    "%-6s%10d%7d%6d%12.1f%17s%8s%12.1f%8s%12s%17s%8s%12s%8s%9s%9s%11.2f%11.2f%7s  %s%n",
                     row.operation().text(),
                     row.size(),
                     row.depth(),
                     row.list(),
-                    row.raw(),
-                    String.format(Locale.ROOT, "(%.1f..%.1f)", row.rawLow(), row.rawHigh()),
+                    row.raw().median(),
+                    spread(row.raw()),
                     number(row.rawP99(), 0),
-                    row.verbs(),
-                    row.verbs() / row.raw(),
-                    number(row.session(), 1),
-                    number(row.session() / row.raw(), 2),
-                    number(row.untracked(), 1),
-                    number(row.untracked() / row.raw(), 2),
-                    row.java() - row.raw(),
+                    row.verbs().median(),
+                    number(row.ratio(row.verbs()), 2),
+                    number(row.session().median(), 1),
+                    spread(row.session()),
+                    number(row.ratio(row.session()), 2),
+                    number(row.untracked().median(), 1),
+                    number(row.ratio(row.untracked()), 2),
+                    number(row.difference(), 1),
                     number(row.javaP99(), 0),
-                    1e3 / row.raw(),
-                    1e3 / row.java(),
-                    row.raw() / row.java());
+                    1e3 / row.raw().median(),
+                    1e3 / row.java().median(),
+                    number(row.rateRatio(), 2),
+                    row.validity().remark(row.settled()));
         }
     }
 
@@ -287,54 +299,34 @@ public final class BenchRawCommand implements Callable<Integer> {
         return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, "%." + decimals + "f", value);
     }
 
-    private static void put(BenchReport.Row json, RawContest.Row row, String device) {
-        json.put("op", row.operation().text())
-                .put("size", row.size())
-                .put("queue_depth", row.depth())
-                .put("wrs_per_post", row.list())
-                .put("raw_p50_ns", row.raw())
-                .put("java_p50_ns", row.java())
-                .put("ratio_p50", row.java() / row.raw())
-                .put("raw_ops_per_s", 1e9 / row.raw())
-                .put("java_ops_per_s", 1e9 / row.java())
-                .put("ratio_ops", row.raw() / row.java())
-                .put("raw_p99_ns", row.rawP99())
-                .put("java_p99_ns", row.javaP99())
-                .put("raw_p25_ns", row.rawLow())
-                .put("raw_p75_ns", row.rawHigh())
-                .put("verbs_p50_ns", row.verbs())
-                .put("session_p50_ns", row.session())
-                .put("untracked_p50_ns", row.untracked())
-                .put("device", device);
+    private static String spread(Quartiles side) {
+        return side.known() ? String.format(Locale.ROOT, "(%.1f..%.1f)", side.low(), side.high()) : "-";
     }
 
-    private Plot[] plots(List<RawContest.Row> rows) {
+    /** A plot compares the sides, so it is of valid rows. */
+    private Plot[] plots(List<RawRow> rows) {
         List<Plot> plots = new ArrayList<>();
         for (String name : names) {
-            List<RawContest.Row> some = rows.stream()
+            List<RawRow> some = rows.stream()
                     .filter(row ->
                             row.operation().text().equals(name) && row.depth() == depths.getFirst() && row.list() == 1)
+                    .filter(row -> !row.validity().invalid())
                     .toList();
             if (some.size() > 1) {
-                double[] x = some.stream().mapToDouble(RawContest.Row::size).toArray();
+                double[] x = some.stream().mapToDouble(RawRow::size).toArray();
                 plots.add(Plot.lines(
                                 "raw-" + name, name + ", queue depth " + depths.getFirst(), "bytes", "ns per operation")
                         .logarithmicX()
                         .logarithmicY()
-                        .series(
-                                "C loop",
-                                x,
-                                some.stream().mapToDouble(RawContest.Row::raw).toArray())
-                        .series(
-                                "Java verbs",
-                                x,
-                                some.stream().mapToDouble(RawContest.Row::verbs).toArray())
-                        .series(
-                                "Java session",
-                                x,
-                                some.stream().mapToDouble(RawContest.Row::java).toArray()));
+                        .series("C loop", x, medians(some, RawRow::raw))
+                        .series("Java verbs", x, medians(some, RawRow::verbs))
+                        .series("Java session", x, medians(some, RawRow::java)));
             }
         }
         return plots.toArray(Plot[]::new);
+    }
+
+    private static double[] medians(List<RawRow> rows, Function<RawRow, Quartiles> side) {
+        return rows.stream().mapToDouble(row -> side.apply(row).median()).toArray();
     }
 }

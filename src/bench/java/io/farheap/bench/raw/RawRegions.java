@@ -1,9 +1,18 @@
 package io.farheap.bench.raw;
 
+import io.farheap.bench.report.MedianRatio;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Quartiles;
+import io.farheap.bench.report.SideSetup;
+import io.farheap.bench.report.TurnWarmUp;
+import io.farheap.bench.report.Turns;
+import io.farheap.bench.report.Validity;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheSession;
 import io.farheap.command.ServerProcess;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closeables;
 import io.farheap.verbs.Devices;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,30 +20,37 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
  * Measures the cost of an access by the number of regions on one server: sessions, with a thread each, access the same
  * addresses at random in caches of one size, the servers of which divide them into few regions or many. The caches take
- * turns. So the processor's caches hold the same data in each case, and the difference is the cost of the regions
- * themselves.
+ * turns, in an order that rotates. So the processor's caches hold the same data in each case, and the difference is the
+ * cost of the regions themselves.
  */
 final class RawRegions implements AutoCloseable {
 
     /**
-     * Medians over the turns, in ns per operation; the ratio is that of each turn to the one with the fewest regions.
+     * A number of regions, in ns per operation.
+     *
+     * @param ratio of the medians, to the one with the fewest regions; NaN if the row is invalid
      */
     record Row(
             RawOperation operation,
             int size,
             int regions,
             int sessions,
-            double nanos,
-            double low,
-            double high,
-            double ratio) {}
+            Quartiles nanos,
+            double ratio,
+            boolean settled,
+            Validity validity) {
+
+        /** Each session has a thread, and one operation under way. */
+        SideSetup setup() {
+            int cores = Math.min(sessions, Runtime.getRuntime().availableProcessors());
+            return new SideSetup((long) size * sessions, cores, sessions, 1);
+        }
+    }
 
     /** Of one session's turn, by {@link System#nanoTime()}. */
     private record Span(long start, long end) {}
@@ -48,11 +64,13 @@ final class RawRegions implements AutoCloseable {
 
     private static final int LINE_BYTES = 64;
     private static final int MIN_OPERATIONS = 4_096;
-    private static final int WARM_UP_TURNS = 40;
+    private static final long WARM_UP_NANOS = 200_000_000L;
+    private static final int WARM_UP_PATIENCE = 5;
     private static final long SEED = 1;
 
     private final List<Side> sides = new ArrayList<>();
-    private final List<ExecutorService> threads = new ArrayList<>();
+    private final CloseStack opened = new CloseStack();
+    private final SessionThreads threads;
     private final long[] addresses;
 
     /** @param regions powers of two, in ascending order */
@@ -73,45 +91,50 @@ final class RawRegions implements AutoCloseable {
         }
         try {
             for (int count : regions) {
-                Side side = new Side(count, (long) cells * CELL_BYTES);
+                Side side = opened.add(new Side(count, (long) cells * CELL_BYTES));
                 sides.add(side);
                 side.open(sessions);
             }
-            for (int i = 0; i < sessions; i++) {
-                threads.add(Executors.newSingleThreadExecutor());
-            }
+            threads = opened.add(new SessionThreads(sessions));
         } catch (Throwable e) {
-            close();
+            Closeables.after(e, opened);
             throw e;
         }
     }
 
-    /** @return a row for each number of regions */
-    List<Row> measure(RawOperation operation, int bytes, int sessions, int turns) throws InterruptedException {
-        double[][] nanos = new double[sides.size()][turns];
-        for (int turn = -WARM_UP_TURNS; turn < turns; turn++) {
-            for (int i = 0; i < sides.size(); i++) {
-                double each = turn(sides.get(i), operation == RawOperation.WRITE, bytes, sessions);
-                if (turn >= 0) {
-                    nanos[i][turn] = each;
-                }
-            }
+    /** Returns the HOST:PORT of each server. */
+    String[] addresses() {
+        return sides.stream().map(side -> side.server.address()).toArray(String[]::new);
+    }
+
+    /**
+     * Measures all numbers of regions.
+     *
+     * @param lateness in this process and in all {@linkplain #addresses() servers}
+     * @return a row for each number of regions; they have one validity, since the sides took turns
+     */
+    List<Row> measure(RawOperation operation, int bytes, int sessions, int turns, ModelLateness lateness)
+            throws InterruptedException {
+        List<Turns.Side<InterruptedException>> taking = new ArrayList<>();
+        for (Side side : sides) {
+            taking.add(turn -> turn(side, operation == RawOperation.WRITE, bytes, sessions));
         }
+        TurnWarmUp warmUp =
+                new TurnWarmUp(sides.size(), WARM_UP_NANOS, WARM_UP_PATIENCE * WARM_UP_NANOS, System::nanoTime);
+        Turns taken = Turns.take(taking, warmUp, turns, lateness::restart);
+        Validity validity = lateness.validity();
         List<Row> rows = new ArrayList<>();
         for (int i = 0; i < sides.size(); i++) {
-            double[] ratios = new double[turns];
-            for (int turn = 0; turn < turns; turn++) {
-                ratios[turn] = nanos[i][turn] / nanos[0][turn];
-            }
+            Quartiles nanos = taken.of(i).quartiles();
             rows.add(new Row(
                     operation,
                     bytes,
                     sides.get(i).regions,
                     sessions,
-                    RawContest.percentile(nanos[i], 0.5),
-                    RawContest.percentile(nanos[i], 0.25),
-                    RawContest.percentile(nanos[i], 0.75),
-                    RawContest.percentile(ratios, 0.5)));
+                    nanos,
+                    MedianRatio.ofTimes(validity, nanos.median(), taken.of(0).median()),
+                    taken.settled(),
+                    validity));
         }
         return rows;
     }
@@ -123,7 +146,7 @@ final class RawRegions implements AutoCloseable {
         List<Future<Span>> runs = new ArrayList<>();
         for (int i = 0; i < sessions; i++) {
             int session = i;
-            runs.add(threads.get(i).submit(() -> {
+            runs.add(threads.submit(i, () -> {
                 together.await();
                 // Brings back the data that the other caches have evicted from the processor's caches.
                 side.run(session, write, bytes, operations);
@@ -145,10 +168,10 @@ final class RawRegions implements AutoCloseable {
         return (double) (end - start) / ((long) sessions * operations);
     }
 
+    /** Waits for the sessions' threads, which may access the caches until then, and closes these. */
     @Override
     public void close() {
-        threads.forEach(ExecutorService::shutdownNow);
-        sides.forEach(Side::close);
+        opened.close();
     }
 
     /** A server, and a cache on all of its regions. */

@@ -2,8 +2,11 @@ package io.farheap.bench.raw;
 
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.TimingNote;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
 import io.farheap.verbs.Context;
@@ -74,21 +77,24 @@ public final class RawRegionsReport {
         PrintStream out = System.out;
         // The device stays open until all is printed: if it is softverbs, its last close ends an invalid run.
         try (Context device = Devices.open();
-                RawRegions contest = new RawRegions(plan.regions(), Collections.max(plan.sessions()))) {
+                RawRegions contest = new RawRegions(plan.regions(), Collections.max(plan.sessions()));
+                ModelLateness lateness = new ModelLateness(contest.addresses())) {
             BenchReport report = output.report(spec, device);
+            TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+            note.put(report);
             List<RawRegions.Row> rows = new ArrayList<>();
             for (RawOperation operation : plan.operations()) {
                 for (long size : plan.sizes()) {
                     for (int sessions : plan.sessions()) {
-                        rows.addAll(contest.measure(operation, (int) size, sessions, turns));
+                        rows.addAll(contest.measure(operation, (int) size, sessions, turns, lateness));
                     }
                 }
             }
             report.origin().forEach(out::println);
             out.printf(
-                    "%d addresses at random, the same in all rows; medians of %d turns; ns per operation of all sessions%n"
-                            + "ratio: to %d regions, of each turn%n%n",
-                    plan.regions().getLast(), turns, plan.regions().getFirst());
+                    "%d addresses at random, the same in all rows; medians of %d turns, whose order rotates;%n"
+                            + "ns per operation of all sessions; ratio: to %d regions%n%s%n%n",
+                    plan.regions().getLast(), turns, plan.regions().getFirst(), note.sentence());
             print(out, rows);
             rows.forEach(row -> put(report.row(), row, report.device()));
             output.write(report, output.plots() ? plots(plan, rows) : new Plot[0]);
@@ -102,14 +108,19 @@ public final class RawRegionsReport {
         for (RawRegions.Row row : rows) {
             out.printf(
                     Locale.ROOT,
-                    "%-6s%8d%10d%10d%12.1f%17s%8.2f%n",
+                    "%-6s%8d%10d%10d%12.1f%17s%8s  %s%n",
                     row.operation().text(),
                     row.size(),
                     row.sessions(),
                     row.regions(),
-                    row.nanos(),
-                    String.format(Locale.ROOT, "(%.1f..%.1f)", row.low(), row.high()),
-                    row.ratio());
+                    row.nanos().median(),
+                    String.format(
+                            Locale.ROOT,
+                            "(%.1f..%.1f)",
+                            row.nanos().low(),
+                            row.nanos().high()),
+                    Double.isNaN(row.ratio()) ? "-" : String.format(Locale.ROOT, "%.2f", row.ratio()),
+                    row.validity().remark(row.settled()));
         }
     }
 
@@ -118,14 +129,19 @@ public final class RawRegionsReport {
                 .put("size", row.size())
                 .put("regions", row.regions())
                 .put("sessions", row.sessions())
-                .put("session_p50_ns", row.nanos())
-                .put("session_p25_ns", row.low())
-                .put("session_p75_ns", row.high())
+                .put("session_p50_ns", row.nanos().median())
+                .put("session_p25_ns", row.nanos().low())
+                .put("session_p75_ns", row.nanos().high())
                 .put("ratio_to_fewest", row.ratio())
                 .put("device", device);
+        row.validity().put(row.setup().put(json), row.settled());
     }
 
+    /** A plot compares the numbers of regions, so it is of valid rows; none if there are none. */
     private static Plot[] plots(Plan plan, List<RawRegions.Row> rows) {
+        if (rows.stream().allMatch(row -> row.validity().invalid())) {
+            return new Plot[0];
+        }
         Plot plot = Plot.lines("raw-regions", "Access by the regions of one server", "regions", "ns per operation")
                 .logarithmicX();
         for (RawOperation operation : plan.operations()) {
@@ -133,12 +149,17 @@ public final class RawRegionsReport {
                 List<RawRegions.Row> some = rows.stream()
                         .filter(row -> row.operation() == operation
                                 && row.sessions() == sessions
-                                && row.size() == plan.sizes().getFirst())
+                                && row.size() == plan.sizes().getFirst()
+                                && !row.validity().invalid())
                         .toList();
-                plot.series(
-                        operation.text() + ", " + sessions + (sessions == 1 ? " session" : " sessions"),
-                        some.stream().mapToDouble(RawRegions.Row::regions).toArray(),
-                        some.stream().mapToDouble(RawRegions.Row::nanos).toArray());
+                if (!some.isEmpty()) {
+                    plot.series(
+                            operation.text() + ", " + sessions + (sessions == 1 ? " session" : " sessions"),
+                            some.stream().mapToDouble(RawRegions.Row::regions).toArray(),
+                            some.stream()
+                                    .mapToDouble(row -> row.nanos().median())
+                                    .toArray());
+                }
             }
         }
         return new Plot[] {plot};

@@ -16,24 +16,38 @@ import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.RawLoop;
 import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.VerbsException;
+import java.util.List;
 
-/** A queue pair to a region of a memory server, for the sides of {@code bench raw} that use verbs directly. */
+/**
+ * A queue pair to a memory server, for the two sides of {@code bench raw} that use verbs directly. Each side has a
+ * region of its own there, and local memory of its own.
+ */
 final class RawTarget implements AutoCloseable {
 
     static final int INLINE_BYTES = 172;
     private static final int POLL_BATCH = 16;
+    /** One for each side. */
+    private static final int REGIONS = 2;
+
+    /** A side's own memory. */
+    private record Memory(RegisteredMemory local, RegionGrant remote) {}
 
     private final ControlClient control;
     private final Lease lease;
     private final LeaseKeeper keeper;
-    private final RegionGrant region;
+    private final Memory ofLoop;
+    private final Memory ofVerbs;
     private final Context context;
     private final ProtectionDomain domain;
     private final CompletionQueue completions;
     private final QueuePair queuePair;
-    private final RegisteredMemory local;
 
-    /** @param depth of the queue pair; a list has at most as many records, each with local memory of its own */
+    /**
+     * Connects a queue pair.
+     *
+     * @param server with two free regions, of at least {@code maxBytes}
+     * @param depth of the queue pair; a list has at most as many records, each with local memory of its own
+     */
     RawTarget(String server, int maxBytes, int depth) {
         control = ControlClient.connect(server);
         control.hello(ControlPlane.PROTOCOL_VERSION);
@@ -41,14 +55,18 @@ final class RawTarget implements AutoCloseable {
         keeper = new LeaseKeeper(control, lease, (lost, cause) -> {
             // Operations that are under way then end with an error.
         });
-        region = control.allocate(lease.id(), 1).getFirst();
+        List<RegionGrant> regions = control.allocate(lease.id(), REGIONS);
         context = Devices.open();
         domain = context.allocateProtectionDomain();
         completions = context.createCompletionQueue(2 * depth, POLL_BATCH, null);
         queuePair = domain.createQueuePair(completions, depth, INLINE_BYTES);
         ConnectedQueuePair connected = control.connect(lease.id(), queuePair.endpoint());
         queuePair.connect(connected.server());
-        local = RegisteredMemory.allocate(domain, "bench-raw", (long) maxBytes * depth, Access.LOCAL_WRITE);
+        long bytes = (long) maxBytes * depth;
+        ofLoop = new Memory(
+                RegisteredMemory.allocate(domain, "bench-raw-loop", bytes, Access.LOCAL_WRITE), regions.getFirst());
+        ofVerbs = new Memory(
+                RegisteredMemory.allocate(domain, "bench-raw-verbs", bytes, Access.LOCAL_WRITE), regions.getLast());
     }
 
     Context context() {
@@ -61,11 +79,11 @@ final class RawTarget implements AutoCloseable {
         loop.aim(
                 operation.opcode,
                 operation.flags(bytes, queuePair.inlineBytes()),
-                local.address(),
+                ofLoop.local().address(),
                 bytes,
-                local.localKey(),
-                region.remoteAddress(),
-                region.rkey());
+                ofLoop.local().localKey(),
+                ofLoop.remote().remoteAddress(),
+                ofLoop.remote().rkey());
         return loop;
     }
 
@@ -81,7 +99,8 @@ final class RawTarget implements AutoCloseable {
     public void close() {
         queuePair.close();
         completions.close();
-        local.close();
+        ofLoop.local().close();
+        ofVerbs.local().close();
         domain.close();
         context.close();
         keeper.close();
@@ -97,6 +116,8 @@ final class RawTarget implements AutoCloseable {
         private final int depth;
         private final int list;
         private final SendRequests requests;
+        private final RegisteredMemory local = ofVerbs.local();
+        private final RegionGrant region = ofVerbs.remote();
 
         private Verbs(RawOperation operation, int bytes, int depth, int list) {
             this.operation = operation;

@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
             "Let memory servers leave a cache under load: SIGTERM, the manager's alert, the move, and the server's end.",
             "The load and the ways to move are those of 'bench migration'. In each turn there are a quiet time, a memcpy of as many bytes, a bare "
                     + "migration of the same regions between the same two servers, and the reclaim; then every byte is checked. GiB/s is from the "
-                    + "signal to the last release; the bare migration's is as in 'bench migration', of the copy alone. Medians over turns."
+                    + "signal to the last release; the bare migration's is of its copy alone. Medians over turns."
         })
 public final class BenchReclaimCommand implements Callable<Integer> {
 
@@ -159,7 +159,7 @@ public final class BenchReclaimCommand implements Callable<Integer> {
             MoveCase how, ReclaimFigures reads, ReclaimFigures writes, MoveFigures readMoves, MoveFigures writeMoves) {
         boolean none = how.move() == 0;
         out.printf(
-                "%-8d%-8s%-9s%32s%32s%8s%8s%8s%10d  |%n",
+                "%-8d%-8s%-9s%32s%32s%8s%8s%8s%10d  |  %s%n",
                 how.move(),
                 how.name(),
                 how.reads(),
@@ -167,8 +167,9 @@ public final class BenchReclaimCommand implements Callable<Integer> {
                 drop(writeMoves, writes, none),
                 none ? "" : "%.2f".formatted(MoveFigures.gib(readMoves, writeMoves)),
                 none ? "" : "%.2f".formatted(ReclaimFigures.mean(reads.bareGib(), writes.bareGib())),
-                none ? "" : "%.2f".formatted(ReclaimFigures.mean(reads.ratio(), writes.ratio())),
-                reads.lost() + writes.lost());
+                none ? "" : number("%.2f", ReclaimFigures.mean(reads.ratio(), writes.ratio())),
+                reads.lost() + writes.lost(),
+                MoveFigures.remark(readMoves, writeMoves));
         if (!none) {
             out.printf(
                     "%153s%s%n%153s%s%n",
@@ -177,10 +178,13 @@ public final class BenchReclaimCommand implements Callable<Integer> {
     }
 
     private static String drop(MoveFigures moves, ReclaimFigures reclaims, boolean none) {
-        return none
-                ? "%.1f (%.1f)".formatted(moves.dropPercent(), moves.memcpyDropPercent())
-                : "%.1f (%.1f, %.1f)"
-                        .formatted(moves.dropPercent(), reclaims.bareDropPercent(), moves.memcpyDropPercent());
+        String memcpy = number("%.1f", moves.memcpyDropPercent());
+        String beside = none ? memcpy : number("%.1f", reclaims.bareDropPercent()) + ", " + memcpy;
+        return number("%.1f", moves.dropPercent()) + " (" + beside + ")";
+    }
+
+    private static String number(String format, double value) {
+        return Double.isNaN(value) ? "-" : format.formatted(value);
     }
 
     private BenchReport deadlines(ManagerProcess manager, ManagerClient asked, RecordContent content) {

@@ -5,6 +5,7 @@ import io.farheap.bench.move.LoadWindow;
 import io.farheap.bench.move.MigrationLoad;
 import io.farheap.bench.move.MoveCase;
 import io.farheap.bench.move.RecordContent;
+import io.farheap.bench.report.ModelLateness;
 import io.farheap.migration.MigrationResult;
 import java.util.concurrent.locks.LockSupport;
 
@@ -50,7 +51,6 @@ final class ReclaimBench {
     }
 
     private void turn(MigrationLoad load, ReclaimFigures figures) {
-        MigrationResult bare = MigrationResult.NONE;
         if (how.move() > 0) {
             load.pause();
             rig.startSpare();
@@ -60,6 +60,15 @@ final class ReclaimBench {
             }
             load.resume();
         }
+        // The spare server copies the regions, and has them when the turn has ended.
+        try (ModelLateness lateness = new ModelLateness(rig.survivors())) {
+            measure(load, figures);
+            figures.turns().addValidity(lateness.validity());
+        }
+    }
+
+    private void measure(MigrationLoad load, ReclaimFigures figures) {
+        MigrationResult bare = MigrationResult.NONE;
         LoadWindow before = quiet(load, SETTLE_NANOS);
         LoadWindow beside = new LoadWindow(load);
         long copied = memcpy.run(how.move());
@@ -97,7 +106,14 @@ final class ReclaimBench {
         }
         load.resume();
         figures.addLost(lost);
-        figures.turns().add(before, beside, during, gibPerSecond, rig.cache().regionBytes() / GIB / (copied / 1e9));
+        figures.turns()
+                .add(
+                        before,
+                        beside,
+                        during,
+                        gibPerSecond,
+                        gibPerSecond,
+                        rig.cache().regionBytes() / GIB / (copied / 1e9));
     }
 
     private static LoadWindow quiet(MigrationLoad load, long nanos) {

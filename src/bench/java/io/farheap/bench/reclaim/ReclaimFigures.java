@@ -3,6 +3,7 @@ package io.farheap.bench.reclaim;
 import io.farheap.bench.move.MoveTurns;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.Validity;
 import io.farheap.migration.MigrationResult;
 
 /** Reclaims of a case under one load. */
@@ -83,7 +84,7 @@ final class ReclaimFigures {
     }
 
     double bareDropPercent() {
-        return bareDrop.median();
+        return turns.validity().compared(bareDrop.median());
     }
 
     double bareGib() {
@@ -91,7 +92,7 @@ final class ReclaimFigures {
     }
 
     double ratio() {
-        return ratio.median();
+        return turns.validity().compared(ratio.median());
     }
 
     double longestMillis() {
@@ -117,6 +118,7 @@ final class ReclaimFigures {
 
     /** Puts the fields beside those of a migration's row; means of the medians under both loads. */
     static void put(BenchReport.Row row, ReclaimFigures reads, ReclaimFigures writes) {
+        Validity validity = reads.turns.validity().worse(writes.turns.validity());
         row.put("notice_ms", mean(reads.notice.median(), writes.notice.median()))
                 .put("alert_ms", mean(reads.alert.median(), writes.alert.median()))
                 .put("copy_ms", mean(reads.copy.median(), writes.copy.median()))
@@ -127,12 +129,12 @@ final class ReclaimFigures {
                 .put("most_gib_per_s", Math.max(reads.gib.most(), writes.gib.most()))
                 .put("bare_gib_per_s", mean(reads.bareGib.median(), writes.bareGib.median()))
                 .put("bare_call_gib_per_s", mean(reads.bareCallGib.median(), writes.bareCallGib.median()))
-                .put("ratio", mean(reads.ratio.median(), writes.ratio.median()))
-                .put("least_ratio", Math.min(reads.ratio.least(), writes.ratio.least()))
-                .put("most_ratio", Math.max(reads.ratio.most(), writes.ratio.most()))
-                .put("call_ratio", mean(reads.callRatio.median(), writes.callRatio.median()))
-                .put("bare_read_drop_pct", reads.bareDrop.median())
-                .put("bare_write_drop_pct", writes.bareDrop.median())
+                .put("ratio", validity.compared(mean(reads.ratio.median(), writes.ratio.median())))
+                .put("least_ratio", validity.compared(Math.min(reads.ratio.least(), writes.ratio.least())))
+                .put("most_ratio", validity.compared(Math.max(reads.ratio.most(), writes.ratio.most())))
+                .put("call_ratio", validity.compared(mean(reads.callRatio.median(), writes.callRatio.median())))
+                .put("bare_read_drop_pct", validity.compared(reads.bareDrop.median()))
+                .put("bare_write_drop_pct", validity.compared(writes.bareDrop.median()))
                 .put("reclaims", (long) reads.reclaims + writes.reclaims)
                 .put("lost_bytes", reads.lost + writes.lost);
     }

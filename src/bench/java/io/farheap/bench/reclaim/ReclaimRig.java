@@ -147,6 +147,12 @@ final class ReclaimRig implements AutoCloseable {
         return cache.migrate(regions, to.address(), how.options());
     }
 
+    /** Returns the servers that take part in a turn and outlive it: none before {@link #startSpare}. */
+    String[] survivors() {
+        ServerProcess heir = spare;
+        return heir == null ? new String[0] : new String[] {heir.address()};
+    }
+
     /** Removes the spare server from the cache, as before a {@link #move} there and back. */
     void leaveSpare() {
         ServerProcess left = Objects.requireNonNull(spare);

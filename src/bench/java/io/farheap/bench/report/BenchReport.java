@@ -37,7 +37,7 @@ public final class BenchReport {
      * @param cores that this process may use
      * @param command by which the figures can be reproduced
      */
-    BenchReport(String device, String model, int cores, String command) {
+    public BenchReport(String device, String model, int cores, String command) {
         this.device = device;
         this.model = model;
         this.cores = cores;
@@ -79,7 +79,8 @@ public final class BenchReport {
                 command);
     }
 
-    String json() {
+    /** Returns the report as a JSON object. */
+    public String json() {
         JsonObject report = new JsonObject();
         report.addProperty("device", device);
         report.addProperty("model", model);

@@ -18,12 +18,35 @@ public final class Samples {
     }
 
     public double median() {
+        return quantile(0.5);
+    }
+
+    public double lowerQuartile() {
+        return quantile(0.25);
+    }
+
+    public double upperQuartile() {
+        return quantile(0.75);
+    }
+
+    public Quartiles quartiles() {
+        return new Quartiles(lowerQuartile(), median(), upperQuartile());
+    }
+
+    /**
+     * Returns a quantile, interpolated if it falls between two values: the median of two values is their mean.
+     *
+     * @param share from 0 for the least value to 1 for the highest
+     */
+    public double quantile(double share) {
         if (values.isEmpty()) {
             return Double.NaN;
         }
         List<Double> sorted = values.stream().sorted().toList();
-        int middle = sorted.size() / 2;
-        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+        double place = share * (sorted.size() - 1);
+        int below = (int) place;
+        double part = place - below;
+        return part == 0 ? sorted.get(below) : sorted.get(below) + part * (sorted.get(below + 1) - sorted.get(below));
     }
 
     public double least() {

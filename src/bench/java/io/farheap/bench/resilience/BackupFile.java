@@ -9,6 +9,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -17,14 +19,20 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file of everything that was written, behind a bounded buffer: one thread of its own takes writes from the buffer,
- * the oldest first, one at a time, and another thread reads. A page takes whole blocks of the file; for a write of less
- * than a page the block is read, changed and written. Any thread, unless said otherwise.
+ * A file of everything that was written, behind a bounded buffer: threads of its own take writes from the buffer, the
+ * oldest first, each one at a time, and another thread reads. A page takes whole blocks of the file; for a write of
+ * less than a page the block is read, changed and written. Any thread, unless said otherwise.
+ *
+ * <p>Writes of one page go into the file one after another, in their order: a thread that would take a write of a page
+ * of which another thread writes an earlier one waits for that, and with it all later writes. A slot of the buffer is
+ * free again when its write and all before it are in the file.
  */
 final class BackupFile implements AutoCloseable {
 
     /** The most writes in the buffer. */
     static final int BUFFERED = 256;
+    /** The writes to the disk that are usually under way at a time, as many as keep a disk busy. */
+    static final int UNDER_WAY = 32;
     /** Returned by {@link #offer} if the buffer is full. */
     static final long FULL = -1;
 
@@ -38,40 +46,54 @@ final class BackupFile implements AutoCloseable {
     private final MemorySegment buffer;
     private final long[] addresses = new long[BUFFERED];
     private final int[] lengths = new int[BUFFERED];
-    private final MemorySegment block;
 
     private final ReentrantLock lock = new ReentrantLock();
+    /** A write may be taken that could not be before. */
     private final Condition offered = lock.newCondition();
     /** Count of accepted writes; with the lock. */
     private long accepted;
-    /** Count of those that are in the file; written with the lock. */
+    /** Count of those that a thread has taken; with the lock. */
+    private long taken;
+    /** By slot, whether a taken write is in the file; with the lock. */
+    private final boolean[] ended = new boolean[BUFFERED];
+    /** Count of the first writes that are all in the file; written with the lock. */
     private volatile long written;
 
     private boolean closed;
     private volatile @Nullable Throwable failure;
-    private final Thread writer;
+    private final List<Thread> writers = new ArrayList<>();
     private final ExecutorService reader;
 
-    /** @throws UncheckedIOException if the file cannot be created */
-    BackupFile(BackupPlace place, int pageBytes) {
+    /**
+     * @param underWay the most writes to the disk at a time, each by a thread
+     * @throws UncheckedIOException if the file cannot be created
+     */
+    BackupFile(BackupPlace place, int pageBytes, int underWay) {
         this.pageBytes = pageBytes;
         this.blockBytes = place.blockBytes();
         this.slotBytes = (pageBytes + blockBytes - 1) / blockBytes * blockBytes;
         try {
             Arena arena = opened.add(Arena.ofShared());
             this.buffer = arena.allocate((long) BUFFERED * slotBytes, blockBytes);
-            this.block = arena.allocate(blockBytes, blockBytes);
             this.channel = opened.add(place.open());
             this.reader = opened.add(Executors.newSingleThreadExecutor(
                     Thread.ofPlatform().name("backup-read").factory()));
-            this.writer = Thread.ofPlatform().name("backup-write").start(this::write);
+            for (int i = 0; i < underWay; i++) {
+                MemorySegment block = arena.allocate(blockBytes, blockBytes);
+                writers.add(Thread.ofPlatform().name("backup-write-" + i).start(() -> write(block)));
+            }
         } catch (IOException e) {
-            Closeables.after(e, opened);
+            Closeables.after(e, this);
             throw new UncheckedIOException("no backup in " + place.directory(), e);
         } catch (Throwable e) {
-            Closeables.after(e, opened);
+            Closeables.after(e, this);
             throw e;
         }
+    }
+
+    /** Returns the bytes of the buffer. */
+    long bufferBytes() {
+        return buffer.byteSize();
     }
 
     /**
@@ -87,7 +109,7 @@ final class BackupFile implements AutoCloseable {
             if (accepted - written == BUFFERED) {
                 return FULL;
             }
-            int slot = (int) (accepted % BUFFERED);
+            int slot = slot(accepted);
             addresses[slot] = address;
             lengths[slot] = bytes;
             MemorySegment.copy(from, 0, buffer, (long) slot * slotBytes, bytes);
@@ -98,10 +120,22 @@ final class BackupFile implements AutoCloseable {
         }
     }
 
+    private static int slot(long number) {
+        return (int) (number % BUFFERED);
+    }
+
     /** Whether a write is in the file. */
     boolean has(long number) {
         check();
-        return number < written;
+        if (number < written) {
+            return true;
+        }
+        lock.lock();
+        try {
+            return number < written || number < taken && ended[slot(number)];
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void check() {
@@ -111,42 +145,72 @@ final class BackupFile implements AutoCloseable {
         }
     }
 
-    private void write() {
-        long number = 0;
+    /** @param block memory of this thread for a block that is read and changed */
+    private void write(MemorySegment block) {
         try {
-            while (awaitOffer()) {
-                int slot = (int) (number % BUFFERED);
-                MemorySegment content = buffer.asSlice((long) slot * slotBytes, slotBytes);
-                long page = addresses[slot] / pageBytes;
-                int at = (int) (addresses[slot] % pageBytes);
-                if (lengths[slot] == pageBytes) {
-                    writeAll(content, page * slotBytes);
-                } else {
-                    long position = page * slotBytes + (long) (at / blockBytes) * blockBytes;
-                    readAll(block, position);
-                    MemorySegment.copy(content, 0, block, at % blockBytes, lengths[slot]);
-                    writeAll(block, position);
-                }
-                lock.lock();
-                try {
-                    written = ++number;
-                } finally {
-                    lock.unlock();
-                }
+            for (long number = take(); number >= 0; number = take()) {
+                write(slot(number), block);
+                end(number);
             }
         } catch (IOException | RuntimeException | Error e) {
             failure = e;
         }
     }
 
-    /** Waits for a write; false if this is closed. */
-    private boolean awaitOffer() {
+    /** Waits for a write; returns its number, or -1 if this is closed. */
+    private long take() {
         lock.lock();
         try {
-            while (accepted == written && !closed) {
+            while (!closed && (taken == accepted || pageUnderWay())) {
                 offered.awaitUninterruptibly();
             }
-            return !closed;
+            if (closed) {
+                return -1;
+            }
+            ended[slot(taken)] = false;
+            // The thread that is notified may have found nothing that it could take; this wakes the next one.
+            offered.signal();
+            return taken++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether an earlier write of the next write's page has been taken and is not in the file. */
+    private boolean pageUnderWay() {
+        long page = addresses[slot(taken)] / pageBytes;
+        for (long number = written; number < taken; number++) {
+            if (!ended[slot(number)] && addresses[slot(number)] / pageBytes == page) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void write(int slot, MemorySegment block) throws IOException {
+        MemorySegment content = buffer.asSlice((long) slot * slotBytes, slotBytes);
+        long page = addresses[slot] / pageBytes;
+        int at = (int) (addresses[slot] % pageBytes);
+        if (lengths[slot] == pageBytes) {
+            writeAll(content, page * slotBytes);
+        } else {
+            long position = page * slotBytes + (long) (at / blockBytes) * blockBytes;
+            readAll(block, position);
+            MemorySegment.copy(content, 0, block, at % blockBytes, lengths[slot]);
+            writeAll(block, position);
+        }
+    }
+
+    private void end(long number) {
+        lock.lock();
+        try {
+            ended[slot(number)] = true;
+            long first = written;
+            while (first < taken && ended[slot(first)]) {
+                first++;
+            }
+            written = first;
+            offered.signal();
         } finally {
             lock.unlock();
         }
@@ -183,7 +247,7 @@ final class BackupFile implements AutoCloseable {
         lock.lock();
         try {
             for (long number = accepted - 1; number >= written; number--) {
-                int slot = (int) (number % BUFFERED);
+                int slot = slot(number);
                 long from = address - addresses[slot];
                 if (from >= 0 && from + bytes <= lengths[slot]) {
                     MemorySegment.copy(buffer, slot * (long) slotBytes + from, into, 0, bytes);
@@ -225,7 +289,7 @@ final class BackupFile implements AutoCloseable {
         lock.lock();
         try {
             for (long number = written; number < accepted; number++) {
-                int slot = (int) (number % BUFFERED);
+                int slot = slot(number);
                 if (addresses[slot] / pageBytes == page) {
                     byte[] bytes = new byte[lengths[slot]];
                     MemorySegment.copy(buffer, (long) slot * slotBytes, MemorySegment.ofArray(bytes), 0, bytes.length);
@@ -245,12 +309,12 @@ final class BackupFile implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
-            offered.signal();
+            offered.signalAll();
         } finally {
             lock.unlock();
         }
-        // The threads are not interrupted: an interrupt would close the channel that both use.
-        ThreadJoiner.join(writer);
+        // The threads are not interrupted: an interrupt would close the channel that all use.
+        writers.forEach(ThreadJoiner::join);
         opened.close();
     }
 }

@@ -27,7 +27,7 @@ final class BackupSide implements FarSide {
         this.far = new PlainSide(memory, pageBytes, bytes);
         this.pageBytes = pageBytes;
         try {
-            this.backup = new BackupFile(place, pageBytes);
+            this.backup = new BackupFile(place, pageBytes, BackupFile.UNDER_WAY);
         } catch (Throwable e) {
             Closeables.after(e, far);
             throw e;
@@ -43,6 +43,12 @@ final class BackupSide implements FarSide {
     @Override
     public double memoryOverhead() {
         return far.memoryOverhead();
+    }
+
+    /** The buffer of the backup. */
+    @Override
+    public long localBytes() {
+        return backup.bufferBytes();
     }
 
     @Override

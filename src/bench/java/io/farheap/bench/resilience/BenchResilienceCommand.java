@@ -15,8 +15,10 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -84,12 +86,17 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             paramLabel = "SYSTEM",
             description = "systems to measure beside one copy (bare READs and WRITEs of one queue) and two copies, "
                     + "which always run, since ratios are to them; coded-one-copy: coded memory with k = 1 and "
-                    + "r = 0; ssd-backup: one copy, and a file behind a bounded buffer; compressed-copies: two, "
-                    + "by Deflate; ec-cache: the same k, r and Δ on random groups of servers, "
-                    + "with copies, and asleep while it waits; ec-cache+run-to-completion, ec-cache+in-place-coding, "
-                    + "ec-cache+asynchronous-encoding: the same with that part of Hydra, and those before it; "
+                    + "r = 0; ssd-backup: one copy, and a file behind a bounded buffer, 32 "
+                    + "writes to it at a time; compressed-copies: two, by LZ4; compressed-copies-deflate: by Deflate; "
+                    + "ec-cache: the same k, r and Δ on random groups of servers, with copies, and asleep while it "
+                    + "waits, so ec-cache+run-to-completion, which polls, always runs beside it; "
+                    + "ec-cache+in-place-coding, ec-cache+asynchronous-encoding: the same with that part of Hydra, and "
+                    + "those before it; "
                     + "coded-k-of-k: coded memory with Δ = 0, without late binding (default: none of these)")
     private List<String> beside = List.of();
+
+    /** By baseline that cannot be measured here, the reason. */
+    private final Map<String, String> absent = new LinkedHashMap<>();
 
     @Option(
             names = "--directory",
@@ -156,6 +163,7 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             report.summary().put("ssd_backup", place);
         }
         ResultRows rows = new ResultRows(report, out);
+        absent.forEach(rows::absent);
         if (faults.anyInTurns()) {
             inTurns(plan, rows);
         }
@@ -218,16 +226,30 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "--bytes " + bytes + ": it is " + 4 * pageBytes + " (four pages) to " + MOST_BYTES);
         }
-        // The baselines of all ratios.
-        Set<String> names = new LinkedHashSet<>(List.of(MemoryKind.ONE_COPY, MemoryKind.TWO_COPIES));
-        names.addAll(beside);
         List<MemoryKind> kinds = new ArrayList<>();
-        names.forEach(name -> kinds.add(MemoryKind.baseline(name, resilience, directory)));
+        for (String name : names()) {
+            MemoryKind.absence(name)
+                    .ifPresentOrElse(
+                            reason -> absent.put(name, reason),
+                            () -> kinds.add(MemoryKind.baseline(name, resilience, directory)));
+        }
         kinds.add(MemoryKind.coded(resilience));
         long pages = bytes / pageBytes;
         long slab = Math.max(LEAST_REGION_BYTES, pages * resilience.splitBytes());
         long regionBytes = Long.highestOneBit(slab - 1) << 1;
         return new ResiliencePlan(kinds, pages * pageBytes, regionBytes, (long) (seconds * 1e9), turns);
+    }
+
+    /** Returns the baselines of all ratios, and those that are asked for. */
+    private Set<String> names() {
+        Set<String> names = new LinkedHashSet<>(List.of(MemoryKind.ONE_COPY, MemoryKind.TWO_COPIES));
+        for (String name : beside) {
+            names.add(name);
+            if (name.equals(MemoryKind.EC_CACHE)) {
+                names.add(MemoryKind.POLLING_EC_CACHE);
+            }
+        }
+        return names;
     }
 
     private Resilience resilience() {

@@ -21,16 +21,12 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
-import java.util.zip.DataFormatException;
-import java.util.zip.Deflater;
-import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two copies of each page, compressed (Hydra, FAST '22, section 2.2): eight bytes of length, and the output of
- * {@link Deflater#BEST_SPEED}, or the page itself if that is not shorter. Clients also know each page's length, so they
- * read no more than that. A copy that does not decompress ends a request as {@link CodedStatus#CORRUPT}; there is no
- * other check.
+ * Two copies of each page, compressed (Hydra, FAST '22, section 2.2): eight bytes of length, and the output of a
+ * compressor, or the page itself if that is not shorter. Clients also know each page's length, so they read no more
+ * than that. A copy that does not decompress ends a request as {@link CodedStatus#CORRUPT}; there is no other check.
  */
 final class CompressedSide implements FarSide {
 
@@ -42,12 +38,14 @@ final class CompressedSide implements FarSide {
     private final int pageBytes;
     private final int slotBytes;
     private final int slotsOfRegion;
+    private final PageCompressorProvider compressors;
     private final SideRegions regions;
     /** By page: bytes after the header; those of a page if it is not compressed. */
     private final AtomicIntegerArray lengths;
 
-    CompressedSide(RemoteMemory memory, int pageBytes, long bytes) {
+    CompressedSide(RemoteMemory memory, int pageBytes, long bytes, PageCompressorProvider compressors) {
         this.memory = memory;
+        this.compressors = compressors;
         this.pageBytes = pageBytes;
         this.slotBytes = slotBytes(pageBytes);
         List<RemoteServer> servers = memory.servers();
@@ -90,6 +88,12 @@ final class CompressedSide implements FarSide {
         return (double) COPIES * used / ((long) lengths.length() * pageBytes);
     }
 
+    /** The pages' lengths. */
+    @Override
+    public long localBytes() {
+        return (long) Integer.BYTES * lengths.length();
+    }
+
     @Override
     public @Nullable Health health() {
         return null;
@@ -106,8 +110,7 @@ final class CompressedSide implements FarSide {
         private final RemoteQueue queue;
         private final RegisteredBuffer buffer;
         private final MemorySegment slot;
-        private final Deflater deflater = new Deflater(Deflater.BEST_SPEED, true);
-        private final Inflater inflater = new Inflater(true);
+        private final PageCompressor compressor;
         private final SplittableRandom random = new SplittableRandom(1);
         private final CompletionHandler handler = this::completed;
 
@@ -121,9 +124,8 @@ final class CompressedSide implements FarSide {
 
         Client() {
             super(pageBytes);
-            opened.add(deflater::end);
-            opened.add(inflater::end);
             try {
+                compressor = opened.add(compressors.open());
                 buffer = opened.add(memory.register(slotBytes));
                 queue = opened.add(
                         memory.openQueue(QueueOptions.DEFAULT.withDepth(Math.min(DEPTH, memory.maxQueueDepth()))));
@@ -190,12 +192,8 @@ final class CompressedSide implements FarSide {
         }
 
         private int compress(MemorySegment from) {
-            deflater.reset();
-            deflater.setInput(from.asByteBuffer());
-            deflater.finish();
-            int length =
-                    deflater.deflate(slot.asSlice(HEADER_BYTES, pageBytes - 1).asByteBuffer());
-            if (deflater.finished()) {
+            int length = compressor.compress(from, slot.asSlice(HEADER_BYTES, pageBytes - 1));
+            if (length > 0) {
                 return length;
             }
             MemorySegment.copy(from, 0, slot, HEADER_BYTES, pageBytes);
@@ -211,13 +209,7 @@ final class CompressedSide implements FarSide {
                 MemorySegment.copy(slot, HEADER_BYTES, destination, 0, pageBytes);
                 return true;
             }
-            inflater.reset();
-            inflater.setInput(slot.asSlice(HEADER_BYTES, length).asByteBuffer());
-            try {
-                return inflater.inflate(destination.asByteBuffer()) == pageBytes;
-            } catch (DataFormatException e) {
-                return false;
-            }
+            return compressor.decompress(slot.asSlice(HEADER_BYTES, length), destination);
         }
 
         @Override

@@ -26,6 +26,11 @@ interface FarSide extends AutoCloseable {
     /** Returns the bytes on servers for each usable byte. */
     double memoryOverhead();
 
+    /** Returns the bytes of this process that it has beside its clients' buffers of a page. */
+    default long localBytes() {
+        return 0;
+    }
+
     /** Returns null if the kind does not keep its health. Any thread. */
     @Nullable
     Health health();

@@ -6,6 +6,7 @@ import io.farheap.resilience.contract.Resilience;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -31,12 +32,29 @@ record MemoryKind(String name, @Nullable Resilience resilience, int pageBytes, P
     static final String TWO_COPIES = "two-copies";
     static final String CODED_ONE_COPY = "coded-one-copy";
     static final String SSD_BACKUP = "ssd-backup";
+    /** By LZ4. */
     static final String COMPRESSED_COPIES = "compressed-copies";
+    /** By the Deflate of the JDK. */
+    static final String DEFLATED_COPIES = "compressed-copies-deflate";
+
     static final String EC_CACHE = HydraParts.NONE.kind;
+    /** The fair baseline on one machine: a sleeping client waits for its wake-up and not for the splits. */
+    static final String POLLING_EC_CACHE = HydraParts.RUN_TO_COMPLETION.kind;
+
     static final String CODED_K_OF_K = "coded-k-of-k";
 
+    private static final String NO_LZ4 =
+            "LZ4 is not on the class path; ./farheap bench resilience --beside compressed-copies fetches it";
+
     private static final List<String> BASELINES = Stream.concat(
-                    Stream.of(ONE_COPY, TWO_COPIES, CODED_ONE_COPY, CODED_K_OF_K, SSD_BACKUP, COMPRESSED_COPIES),
+                    Stream.of(
+                            ONE_COPY,
+                            TWO_COPIES,
+                            CODED_ONE_COPY,
+                            CODED_K_OF_K,
+                            SSD_BACKUP,
+                            COMPRESSED_COPIES,
+                            DEFLATED_COPIES),
                     Arrays.stream(HydraParts.values()).map(parts -> parts.kind))
             .toList();
 
@@ -62,7 +80,7 @@ record MemoryKind(String name, @Nullable Resilience resilience, int pageBytes, P
      *
      * @param coded the coded kind, of which it has the pages; EC-Cache also has its splits
      * @param directory for a backup
-     * @throws IllegalArgumentException if there is no such baseline
+     * @throws IllegalArgumentException if there is no such baseline, or it {@linkplain #absence is absent}
      */
     static MemoryKind baseline(String name, Resilience coded, Path directory) {
         int pageBytes = coded.pageBytes();
@@ -85,13 +103,29 @@ record MemoryKind(String name, @Nullable Resilience resilience, int pageBytes, P
                         (memory, bytes) -> new BackupSide(memory, pageBytes, bytes, place));
             }
             case COMPRESSED_COPIES ->
-                other(
+                compressed(
                         name,
                         pageBytes,
-                        PageLayout.copies(CompressedSide.COPIES, CompressedSide.slotBytes(pageBytes)),
-                        (memory, bytes) -> new CompressedSide(memory, pageBytes, bytes));
+                        PageCompressors.provided()
+                                .orElseThrow(() -> new IllegalArgumentException("--beside " + name + ": " + NO_LZ4)));
+            case DEFLATED_COPIES -> compressed(name, pageBytes, DeflatedPages::new);
             default -> ecCache(name, coded);
         };
+    }
+
+    /** Returns the reason why a baseline cannot be measured here, if there is one. */
+    static Optional<String> absence(String name) {
+        return name.equals(COMPRESSED_COPIES) && PageCompressors.provided().isEmpty()
+                ? Optional.of(NO_LZ4)
+                : Optional.empty();
+    }
+
+    private static MemoryKind compressed(String name, int pageBytes, PageCompressorProvider compressors) {
+        return other(
+                name,
+                pageBytes,
+                PageLayout.copies(CompressedSide.COPIES, CompressedSide.slotBytes(pageBytes)),
+                (memory, bytes) -> new CompressedSide(memory, pageBytes, bytes, compressors));
     }
 
     private static MemoryKind ecCache(String name, Resilience coded) {

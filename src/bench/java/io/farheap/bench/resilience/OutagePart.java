@@ -20,6 +20,8 @@ final class OutagePart {
 
     /** The reader has one half of the pages, and the writer the other. */
     private static final int HALVES = 2;
+    /** A read and a write. */
+    private static final int IN_FLIGHT = 2;
 
     /** A session and its work, one kind of request after another. */
     private static final class Stream {
@@ -61,6 +63,7 @@ final class OutagePart {
         private long bytesRebuilt;
         private long bytesByServers;
         private double memoryOverhead;
+        private long bytesLocal;
 
         Course(Map<RequestKind, RequestTally> before, Map<RequestKind, RequestTally> during) {
             this.before = before;
@@ -176,6 +179,7 @@ final class OutagePart {
                 course.repaired(wholeMillis, health);
             }
             course.memoryOverhead = side.memoryOverhead();
+            course.bytesLocal = side.localBytes();
         }
     }
 
@@ -229,6 +233,8 @@ final class OutagePart {
                     course.before.get(access),
                     courseOf(plan.baseline(access)).before.get(access),
                     course.memoryOverhead,
+                    course.bytesLocal,
+                    IN_FLIGHT,
                     course.repair()));
         }
     }

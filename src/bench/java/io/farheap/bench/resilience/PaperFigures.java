@@ -71,6 +71,12 @@ final class PaperFigures {
         double writeParts = readParts * (1 - 0.38);
         add(FaultOptions.NONE, false, false, MemoryKind.EC_CACHE, readParts, readParts, parts);
         add(FaultOptions.NONE, true, false, MemoryKind.EC_CACHE, writeParts, writeParts, parts);
+        double withoutSleep = 1 - 0.51;
+        String polling = MemoryKind.POLLING_EC_CACHE;
+        double pollingRead = readParts / withoutSleep;
+        double pollingWrite = writeParts / withoutSleep;
+        add(FaultOptions.NONE, false, false, polling, pollingRead, pollingRead, parts);
+        add(FaultOptions.NONE, true, false, polling, pollingWrite, pollingWrite, parts);
         for (boolean write : new boolean[] {false, true}) {
             part(HydraParts.RUN_TO_COMPLETION, write, HydraParts.NONE, 1 - 0.51);
             part(HydraParts.IN_PLACE_CODING, write, HydraParts.RUN_TO_COMPLETION, 1 - 0.28);

@@ -41,6 +41,8 @@ final class ResultRows {
      * @param ownWithout results of the same requests of the same side without the fault, or null
      * @param same results of all kinds for the same requests with the same fault, as far as they have run
      * @param baseline for ratios of reads (one copy), and of writes (two copies); or null
+     * @param bytesLocal memory of this process that the side has beside its clients' buffers
+     * @param inFlight requests that are under way at a time
      */
     record FigureRow(
             MemoryKind kind,
@@ -51,7 +53,14 @@ final class ResultRows {
             @Nullable RequestTally ownWithout,
             @Nullable RequestTally baseline,
             double memoryOverhead,
+            long bytesLocal,
+            int inFlight,
             Repair repair) {}
+
+    /** Of a row: one thread makes all requests, and each by itself. */
+    private static final int THREADS = 1;
+
+    private static final int GROUP = 1;
 
     private final BenchReport report;
     private final PrintStream out;
@@ -61,6 +70,12 @@ final class ResultRows {
     ResultRows(BenchReport report, PrintStream out) {
         this.report = report;
         this.out = out;
+    }
+
+    /** Reports a kind that cannot be measured here. */
+    void absent(String system, String reason) {
+        out.printf("absent: %s: %s%n", system, reason);
+        report.row().put("system", system).put("absent", reason);
     }
 
     void title(String fault) {
@@ -121,7 +136,11 @@ final class ResultRows {
                 .put("regeneration_bytes_by_servers", repair.bytesByServers())
                 .put("requests", tally.requests())
                 .put("lost", tally.lost())
-                .put("corrupt", tally.shown());
+                .put("corrupt", tally.shown())
+                .put("bytes_local", figure.bytesLocal())
+                .put("in_flight", figure.inFlight())
+                .put("threads", THREADS)
+                .put("group", GROUP);
         count(figure.fault(), tally.wrongBytes());
         out.printf(
                 "%-40s %9.0f %9.0f %9.0f %6.2f %6.2f %6.2f %8.2f %7.2f %6.2f %6d %11.1f %8d %7d %8.1f%n",

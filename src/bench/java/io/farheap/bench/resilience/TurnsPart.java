@@ -9,6 +9,7 @@ import io.farheap.resilience.contract.Health;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -16,8 +17,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Measures all kinds on the same servers, in turns: one side after another, again and again, each blocking with one
- * request under way, except for bursts. One thread.
+ * Measures all kinds on the same servers, in turns: one side after another, again and again, and another one first each
+ * time; each blocking with one request under way, except for bursts. One thread.
  */
 final class TurnsPart implements AutoCloseable {
 
@@ -79,7 +80,7 @@ final class TurnsPart implements AutoCloseable {
 
     void none() {
         rows.title(FaultOptions.NONE);
-        withoutFault.putAll(measure(FaultOptions.NONE, ONE_UNDER_WAY));
+        withoutFault.putAll(measure(FaultOptions.NONE, ONE_UNDER_WAY, 1));
     }
 
     /** One server is late, or all of them are. */
@@ -89,7 +90,7 @@ final class TurnsPart implements AutoCloseable {
             for (int i = 0; i < (late.allServers() ? cluster.size() : 1); i++) {
                 faults.add(new ServerFaults(cluster.server(i).pid())).slow(late.part(), late.nanos());
             }
-            measure(FaultOptions.STRAGGLER, ONE_UNDER_WAY);
+            measure(FaultOptions.STRAGGLER, ONE_UNDER_WAY, 1);
         }
     }
 
@@ -98,7 +99,7 @@ final class TurnsPart implements AutoCloseable {
         rows.title(FaultOptions.BACKGROUND);
         int piece = (int) Math.min(pieceBytes, plan.regionBytes());
         try (BackgroundProcess load = new BackgroundProcess(cluster.server(0).address(), piece)) {
-            measure(FaultOptions.BACKGROUND, ONE_UNDER_WAY);
+            measure(FaultOptions.BACKGROUND, ONE_UNDER_WAY, 1);
             double gigabits = load.end();
             rows.report().summary().put("background_piece", piece).put("background_gbit_s", gigabits);
             boolean modelled = Devices.library() != VerbsLibrary.SOFT
@@ -125,7 +126,7 @@ final class TurnsPart implements AutoCloseable {
             Turn turn = (side, access, nanos, tally) ->
                     Objects.requireNonNull(bySide.get(side)).run(access, nanos, tally);
             warmUp(turn);
-            measure(FaultOptions.BURST, turn);
+            measure(FaultOptions.BURST, turn, count);
             rows.report().summary().put("burst", count);
         }
     }
@@ -136,17 +137,19 @@ final class TurnsPart implements AutoCloseable {
         try (ServerFaults faults = new ServerFaults(cluster.server(0).pid())) {
             corruptSince = System.nanoTime();
             faults.corrupt(part);
-            measure(FaultOptions.CORRUPTION, ONE_UNDER_WAY);
+            measure(FaultOptions.CORRUPTION, ONE_UNDER_WAY, 1);
         }
     }
 
-    private Map<Key, RequestTally> measure(String fault, Turn how) {
+    /** @param inFlight requests of a turn that are under way at a time */
+    private Map<Key, RequestTally> measure(String fault, Turn how, int inFlight) {
         Map<Key, RequestTally> all = new HashMap<>();
         for (RequestKind access : plan.accesses()) {
             Map<MemoryKind, RequestTally> tallies = new HashMap<>();
             sides.forEach(side -> tallies.put(side.kind(), new RequestTally()));
+            List<Side> order = new ArrayList<>(sides);
             for (int turn = 0; turn < plan.turns(); turn++) {
-                for (Side side : sides) {
+                for (Side side : order) {
                     RequestTally tally = Objects.requireNonNull(tallies.get(side.kind()));
                     how.run(side, access, plan.turnNanos(), tally);
                     tally.endTurn();
@@ -154,6 +157,7 @@ final class TurnsPart implements AutoCloseable {
                         look(side);
                     }
                 }
+                Collections.rotate(order, -1);
             }
             for (Side side : sides) {
                 RequestTally tally = Objects.requireNonNull(tallies.get(side.kind()));
@@ -172,6 +176,8 @@ final class TurnsPart implements AutoCloseable {
                         withoutFault.get(new Key(side.kind(), access)),
                         tallies.get(plan.baseline(access)),
                         side.memoryOverhead(),
+                        side.side().localBytes(),
+                        inFlight,
                         repair(side, fault)));
             }
         }

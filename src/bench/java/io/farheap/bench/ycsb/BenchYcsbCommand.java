@@ -30,7 +30,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "A store whose log does not fit into local memory, over far memory, a file and both, beside maps in memory, "
-                    + "RocksDB, LMDB, MapDB, Redis and memcached: in turns, with one set of records and one budget of local memory.",
+                    + "RocksDB, LMDB, MapDB, Redis and memcached, these two also with their clients in C: in turns, with one "
+                    + "set of records. Each row says the local memory, the threads and the operations in flight.",
             "Figure 18: throughput at the paper's share of local memory, uniform and Zipfian keys. 19: local memory from "
                     + "nothing to all of the log. 20: far memory from nothing to all of the log that is not local, resized while it is used.",
             "SOFTVERBS=model=connectx5 in the environment gives far memory the times of a ConnectX-5; operations that the "
@@ -94,7 +95,8 @@ public final class BenchYcsbCommand implements Callable<Integer> {
             names = "--contestants",
             paramLabel = "NAME",
             split = ",",
-            description = "these alone: local, far, raw, file, tiered, offheap, hashmap, rocksdb, ... (default: all)")
+            description =
+                    "these alone: local, far, raw, file, tiered, offheap, hashmap, rocksdb, redis-mget, ... (default: all)")
     private List<String> contestants = List.of();
 
     @Option(

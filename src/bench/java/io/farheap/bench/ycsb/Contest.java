@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +30,9 @@ final class Contest implements AutoCloseable {
     /** With a part of the same local memory for copies of records that were read. */
     static final String FAR_CACHED = "far-cached";
 
+    /** As far-cached, with a Caffeine cache in place of the store's own. */
+    static final String FAR_CAFFEINE = "far-caffeine";
+
     static final String FILE_CACHED = "file-cached";
     static final String FIO = "fio";
     static final String TIERED = "tiered";
@@ -39,11 +43,18 @@ final class Contest implements AutoCloseable {
     static final String HEAP_MAP = "hashmap";
     static final String OFF_HEAP = "offheap";
     static final String OFF_HEAP_TOUCHED = "offheap-touched";
+    static final String AGRONA = "agrona";
+    static final String AGRONA_TOUCHED = "agrona-touched";
     static final String FASTER = "faster";
+    static final String REDIS_BENCHMARK = "redis-benchmark";
+    static final String MEMCSLAP = "memcslap";
+    static final String DB_BENCH = "db_bench";
 
     /** Contestants of the paper or of other papers that cannot be measured here. */
     static final Map<String, String> ELSEWHERE = new TreeMap<>(Map.of(
             "chronicle-map", "its core did not run on JDK 25 early in 2026",
+            "memtier", "Debian 12 has no package of memtier_benchmark",
+            "faster-file", "FASTER's log has at least six pages of 32 MiB in memory, more than the usual budget",
             "smb-direct", "the paper's second peer needs a Windows server with an RDMA device"));
 
     private static final int WARM_UP_ROUNDS = 1;
@@ -108,6 +119,7 @@ final class Contest implements AutoCloseable {
             case FAR_CACHED ->
                 directory -> new StoreContestant(
                         data, new FarStorage(data, memories.of(FAR_CACHED, room(data))), localShare, CACHED_PART);
+            case FAR_CAFFEINE -> farCaffeine();
             case FILE_CACHED ->
                 directory -> new StoreContestant(data, new FileStorage(data, directory), localShare, CACHED_PART);
             case FIO -> this::fio;
@@ -119,7 +131,12 @@ final class Contest implements AutoCloseable {
             case HEAP_MAP -> directory -> new HeapMap(data);
             case OFF_HEAP -> directory -> new OffHeapMap(data, false);
             case OFF_HEAP_TOUCHED -> directory -> new OffHeapMap(data, true);
+            case AGRONA -> directory -> new AgronaMap(data, false);
+            case AGRONA_TOUCHED -> directory -> new AgronaMap(data, true);
             case FASTER -> directory -> new FasterReads(data, plan.faster(), directory);
+            case REDIS_BENCHMARK -> directory -> new RedisBenchmark(data, directory);
+            case MEMCSLAP -> Memcslap::new;
+            case DB_BENCH -> directory -> new DbBench(data, budgetBytes(), directory);
             default -> provided(name);
         };
     }
@@ -140,6 +157,13 @@ final class Contest implements AutoCloseable {
             return new FioReads(plan.data(), directory, device.name(), StoreContestant.PENDING, blocks * block);
         }
         throw new PeerAbsentException("it stands beside " + FILE + ", which takes no part");
+    }
+
+    private Opening farCaffeine() throws PeerAbsentException {
+        DataSet data = plan.data();
+        LocalCacheProvider provider = LocallyCachedStore.provider();
+        return directory -> new LocallyCachedStore(
+                data, new FarStorage(data, memories.of(FAR_CAFFEINE, room(data))), localShare, CACHED_PART, provider);
     }
 
     private FarCacheProcess farMemory() throws PeerAbsentException {
@@ -170,33 +194,59 @@ final class Contest implements AutoCloseable {
                 .orElse(0);
     }
 
+    /** Returns the local memory of a store: its part of the log, and its index. */
+    private long budgetBytes() {
+        return Math.max(1, Math.round(localShare * plan.data().logBytes()) + indexBytes());
+    }
+
+    /** Which contestants run a load, and with how many threads. */
+    private record Load(KeyDistribution distribution, int threads) {
+
+        /** A contestant with a number of threads of its own runs beside the first number of the plan alone. */
+        boolean isOf(Contestant contestant, YcsbPlan plan) {
+            return ExternalContestant.takes(contestant, plan.workload(), distribution)
+                    && (contestant.threads(threads) == threads
+                            || threads == plan.threads().getFirst());
+        }
+    }
+
     /**
      * Runs rounds in which each contestant has a turn with each number of threads and each distribution that it
-     * supports. The first round does not count.
+     * supports. Another contestant begins in each round, and the first round does not count.
      */
     List<ContestResult> run(List<KeyDistribution> distributions) {
         Map<String, ContestResult> results = new LinkedHashMap<>();
         Map<String, List<KeyStream>> streams = new LinkedHashMap<>();
+        List<Load> loads = new ArrayList<>();
+        for (KeyDistribution distribution : distributions) {
+            plan.threads().forEach(threads -> loads.add(new Load(distribution, threads)));
+        }
+        for (Load load : loads) {
+            open.forEach((name, contestant) -> {
+                if (load.isOf(contestant, plan)) {
+                    results.put(
+                            load + name, new ContestResult(name, load.distribution(), load.threads(), budgetBytes()));
+                }
+            });
+        }
+        List<String> order = new ArrayList<>(open.keySet());
         for (int round = -WARM_UP_ROUNDS; round < plan.rounds(); round++) {
-            for (KeyDistribution distribution : distributions) {
-                for (int threads : plan.threads()) {
-                    String load = distribution + " " + threads;
-                    List<KeyStream> ofLoad = streams.computeIfAbsent(load, ignored -> streams(distribution, threads));
-                    for (Map.Entry<String, Contestant> entry : open.entrySet()) {
-                        if (!ExternalContestant.takes(entry.getValue(), plan.workload(), distribution)) {
-                            continue;
-                        }
-                        ContestTurn turn =
-                                ExternalContestant.turn(entry.getValue(), plan.workload(), ofLoad, plan.turnNanos());
-                        if (round >= 0) {
-                            results.computeIfAbsent(
-                                            load + entry.getKey(),
-                                            ignored -> new ContestResult(entry.getKey(), distribution, threads))
-                                    .add(turn, entry.getValue().facts());
-                        }
+            for (Load load : loads) {
+                for (String name : order) {
+                    Contestant contestant = Objects.requireNonNull(open.get(name));
+                    if (!load.isOf(contestant, plan)) {
+                        continue;
+                    }
+                    int threads = contestant.threads(load.threads());
+                    List<KeyStream> ofLoad = streams.computeIfAbsent(
+                            load.distribution() + " " + threads, ignored -> streams(load.distribution(), threads));
+                    ContestTurn turn = ExternalContestant.turn(contestant, plan.workload(), ofLoad, plan.turnNanos());
+                    if (round >= 0) {
+                        Objects.requireNonNull(results.get(load + name)).add(turn, contestant);
                     }
                 }
             }
+            Collections.rotate(order, -1);
             progress.printf("round %d of %d%n", round + 1 + WARM_UP_ROUNDS, plan.rounds() + WARM_UP_ROUNDS)
                     .flush();
         }
@@ -215,10 +265,10 @@ final class Contest implements AutoCloseable {
     ContestResult runDuring(String name, int threads, String what, BooleanSupplier goesOn) {
         Contestant contestant = Objects.requireNonNull(open.get(name));
         List<KeyStream> streams = streams(KeyDistribution.UNIFORM, threads);
-        ContestResult result = new ContestResult(what, KeyDistribution.UNIFORM, threads);
+        ContestResult result = new ContestResult(what, KeyDistribution.UNIFORM, threads, budgetBytes());
         do {
             ContestTurn turn = TurnRunner.run(contestant, plan.workload(), streams, plan.turnNanos() / 4);
-            result.add(turn, contestant.facts());
+            result.add(turn, contestant);
         } while (goesOn.getAsBoolean());
         return result;
     }

@@ -3,6 +3,7 @@ package io.farheap.bench.ycsb;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Samples;
 import java.io.PrintStream;
+import java.util.Map;
 import java.util.Objects;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -10,40 +11,63 @@ import org.jspecify.annotations.Nullable;
 /** The turns of one contestant with one load. */
 final class ContestResult {
 
+    /** The part by which the local memory of two contestants may differ and is still the same. */
+    private static final double SAME_MEMORY = 0.1;
+
     final String contestant;
     final KeyDistribution distribution;
+    /** The number of client threads in the plan. */
     final int threads;
+
     final Samples rates = new Samples();
+    private final long budgetBytes;
     private final ClientCounts tally = new ClientCounts();
     private long allocatedBytes;
+    private int ownThreads;
     private Contestant.@Nullable Facts facts;
+    private Contestant.Means means = Contestant.Means.single(0);
+    private Map<String, Double> figures = Map.of();
 
-    ContestResult(String contestant, KeyDistribution distribution, int threads) {
+    /** @param budgetBytes local memory that a store has, its log and its index */
+    ContestResult(String contestant, KeyDistribution distribution, int threads, long budgetBytes) {
         this.contestant = contestant;
         this.distribution = distribution;
         this.threads = threads;
+        this.budgetBytes = budgetBytes;
+        this.ownThreads = threads;
     }
 
     /** Returns the same result under another name. */
     ContestResult as(String name) {
-        ContestResult other = new ContestResult(name, distribution, threads);
+        ContestResult other = new ContestResult(name, distribution, threads, budgetBytes);
         other.rates.addAll(rates);
         other.tally.add(tally);
         other.allocatedBytes = allocatedBytes;
+        other.ownThreads = ownThreads;
         other.facts = facts;
+        other.means = means;
+        other.figures = figures;
         return other;
     }
 
-    /** @param now facts that may change from turn to turn, as a tier's do: the last ones count */
-    void add(ContestTurn turn, Contestant.Facts now) {
+    /** @param from its facts may change from turn to turn, as a tier's do: the last ones count */
+    void add(ContestTurn turn, Contestant from) {
         rates.add(turn.opsPerSecond());
         tally.add(turn.tally());
         allocatedBytes += turn.allocatedBytes();
-        facts = now;
+        ownThreads = from.threads(threads);
+        facts = from.facts();
+        means = from.means();
+        figures = from.figures();
     }
 
     Contestant.Facts facts() {
         return Objects.requireNonNull(facts);
+    }
+
+    /** Whether its local memory is as large as a store's. */
+    private boolean sameMemory() {
+        return Math.abs(means.bytesLocal() - budgetBytes) <= SAME_MEMORY * budgetBytes;
     }
 
     private double each(long count) {
@@ -52,7 +76,7 @@ final class ContestResult {
 
     static void printHeader(PrintStream out) {
         out.printf(
-                "%-18s%-10s%8s%8s%8s%14s%30s%12s%12s%12s%12s%10s%10s%s%n",
+                "%-20s%-10s%8s%8s%8s%14s%30s%12s%12s%12s%12s%10s%10s%10s%8s%16s%s%n",
                 "contestant",
                 "keys",
                 "threads",
@@ -66,16 +90,19 @@ final class ContestResult {
                 "max",
                 "I/Os",
                 "bytes/op",
+                "in flight",
+                "group",
+                "bytes local",
                 "   by");
     }
 
     void print(PrintStream out) {
         Histogram latency = tally.latency();
         out.printf(
-                "%-18s%-10s%8d%8.3f%8.3f%,14.0f%30s%,12d%,12d%,12d%,12d%10.3f%10.2f   %s%s%n",
+                "%-20s%-10s%8d%8.3f%8.3f%,14.0f%30s%,12d%,12d%,12d%,12d%10.3f%10.2f%,10d%8d%,16d   %s%s%s%n",
                 contestant,
                 distribution,
-                threads,
+                ownThreads,
                 facts().localShare(),
                 facts().farShare(),
                 rates.median(),
@@ -86,35 +113,62 @@ final class ContestResult {
                 latency.getMaxValue(),
                 each(tally.deviceReads),
                 each(allocatedBytes),
+                inFlight(),
+                means.group(),
+                means.bytesLocal(),
                 facts().engine(),
-                facts().bounded() ? "" : ", unbounded");
+                facts().bounded() ? "" : ", unbounded",
+                sameMemory() ? "" : ", not a store's memory");
+        figures.forEach((name, value) -> out.printf("  %s %s: %.4f%n", contestant, name, value));
+    }
+
+    /** Returns the operations of all threads that are under way at a time. */
+    private long inFlight() {
+        return (long) ownThreads * means.inFlight();
     }
 
     /** @param row already has the fields that identify the figure */
     BenchReport.Row put(BenchReport.Row row, YcsbPlan plan, String model) {
-        Histogram latency = tally.latency();
-        return row.put("contestant", contestant)
+        row.put("contestant", contestant)
                 .put("workload", plan.workload().name())
                 .put("distribution", distribution.toString())
                 .put("records", plan.data().records())
                 .put("value", (long) plan.data().valueBytes())
-                .put("threads", (long) threads)
+                .put("threads", (long) ownThreads)
                 .put("local_share", facts().localShare())
                 .put("far_share", facts().farShare())
                 .put("index_bytes", facts().indexBytes())
                 .put("ops_per_s", rates.median())
                 .put("ops_per_s_least", rates.least())
-                .put("ops_per_s_most", rates.most())
-                .put("p50_ns", latency.getValueAtPercentile(50))
-                .put("p99_ns", latency.getValueAtPercentile(99))
-                .put("p999_ns", latency.getValueAtPercentile(99.9))
-                .put("max_ns", latency.getMaxValue())
-                .put("pending_share", each(tally.pending))
+                .put("ops_per_s_most", rates.most());
+        putLatency(row);
+        row.put("pending_share", each(tally.pending))
                 .put("ios_per_read", each(tally.deviceReads))
                 .put("bytes_per_op", each(allocatedBytes))
                 .put("bounded", facts().bounded())
                 .put("engine", facts().engine())
                 .put("device", facts().device())
-                .put("model", model);
+                .put("model", model)
+                .put("bytes_local", means.bytesLocal())
+                .put("same_memory", sameMemory())
+                .put("in_flight", inFlight())
+                .put("group", (long) means.group());
+        figures.forEach(row::put);
+        return row;
+    }
+
+    /** A program that prints no latencies has none. */
+    private void putLatency(BenchReport.Row row) {
+        Histogram latency = tally.latency();
+        if (latency.getTotalCount() == 0) {
+            for (String name : new String[] {"p50_ns", "p99_ns", "p999_ns", "max_ns"}) {
+                row.put(name, Double.NaN);
+            }
+            return;
+        }
+        row.put("p50_ns", latency.getValueAtPercentile(50))
+                .put("p99_ns", latency.getValueAtPercentile(99))
+                .put("p999_ns", latency.getValueAtPercentile(99.9))
+                .put("max_ns", latency.getMaxValue());
     }
 }

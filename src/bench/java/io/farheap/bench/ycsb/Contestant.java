@@ -1,5 +1,7 @@
 package io.farheap.bench.ycsb;
 
+import java.util.Map;
+
 /** A store of the records, which takes turns with others. Threads open clients of their own. */
 @SuppressWarnings("try")
 public interface Contestant extends AutoCloseable {
@@ -12,6 +14,28 @@ public interface Contestant extends AutoCloseable {
 
     /** Returns the facts for its rows; called after {@link #load}. */
     Facts facts();
+
+    /** Returns the means by which it reaches its figures; called after {@link #load}. */
+    Means means();
+
+    /**
+     * Returns the number of threads of its turns.
+     *
+     * @param clients the number that the plan has; a contestant that has a number of its own is measured once
+     */
+    default int threads(int clients) {
+        return clients;
+    }
+
+    /** Whether its records can be changed; if not, it takes part in loads of reads alone. */
+    default boolean changes() {
+        return true;
+    }
+
+    /** Returns further figures of all turns so far, by the name of the row's field. */
+    default Map<String, Double> figures() {
+        return Map.of();
+    }
 
     @Override
     void close() throws Exception;
@@ -31,6 +55,26 @@ public interface Contestant extends AutoCloseable {
         /** All records in this process's memory. */
         public static Facts inMemory(long indexBytes) {
             return new Facts(1, 0, indexBytes, "memory", "none", true);
+        }
+    }
+
+    /**
+     * The means of a contestant: two rows are a fair comparison only if these are alike.
+     *
+     * @param bytesLocal of local memory that it may use for records, indexes and caches, the page cache included
+     * @param inFlight the most operations of one thread that are under way at a time
+     * @param group operations that a thread hands over at once; 1 if it carries them out one by one
+     */
+    record Means(long bytesLocal, int inFlight, int group) {
+
+        /** One operation after another. */
+        public static Means single(long bytesLocal) {
+            return new Means(bytesLocal, 1, 1);
+        }
+
+        /** The operations of a group overlap, and no others. */
+        public static Means grouped(long bytesLocal) {
+            return new Means(bytesLocal, OperationGroup.SIZE, OperationGroup.SIZE);
         }
     }
 }

@@ -36,6 +36,8 @@ interface ExternalContestant extends Contestant {
     }
 
     static boolean takes(Contestant contestant, YcsbWorkload workload, KeyDistribution distribution) {
-        return !(contestant instanceof ExternalContestant taker) || taker.takes(workload, distribution);
+        return contestant instanceof ExternalContestant taker
+                ? taker.takes(workload, distribution)
+                : contestant.changes() || workload.readsOnly();
     }
 }

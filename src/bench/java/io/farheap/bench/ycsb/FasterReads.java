@@ -138,10 +138,20 @@ final class FasterReads implements ExternalContestant {
     }
 
     /** Its index has half as many buckets of 64 bytes as there are keys, or somewhat more: a power of two. */
+    private long indexBytes() {
+        long buckets = Math.max(1, Long.highestOneBit(Math.max(1, data.records() / 2 - 1)) * 2);
+        return buckets * 64;
+    }
+
     @Override
     public Facts facts() {
-        long buckets = Math.max(1, Long.highestOneBit(Math.max(1, data.records() / 2 - 1)) * 2);
-        return Facts.inMemory(buckets * 64);
+        return Facts.inMemory(indexBytes());
+    }
+
+    /** Its records are as long as ours: header, key and value. */
+    @Override
+    public Means means() {
+        return Means.single(data.logBytes() + indexBytes());
     }
 
     @Override

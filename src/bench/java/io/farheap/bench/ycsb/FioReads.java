@@ -15,12 +15,14 @@ import java.util.List;
  * fio beside the file device: random reads of a file as long as the log, past the page cache, with the same engine,
  * depth and block size, by as many jobs as there are client threads; without io_uring by as many jobs as the depth,
  * since each job then has one request at a time. It shows the limit of the disk, and so whether the baseline is a fair
- * one.
+ * one. A turn is as long as those of the others; before it fio reads for a while, which does not count: a job begins
+ * with an empty queue.
  */
 final class FioReads implements ExternalContestant {
 
     private static final String PROGRAM = "/usr/bin/fio";
     private static final String URING = "io_uring";
+    private static final long RAMP_MILLIS = 400;
 
     private final DataSet data;
     private final Path directory;
@@ -47,7 +49,7 @@ final class FioReads implements ExternalContestant {
     /** Creates its file. */
     @Override
     public void load() throws IOException, InterruptedException {
-        run(1, 1);
+        run(1, 1, 0);
     }
 
     @Override
@@ -57,10 +59,10 @@ final class FioReads implements ExternalContestant {
 
     @Override
     public ContestTurn turn(int threads, long nanos) throws IOException, InterruptedException {
-        return run(threads, Math.max(1, nanos / 1_000_000));
+        return run(threads, Math.max(1, nanos / 1_000_000), RAMP_MILLIS);
     }
 
-    private ContestTurn run(int threads, long millis) throws IOException, InterruptedException {
+    private ContestTurn run(int threads, long millis, long rampMillis) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 PROGRAM,
                 "--name=ycsb",
@@ -76,6 +78,9 @@ final class FioReads implements ExternalContestant {
                 "--runtime=" + millis + "ms",
                 "--group_reporting",
                 "--output-format=json+"));
+        if (rampMillis > 0) {
+            command.add("--ramp_time=" + rampMillis + "ms");
+        }
         if (engine.equals(URING)) {
             command.addAll(List.of("--iodepth=" + depth, "--numjobs=" + threads));
         } else {
@@ -114,6 +119,11 @@ final class FioReads implements ExternalContestant {
     @Override
     public Facts facts() {
         return new Facts(0, 0, 0, "fio, " + engine, "file", true);
+    }
+
+    @Override
+    public Means means() {
+        return new Means(0, depth, 1);
     }
 
     @Override

@@ -8,6 +8,12 @@ import org.jspecify.annotations.Nullable;
 /** A {@link ConcurrentHashMap} of {@code Long} keys, to {@code Long} values or to arrays. */
 final class HeapMap implements Contestant {
 
+    /** Of a node of the map, and of its place in the table. */
+    private static final long ENTRY_BYTES = 32 + 8;
+
+    private static final long LONG_BYTES = 16;
+    private static final long ARRAY_HEADER_BYTES = 16;
+
     private final DataSet data;
     private final ConcurrentHashMap<Long, Object> map;
 
@@ -40,6 +46,13 @@ final class HeapMap implements Contestant {
     @Override
     public Facts facts() {
         return Facts.inMemory(0);
+    }
+
+    /** Its bytes are computed, of objects with compressed references. */
+    @Override
+    public Means means() {
+        long value = data.valueBytes() == Long.BYTES ? LONG_BYTES : ARRAY_HEADER_BYTES + data.valueBytes();
+        return Means.single(data.records() * (ENTRY_BYTES + LONG_BYTES + value));
     }
 
     @Override

@@ -11,6 +11,8 @@ final class KeyStream {
     private static final int MOST_DRAWN = 1 << 22;
     private static final int LEAST_DRAWN = 1 << 10;
     private static final int DRAWN_PER_RECORD = 64;
+    /** More threads than these share the memory of so many streams. */
+    private static final int FULL_STREAMS = 8;
 
     private final long[] drawn;
     private final int mask;
@@ -29,7 +31,8 @@ final class KeyStream {
         this.threads = threads;
         this.latest = distribution == KeyDistribution.LATEST;
         this.random = new SplittableRandom(31L * thread + distribution.ordinal());
-        long wanted = Math.clamp(DRAWN_PER_RECORD * records, LEAST_DRAWN, MOST_DRAWN);
+        long wanted =
+                Math.clamp(DRAWN_PER_RECORD * records, LEAST_DRAWN, MOST_DRAWN / Math.max(1, threads / FULL_STREAMS));
         drawn = new long[Integer.highestOneBit((int) wanted)];
         mask = drawn.length - 1;
         if (distribution == KeyDistribution.UNIFORM) {

@@ -96,6 +96,11 @@ final class OffHeapMap implements Contestant {
     }
 
     @Override
+    public Means means() {
+        return touching ? Means.grouped(places.byteSize()) : Means.single(places.byteSize());
+    }
+
+    @Override
     public void close() {
         arena.close();
     }

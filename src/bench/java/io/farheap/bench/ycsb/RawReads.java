@@ -41,6 +41,11 @@ final class RawReads implements Contestant {
     }
 
     @Override
+    public Means means() {
+        return new Means(0, StoreContestant.PENDING, OperationGroup.SIZE);
+    }
+
+    @Override
     public void close() {}
 
     private final class RawClient implements ContestantClient, Completion {

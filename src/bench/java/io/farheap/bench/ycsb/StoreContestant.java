@@ -3,6 +3,7 @@ package io.farheap.bench.ycsb;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.store.FarStore;
 import io.farheap.store.FarStoreBuilder;
+import io.farheap.store.StoreSession;
 
 /** A {@link FarStore} over some kind of storage. */
 final class StoreContestant implements Contestant {
@@ -86,7 +87,11 @@ final class StoreContestant implements Contestant {
 
     @Override
     public StoreClient open(ClientCounts tally) {
-        return new StoreClient(store.openSession(), data, PENDING, tally);
+        return new StoreClient(openSession(), data, PENDING, tally);
+    }
+
+    StoreSession openSession() {
+        return store.openSession();
     }
 
     LogStorage storage() {
@@ -112,6 +117,13 @@ final class StoreContestant implements Contestant {
                 storage.engine(),
                 storage.device().name(),
                 true);
+    }
+
+    /** Reads that are in memory overlap in their group alone, and those of the device beyond it. */
+    @Override
+    public Means means() {
+        long bytes = store.logBytesInMemory() + cacheBytes + store.indexBytes();
+        return notLocalBytes() == 0 ? Means.grouped(bytes) : new Means(bytes, PENDING, OperationGroup.SIZE);
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -42,14 +43,26 @@ final class YcsbFigures implements AutoCloseable {
             Contest.OFF_HEAP,
             Contest.OFF_HEAP_TOUCHED,
             Contest.HEAP_MAP,
+            Contest.AGRONA,
+            Contest.AGRONA_TOUCHED,
+            Contest.FAR_CAFFEINE,
             Contest.FASTER,
             "rocksdb",
+            "rocksdb-64",
             "rocksdb-multiget",
+            "rocksdb-async",
             "rocksdb-index",
+            "rocksdb-index-get",
+            "rocksdb-index-64",
+            "rocksdb-index-async",
+            Contest.DB_BENCH,
             "lmdb",
             "mapdb",
             "redis",
-            "memcached");
+            "redis-mget",
+            Contest.REDIS_BENCHMARK,
+            "memcached",
+            Contest.MEMCSLAP);
 
     private final BenchReport report;
     private final PrintStream out;
@@ -134,12 +147,13 @@ final class YcsbFigures implements AutoCloseable {
         }
     }
 
-    private static double rate(List<ContestResult> results, String name, int threads) {
+    /** Returns null for a contestant that has a number of threads of its own and ran beside another one. */
+    private static @Nullable Double rate(List<ContestResult> results, String name, int threads) {
         return results.stream()
                 .filter(result -> result.contestant.equals(name) && result.threads == threads)
-                .mapToDouble(result -> result.rates.median())
+                .map(result -> result.rates.median())
                 .findFirst()
-                .orElseThrow();
+                .orElse(null);
     }
 
     /**
@@ -158,7 +172,7 @@ final class YcsbFigures implements AutoCloseable {
                 write(19, plan, results);
                 writeAbsent(19, contest.absent());
                 for (ContestResult result : results) {
-                    double all = rate(results, Contest.LOCAL, result.threads);
+                    double all = Objects.requireNonNull(rate(results, Contest.LOCAL, result.threads));
                     lines.computeIfAbsent(
                                     result.contestant
                                             + (result.threads == 1 ? ", 1 thread" : ", " + result.threads + " threads"),

@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
  * The parameters of softverbs' NIC model, and what it has timed in this process; all zero without a model. Any thread
  * may use it.
  *
- * @param operations how many operations the model has timed (all but READs count as late or not)
- * @param late how many of these ended more than 1 us after they were due
+ * @param operations how many operations other than READs the model has timed; READs cannot be judged
+ * @param late how many of these were executed more than 1 us after they were due
  * @param latencyNanos one way, wire to wire
  * @param messageNanos time of the NIC for each message
  * @param fetchNanos time to fetch a payload that is not inline

@@ -8,6 +8,7 @@ import io.farheap.bench.ycsb.DataSet;
 import io.farheap.bench.ycsb.OperationGroup;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import org.lmdbjava.Dbi;
@@ -44,11 +45,13 @@ public final class LmdbRecords implements ContestantProvider {
     private static final class Records implements Contestant {
 
         private final DataSet data;
+        private final Path file;
         private final Env<ByteBuffer> env;
         private final Dbi<ByteBuffer> db;
 
         Records(Setup setup) {
             this.data = setup.data();
+            file = setup.directory().resolve("data.mdb");
             env = Env.create()
                     .setMapSize(4 * data.bytes() + (1L << 30))
                     .setMaxDbs(1)
@@ -88,6 +91,12 @@ public final class LmdbRecords implements ContestantProvider {
         @Override
         public Facts facts() {
             return new Facts(0, 0, 0, "mapped", "file, page cache", false);
+        }
+
+        /** The page cache may have all of its file; a transaction has a group, key by key. */
+        @Override
+        public Means means() {
+            return Means.single(file.toFile().length());
         }
 
         @Override

@@ -7,6 +7,7 @@ import io.farheap.bench.ycsb.ContestantProvider;
 import io.farheap.bench.ycsb.DataSet;
 import io.farheap.bench.ycsb.OperationGroup;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.List;
 import org.mapdb.BTreeMap;
 import org.mapdb.DB;
@@ -37,12 +38,14 @@ public final class MapDbRecords implements ContestantProvider {
     private static final class Records implements Contestant {
 
         private final DataSet data;
+        private final Path file;
         private final DB db;
         private BTreeMap<Long, byte[]> map;
 
         Records(Setup setup) {
             this.data = setup.data();
-            db = DBMaker.fileDB(setup.directory().resolve("mapdb").toFile())
+            file = setup.directory().resolve("mapdb");
+            db = DBMaker.fileDB(file.toFile())
                     .fileMmapEnable()
                     .allocateStartSize(data.bytes())
                     .make();
@@ -72,6 +75,12 @@ public final class MapDbRecords implements ContestantProvider {
         @Override
         public Facts facts() {
             return new Facts(0, 0, 0, "mapped", "file, page cache", false);
+        }
+
+        /** The page cache may have all of its file. */
+        @Override
+        public Means means() {
+            return Means.single(file.toFile().length());
         }
 
         @Override

@@ -79,6 +79,11 @@ public final class MemcachedRecords implements ContestantProvider {
         }
 
         @Override
+        public Means means() {
+            return Means.grouped(0);
+        }
+
+        @Override
         public void close() throws Exception {
             server.close();
         }

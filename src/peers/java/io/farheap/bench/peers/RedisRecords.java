@@ -6,6 +6,7 @@ import io.farheap.bench.ycsb.ContestantClient;
 import io.farheap.bench.ycsb.ContestantProvider;
 import io.farheap.bench.ycsb.DataSet;
 import io.farheap.bench.ycsb.OperationGroup;
+import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
@@ -16,22 +17,27 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 
-/** Redis as far memory: all records are there, and each group is a pipeline of requests over a Unix socket. */
+/**
+ * Redis as far memory over a Unix socket: all records are there. Each group is a pipeline of requests, or if all of it
+ * are reads one MGET.
+ */
 public final class RedisRecords implements ContestantProvider {
 
+    private static final String PIPELINED = "redis";
+    private static final String MGET = "redis-mget";
     private static final int LOAD_BATCH = 512;
 
     @Override
     public List<String> names() {
-        return List.of("redis");
+        return List.of(PIPELINED, MGET);
     }
 
     @Override
     public Contestant open(String name, Setup setup) throws Exception {
-        return new Records(setup.data(), RedisServer.start(setup.directory()));
+        return new Records(setup.data(), RedisServer.start(setup.directory()), name.equals(MGET));
     }
 
-    private record Records(DataSet data, RedisServer server) implements Contestant {
+    private record Records(DataSet data, RedisServer server, boolean mget) implements Contestant {
 
         @Override
         public void load() {
@@ -62,7 +68,12 @@ public final class RedisRecords implements ContestantProvider {
 
         @Override
         public Facts facts() {
-            return new Facts(0, 1, 0, "pipelined", "Redis (Lettuce)", true);
+            return new Facts(0, 1, 0, mget ? "MGET" : "pipelined", "Redis (Lettuce)", true);
+        }
+
+        @Override
+        public Means means() {
+            return Means.grouped(0);
         }
 
         @Override
@@ -76,6 +87,7 @@ public final class RedisRecords implements ContestantProvider {
             private final StatefulRedisConnection<byte[], byte[]> connection;
             private final RedisAsyncCommands<byte[], byte[]> commands;
             private final RedisFuture<?>[] answers = new RedisFuture<?>[OperationGroup.SIZE];
+            private final byte[][] keys = new byte[OperationGroup.SIZE][];
 
             RedisClient(ClientCounts tally, StatefulRedisConnection<byte[], byte[]> connection) {
                 this.tally = tally;
@@ -86,6 +98,10 @@ public final class RedisRecords implements ContestantProvider {
 
             @Override
             public void run(OperationGroup group) throws ExecutionException, InterruptedException {
+                if (mget && group.readsOnly()) {
+                    readAll(group);
+                    return;
+                }
                 long from = System.nanoTime();
                 for (int i = 0; i < OperationGroup.SIZE; i++) {
                     byte[] key = KeyBytes.of(group.keys[i]);
@@ -107,7 +123,25 @@ public final class RedisRecords implements ContestantProvider {
                 writeBack(group);
             }
 
-            /** What was read to be modified. */
+            private void readAll(OperationGroup group) throws ExecutionException, InterruptedException {
+                long from = System.nanoTime();
+                for (int i = 0; i < OperationGroup.SIZE; i++) {
+                    keys[i] = KeyBytes.of(group.keys[i]);
+                }
+                RedisFuture<List<KeyValue<byte[], byte[]>>> answer = commands.mget(keys);
+                connection.flushCommands();
+                List<KeyValue<byte[], byte[]>> found = answer.get();
+                for (int i = 0; i < OperationGroup.SIZE; i++) {
+                    KeyValue<byte[], byte[]> pair = found.get(i);
+                    tally.end(
+                            pair.hasValue() && data.matches(MemorySegment.ofArray(pair.getValue()), 0, group.keys[i]));
+                    if (group.timed(i)) {
+                        tally.took(System.nanoTime() - from);
+                    }
+                }
+            }
+
+            /** Writes the values back that were read to be modified. */
             private void writeBack(OperationGroup group) throws ExecutionException, InterruptedException {
                 RedisFuture<?> last = null;
                 for (int i = 0; i < OperationGroup.SIZE; i++) {

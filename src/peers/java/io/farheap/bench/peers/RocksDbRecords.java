@@ -11,6 +11,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.ByteBufferGetStatus;
@@ -20,29 +22,71 @@ import org.rocksdb.Options;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.Statistics;
+import org.rocksdb.StatsLevel;
 import org.rocksdb.Status;
+import org.rocksdb.TickerType;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /**
  * RocksDB past the page cache, compacted, not compressed; its block cache, in which index and filters are too, is as
- * large as a store's local log, or as that and its index. Reads one by one, or a group by one {@code multiGet}.
+ * large as a store's local log, or as that and its index. Reads one by one, by as many threads as the plan has or by
+ * 64; or a group by one {@code multiGet}, also with asynchronous I/O, which its library uses if it was built with
+ * io_uring.
+ *
+ * <p>The block cache has one shard: a filter is one block of a file, and a shard of a divided cache would have no room
+ * for it, so that each read would read it again. Before the first turn, reads of random keys fill the cache until they
+ * find filters and index in it. {@code filter_hits} and {@code index_hits} are the parts of the accesses since then
+ * that found them there.
  */
 public final class RocksDbRecords implements ContestantProvider {
 
-    private static final String GET = "rocksdb";
-    private static final String MULTI_GET = "rocksdb-multiget";
-    private static final String WITH_INDEX = "rocksdb-index";
+    private static final int MANY_THREADS = 64;
+
+    /**
+     * A way to use it.
+     *
+     * @param index whether it also has the memory of a store's index
+     * @param multi whether a group is one {@code multiGet}
+     * @param async whether that uses asynchronous I/O
+     * @param threads 0 for those of the plan
+     */
+    private record Variant(String name, boolean index, boolean multi, boolean async, int threads) {
+
+        String engine() {
+            return !multi ? "get" : async ? "multiGet, async_io" : "multiGet";
+        }
+    }
+
+    private static final List<Variant> VARIANTS = List.of(
+            new Variant("rocksdb", false, false, false, 0),
+            new Variant("rocksdb-64", false, false, false, MANY_THREADS),
+            new Variant("rocksdb-multiget", false, true, false, 0),
+            new Variant("rocksdb-async", false, true, true, 0),
+            new Variant("rocksdb-index", true, true, false, 0),
+            new Variant("rocksdb-index-get", true, false, false, 0),
+            new Variant("rocksdb-index-64", true, false, false, MANY_THREADS),
+            new Variant("rocksdb-index-async", true, true, true, 0));
 
     private static final int BLOCK_BYTES = 4096;
     private static final int BLOOM_BITS = 10;
     private static final int LOAD_BATCH = 1024;
-    /** The log2 of the shards of the block cache. In 16 shards of a small cache no filter of a file finds room. */
+
     private static final int ONE_SHARD = 0;
+    /** Of the cache for index and filters, which data blocks do not replace: the default of RocksDB in C++. */
+    private static final double HIGH_PRIORITY_PART = 0.5;
+
+    private static final int WARM_UP_BATCH = 1024;
+    private static final int WARM_BATCHES = 4;
+    /** Reads for each block of the cache, at random: most of its blocks are filled then. */
+    private static final int READS_PER_BLOCK = 2;
+
+    private static final long MOST_WARM_UP_NANOS = 20_000_000_000L;
 
     @Override
     public List<String> names() {
-        return List.of(GET, MULTI_GET, WITH_INDEX);
+        return VARIANTS.stream().map(Variant::name).toList();
     }
 
     @Override
@@ -52,37 +96,46 @@ public final class RocksDbRecords implements ContestantProvider {
         } catch (UnsatisfiedLinkError | RuntimeException e) {
             throw new PeerAbsentException("RocksDB's library cannot be loaded: " + e.getMessage(), e);
         }
-        long budget = setup.budgetBytes() + (name.equals(WITH_INDEX) ? setup.indexBytes() : 0);
-        return new Records(setup, budget, !name.equals(GET));
+        Variant variant = VARIANTS.stream()
+                .filter(one -> one.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+        return new Records(setup, variant);
     }
 
     private static final class Records implements Contestant {
 
         private final DataSet data;
+        private final Variant variant;
         private final long budget;
         private final double localShare;
-        private final boolean multi;
         private final CloseStack resources = new CloseStack();
+        private final Statistics statistics;
         private final WriteOptions notLogged;
         private final RocksDB db;
 
-        Records(Setup setup, long budget, boolean multi) throws RocksDBException {
+        Records(Setup setup, Variant variant) throws RocksDBException {
             this.data = setup.data();
-            this.budget = budget;
+            this.variant = variant;
+            this.budget = setup.budgetBytes() + (variant.index() ? setup.indexBytes() : 0);
             this.localShare = Math.min(1, (double) setup.budgetBytes() / data.logBytes());
-            this.multi = multi;
             try {
                 BlockBasedTableConfig table = new BlockBasedTableConfig()
                         .setBlockSize(BLOCK_BYTES)
-                        .setBlockCache(resources.add(new LRUCache(budget, ONE_SHARD)))
+                        .setBlockCache(resources.add(new LRUCache(budget, ONE_SHARD, false, HIGH_PRIORITY_PART)))
                         .setCacheIndexAndFilterBlocks(true)
+                        .setCacheIndexAndFilterBlocksWithHighPriority(true)
                         .setFilterPolicy(resources.add(new BloomFilter(BLOOM_BITS)));
+                statistics = resources.add(new Statistics());
+                // Counters alone: times would cost a read of the clock each.
+                statistics.setStatsLevel(StatsLevel.EXCEPT_DETAILED_TIMERS);
                 Options options = resources
                         .add(new Options())
                         .setCreateIfMissing(true)
                         .setUseDirectReads(true)
                         .setUseDirectIoForFlushAndCompaction(true)
                         .setCompressionType(CompressionType.NO_COMPRESSION)
+                        .setStatistics(statistics)
                         .setTableFormatConfig(table);
                 notLogged = resources.add(new WriteOptions().setDisableWAL(true));
                 db = resources.add(RocksDB.open(options, setup.directory().toString()));
@@ -111,6 +164,58 @@ public final class RocksDbRecords implements ContestantProvider {
                 }
             }
             db.compactRange();
+            warmUp(keyBytes, value);
+        }
+
+        /** Reads random keys until the cache is full and no read misses a filter or an index, or for some time. */
+        private void warmUp(byte[] key, byte[] value) throws RocksDBException {
+            SplittableRandom random = new SplittableRandom(1);
+            long least = READS_PER_BLOCK * Math.min(budget, data.bytes()) / BLOCK_BYTES;
+            long begun = System.nanoTime();
+            long reads = 0;
+            int warm = 0;
+            try (ReadOptions reading = new ReadOptions().setVerifyChecksums(false)) {
+                while ((warm < WARM_BATCHES || reads < least) && System.nanoTime() - begun < MOST_WARM_UP_NANOS) {
+                    resetTickers();
+                    for (int i = 0; i < WARM_UP_BATCH; i++) {
+                        KeyBytes.into(key, random.nextLong(data.records()));
+                        db.get(reading, key, value);
+                    }
+                    reads += WARM_UP_BATCH;
+                    boolean missed = count(TickerType.BLOCK_CACHE_FILTER_MISS) > 0
+                            || count(TickerType.BLOCK_CACHE_INDEX_MISS) > 0;
+                    warm = missed ? 0 : warm + 1;
+                }
+            }
+            resetTickers();
+        }
+
+        private long count(TickerType ticker) {
+            return statistics.getTickerCount(ticker);
+        }
+
+        private void resetTickers() {
+            statistics.getAndResetTickerCount(TickerType.BLOCK_CACHE_FILTER_MISS);
+            statistics.getAndResetTickerCount(TickerType.BLOCK_CACHE_FILTER_HIT);
+            statistics.getAndResetTickerCount(TickerType.BLOCK_CACHE_INDEX_MISS);
+            statistics.getAndResetTickerCount(TickerType.BLOCK_CACHE_INDEX_HIT);
+        }
+
+        private double hits(TickerType hit, TickerType miss) {
+            long hits = count(hit);
+            return (double) hits / (hits + count(miss));
+        }
+
+        @Override
+        public Map<String, Double> figures() {
+            return Map.of(
+                    "filter_hits", hits(TickerType.BLOCK_CACHE_FILTER_HIT, TickerType.BLOCK_CACHE_FILTER_MISS),
+                    "index_hits", hits(TickerType.BLOCK_CACHE_INDEX_HIT, TickerType.BLOCK_CACHE_INDEX_MISS));
+        }
+
+        @Override
+        public int threads(int clients) {
+            return variant.threads() == 0 ? clients : variant.threads();
         }
 
         @Override
@@ -120,7 +225,12 @@ public final class RocksDbRecords implements ContestantProvider {
 
         @Override
         public Facts facts() {
-            return new Facts(localShare, 0, 0, multi ? "multiGet" : "get", "file, direct", budget > 0);
+            return new Facts(localShare, 0, 0, variant.engine(), "file, direct", budget > 0);
+        }
+
+        @Override
+        public Means means() {
+            return variant.multi() ? Means.grouped(budget) : Means.single(budget);
         }
 
         @Override
@@ -131,7 +241,8 @@ public final class RocksDbRecords implements ContestantProvider {
         private final class RocksClient implements ContestantClient {
 
             private final ClientCounts tally;
-            private final ReadOptions reading = new ReadOptions().setVerifyChecksums(false);
+            private final ReadOptions reading =
+                    new ReadOptions().setVerifyChecksums(false).setAsyncIo(variant.async());
             private final List<ByteBuffer> keys = new ArrayList<>();
             private final List<ByteBuffer> values = new ArrayList<>();
             private final List<MemorySegment> segments = new ArrayList<>();
@@ -141,7 +252,7 @@ public final class RocksDbRecords implements ContestantProvider {
 
             RocksClient(ClientCounts tally) {
                 this.tally = tally;
-                for (int i = 0; i < OperationGroup.SIZE; i++) {
+                for (int i = 0; variant.multi() && i < OperationGroup.SIZE; i++) {
                     keys.add(ByteBuffer.allocateDirect(Long.BYTES));
                     ByteBuffer read = ByteBuffer.allocateDirect(data.valueBytes());
                     values.add(read);
@@ -151,7 +262,7 @@ public final class RocksDbRecords implements ContestantProvider {
 
             @Override
             public void run(OperationGroup group) throws RocksDBException {
-                if (multi && group.readsOnly()) {
+                if (variant.multi() && group.readsOnly()) {
                     readAll(group);
                     return;
                 }

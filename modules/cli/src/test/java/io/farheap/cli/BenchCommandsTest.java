@@ -55,7 +55,7 @@ class BenchCommandsTest {
     }
 
     private static final String MOVES =
-            "regions unpaused_reads pause region_bytes chunk_bytes window_bytes read_drop_pct write_drop_pct memcpy_read_drop_pct memcpy_write_drop_pct gib_per_s? memcpy_gib_per_s migration_ms longest_read_stall_us longest_write_pause_us worst_read_stall_us worst_write_pause_us quiet_read_stall_us quiet_write_stall_us reads_per_s writes_per_s";
+            "regions unpaused_reads pause region_bytes chunk_bytes window_bytes read_drop_pct write_drop_pct memcpy_read_drop_pct memcpy_write_drop_pct gib_per_s? memcpy_gib_per_s migration_ms longest_read_stall_us longest_write_pause_us worst_read_stall_us worst_write_pause_us quiet_read_stall_us quiet_write_stall_us reads_per_s writes_per_s read_drop_pct_p25 read_drop_pct_p75 write_drop_pct_p25 write_drop_pct_p75 whole_gib_per_s? read_whole_gib_per_s_p25? read_whole_gib_per_s_p75? write_whole_gib_per_s_p25? write_whole_gib_per_s_p75? whole_over_memcpy? forgone_reads memcpy_forgone_reads forgone_reads_over_memcpy? forgone_writes memcpy_forgone_writes forgone_writes_over_memcpy? bytes_local cores in_flight group memcpy_bytes_local memcpy_cores memcpy_in_flight memcpy_group settled late_pct invalid";
 
     private static final Map<String, Smallest> SMALLEST = Map.ofEntries(
             entry(
@@ -63,13 +63,13 @@ class BenchCommandsTest {
                     new Smallest(
                             "--op read --size 8 --queue-depth 1 --turns 1",
                             1,
-                            "op size queue_depth wrs_per_post raw_p50_ns java_p50_ns ratio_p50 raw_ops_per_s java_ops_per_s ratio_ops raw_p99_ns java_p99_ns raw_p25_ns raw_p75_ns verbs_p50_ns session_p50_ns untracked_p50_ns device")),
+                            "op size queue_depth wrs_per_post raw_p50_ns java_p50_ns ratio_p50 raw_ops_per_s java_ops_per_s ratio_ops raw_p99_ns java_p99_ns raw_p25_ns raw_p75_ns verbs_p50_ns session_p50_ns untracked_p50_ns device verbs_p25_ns verbs_p75_ns session_p25_ns session_p75_ns untracked_p25_ns untracked_p75_ns bytes_local cores in_flight group settled late_pct invalid")),
             entry(
                     "cache",
                     new Smallest(
                             "--op read --size 16 --batch 8 --seconds 0.001",
                             1,
-                            "op size span p50_ns p99_ns p999_ns max_ns p999_over_p50 idle_p999_ns idle_max_ns ops_per_s list_ops_per_s queue_depth batch batches batched_ops_per_s batched_over_single batched_all_ops_per_s batched_all_over_single batched_in_flight_us")),
+                            "op size span p50_ns p99_ns p999_ns max_ns p999_over_p50 idle_p999_ns idle_max_ns ops_per_s list_ops_per_s queue_depth batch batches batched_ops_per_s batched_over_single batched_all_ops_per_s batched_all_over_single batched_in_flight_us ops_per_s_p25 ops_per_s_p75 list_ops_per_s_p25 list_ops_per_s_p75 list_over_single bytes_local cores in_flight group list_group batched_ops_per_s_p25 batched_ops_per_s_p75 batched_over_list batched_over_best batched_all_ops_per_s_p25 batched_all_ops_per_s_p75 batched_all_over_list batched_all_over_best batched_bytes_local batched_cores batched_in_flight batched_group batched_all_group turns settled late_pct invalid")),
             entry(
                     "ablation",
                     new Smallest(
@@ -139,9 +139,9 @@ class BenchCommandsTest {
                     new Smallest(
                             "--op chase,rate --depth 1 --span 64k --repeat 1 --millis 1",
                             Map.of(
-                                    "op depth span call_p50_ns read_p50_ns ratio_p50 call_p99_ns call_p999_ns call_max_ns late_pct computed",
+                                    "op depth span call_p50_ns read_p50_ns ratio_p50 call_p99_ns call_p999_ns call_max_ns settled late_pct invalid computed",
                                     1,
-                                    "op depth span calls_per_s reads_per_s ratio_ops least_ratio_ops most_ratio_ops late_pct computed",
+                                    "op depth span calls_per_s reads_per_s ratio_ops least_ratio_ops most_ratio_ops settled late_pct invalid computed",
                                     2))),
             entry(
                     "ycsb",
@@ -229,7 +229,8 @@ class BenchCommandsTest {
             assertFalse(report.text(field).isEmpty(), report::toString);
         }
         assertTrue(report.count("cores") > 0, report::toString);
-        assertTrue(report.text("command").contains("bench " + command + " --json "), report::toString);
+        assertTrue(report.text("command").contains("bench " + command), report::toString);
+        assertFalse(report.text("command").contains("--json"), report::toString);
     }
 
     /** @return the one of the expected lists of fields that the row matches */

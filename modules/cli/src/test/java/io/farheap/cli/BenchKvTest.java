@@ -1,6 +1,7 @@
 package io.farheap.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
@@ -104,6 +105,11 @@ class BenchKvTest {
             if (row.has("phase")) {
                 phases.put(row.text("policy") + row.count("phase"), row.number("hit_pct"));
             }
+            if (part.equals("ycsb")) {
+                row.assertThere("bytes_local", "bytes_remote", "cores", "in_flight", "group", "late_pct");
+                assertEquals(row.count("sessions"), row.count("in_flight"));
+                assertFalse(row.flag("invalid"), row::toString);
+            }
             if (row.has("ops_per_s")) {
                 row.assertThere("ops_per_s");
             }
@@ -167,6 +173,47 @@ class BenchKvTest {
         }
     }
 
+    /** Beside each point stands the best policy of the reference; means are of points that it has. */
+    @Test
+    @Tag("full")
+    void hitsStandBesideThoseOfOtherPolicies() throws Exception {
+        Path trace = Files.writeString(directory.resolve("trace"), "0\n1\n2\n0\n1\n".repeat(20));
+        Path reference = Files.writeString(
+                directory.resolve("hits.tsv"), "trace\tsize\tlcs:lru\tlcs:belady\ntrace\t2\t10\t60\n");
+        String[] options = {
+            "--trace",
+            trace.toString(),
+            "--objects",
+            "2,3",
+            "--policy",
+            "lru",
+            "--clients",
+            "1",
+            "--reference",
+            reference.toString()
+        };
+        List<Figures> rows = rows(options);
+        assertEquals(5, rows.size());
+        assertEquals("lcs:lru", rows.getFirst().text("best_policy"));
+        rows.getFirst().assertCount(10, "best_hit_pct");
+        rows.getFirst().assertCount(60, "bound_hit_pct");
+        rows.get(1).assertNone("best_policy");
+        assertEquals("reference", rows.get(2).text("policy"));
+        rows.get(2).assertCount(60, "lcs:belady");
+        assertEquals("mean", rows.get(3).text("trace"));
+        assertEquals(1, rows.get(3).count("points"));
+        assertEquals(rows.getFirst().number("hit_pct"), rows.get(3).number("hit_pct"));
+        assertEquals("lcs:lru", rows.get(3).text("best_policy"));
+        // The same again, and then one of the two points alone.
+        assertEquals(5, rows(options).size());
+        options[3] = "2";
+        List<String> arguments = new ArrayList<>(
+                List.of("bench", "kv", "--json", directory.resolve("kv.json").toString()));
+        arguments.addAll(List.of(options));
+        assertEquals(1, Main.commandLine().execute(arguments.toArray(String[]::new)));
+        assertEquals(5, Figures.read(directory.resolve("kv.json")).rows().size());
+    }
+
     /** A part of the design saves operations, whose numbers do not depend on the machine. */
     @Test
     @Tag("full")
@@ -211,5 +258,9 @@ class BenchKvTest {
         assertEquals(1, Main.commandLine().execute("bench", "kv", "--part", "traces"));
         assertEquals(1, Main.commandLine().execute("bench", "kv", "--trace", directory.toString()));
         assertEquals(1, Main.commandLine().execute("bench", "kv", "--keys", "1"));
+        String nothing = directory.resolve("nothing").toString();
+        assertEquals(1, Main.commandLine().execute("bench", "kv", "--part", "ycsb", "--reference", nothing));
+        assertEquals(1, Main.commandLine().execute("bench", "kv", "--part", "worth", "--nic-model", "connectx5"));
+        assertEquals(1, Main.commandLine().execute("bench", "kv", "--trace", nothing, "--reference", nothing));
     }
 }

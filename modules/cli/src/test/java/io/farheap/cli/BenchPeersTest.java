@@ -53,13 +53,23 @@ class BenchPeersTest {
                 absent.put(row.text("peer"), row.text("absent"));
             } else {
                 row.assertThere("p50_ns", "p99_ns");
+                row.assertCount(1, "in_flight");
+                row.assertCount(1, "threads");
+                row.assertCount(1, "group");
+                boolean local = row.text("peer").equals("local memory")
+                        || row.text("peer").equals("file");
+                row.assertCount(local ? row.number("size") : 0, "bytes_local");
                 measured.merge(row.text("peer"), 1, Integer::sum);
             }
         }
-        for (String peer : List.of("local memory", "Farheap", "file", "Unix socket")) {
+        for (String peer : List.of("local memory", "Farheap", "loop (C)", "file", "Unix socket")) {
             assertEquals(4, measured.get(peer), peer + ": get and put of two sizes\n" + output);
         }
         assertTrue(absent.get("UCX (C)").contains("ucx_perftest is not installed"), absent.toString());
+        assertTrue(absent.get("UCX, flushed (C)").contains("there is no C compiler"), absent.toString());
+        assertTrue(absent.get("perftest (C)").contains("ib_read_lat is not installed"), absent.toString());
+        assertTrue(
+                absent.get("perftest, 128 in flight (C)").contains("ib_read_bw is not installed"), absent.toString());
         for (String peer : List.of("UCX (jucx)", "Redis (Lettuce)", "memcached (XMemcached)")) {
             assertTrue(absent.get(peer).contains("not on the class path"), absent.toString());
         }

@@ -43,13 +43,24 @@ class BenchProcedureTest {
         assertFalse(row.flag("computed"), row::toString);
         List<String> fields =
                 switch (row.text("op")) {
-                    case "chase" -> List.of("depth", "span", "call_p50_ns", "read_p50_ns", "ratio_p50");
-                    case "rate" -> List.of("depth", "span", "calls_per_s", "ratio_ops");
-                    case "turns" -> List.of("depth", "span", "calls_per_s", "straight_calls_per_s", "ratio_ops");
-                    case "tenants" -> List.of("depth", "span", "calls_per_s", "ratio_ops", "longest_stall_us");
+                    case "chase" -> List.of("depth", "span", "call_p50_ns", "read_p50_ns");
+                    case "under-way" -> List.of("depth", "span", "in_flight", "bytes_local", "call_p50_ns");
+                    case "rate" -> List.of("depth", "span", "calls_per_s");
+                    case "turns" -> List.of("depth", "span", "calls_per_s", "straight_calls_per_s");
+                    case "tenants" -> List.of("depth", "span", "calls_per_s", "longest_stall_us");
                     default -> List.of("calls_per_s", "stolen_share");
                 };
         row.assertThere(fields.toArray(String[]::new));
+        assertEquals(late > 1, row.flag("invalid"), row::toString);
+        String ratio = row.text("op").equals("chase") ? "ratio_p50" : "ratio_ops";
+        if (row.text("op").equals("steal")) {
+            return;
+        }
+        if (row.flag("invalid")) {
+            row.assertNone(ratio);
+        } else {
+            row.assertThere(ratio);
+        }
     }
 
     @Test
@@ -61,7 +72,19 @@ class BenchProcedureTest {
         assertTrue(report.text("command").contains("bench procedure"));
         List<Figures> rows = report.rows();
         assertEquals(
-                List.of("chase", "chase", "rate", "rate", "turns", "turns", "turns", "tenants", "steal"), ops(rows));
+                List.of(
+                        "chase",
+                        "chase",
+                        "under-way",
+                        "under-way",
+                        "rate",
+                        "rate",
+                        "turns",
+                        "turns",
+                        "turns",
+                        "tenants",
+                        "steal"),
+                ops(rows));
         rows.forEach(BenchProcedureTest::assertMeasured);
         assertTrue(Files.size(directory.resolve("procedure-chase-65536.png")) > 0);
     }

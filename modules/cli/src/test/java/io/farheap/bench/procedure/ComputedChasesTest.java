@@ -27,10 +27,4 @@ class ComputedChasesTest {
     void aPayloadThatIsNotInlineIsFetched() {
         assertEquals(550 + 5 + 1450 + 16, MODEL.writeNanos(200, false));
     }
-
-    @Test
-    void aShareIsOfWhatWasTimed() {
-        assertEquals(0, LateShare.share(0, 0));
-        assertEquals(25, LateShare.share(8, 2));
-    }
 }

@@ -38,13 +38,14 @@ class BackupFileTest {
         return number;
     }
 
-    /** Pages that are whole blocks, and some that are not. */
+    /** Pages that are whole blocks, and some that are not; one write under way at a time, and many. */
     @ParameterizedTest
-    @CsvSource({"4096, true", "4096, false", "4224, true"})
-    void whatWasWrittenLastIsReadFromTheBufferOrTheFile(int pageBytes, boolean mayBeDirect) throws Exception {
+    @CsvSource({"4096, true, 32", "4096, false, 32", "4224, true, 32", "4096, true, 1"})
+    void whatWasWrittenLastIsReadFromTheBufferOrTheFile(int pageBytes, boolean mayBeDirect, int underWay)
+            throws Exception {
         SplittableRandom random = new SplittableRandom(1);
         byte[] shadow = new byte[PAGES * pageBytes];
-        try (BackupFile backup = new BackupFile(place(mayBeDirect), pageBytes);
+        try (BackupFile backup = new BackupFile(place(mayBeDirect), pageBytes, underWay);
                 Arena arena = Arena.ofShared()) {
             MemorySegment page = backup.page(arena);
             long last = BackupFile.FULL;
@@ -86,7 +87,7 @@ class BackupFileTest {
     @Test
     void itsFileHasNoNameThatCouldBeLeft() throws Exception {
         BackupPlace place = place(true);
-        try (BackupFile backup = new BackupFile(place, 4096)) {
+        try (BackupFile backup = new BackupFile(place, 4096, BackupFile.UNDER_WAY)) {
             offer(backup, 0, new byte[4096]);
             assertEquals(0, directory.toFile().list().length);
         }

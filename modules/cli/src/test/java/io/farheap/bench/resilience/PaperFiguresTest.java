@@ -120,6 +120,18 @@ class PaperFiguresTest {
                 List.of(), tell(overlaps, READ, FaultOptions.NONE, same, null).lines());
     }
 
+    /** A sleeping client is a weak baseline on one machine: what is coded stands beside one that polls, too. */
+    @Test
+    void whatIsCodedIsComparedWithAnEcCacheThatPolls() throws Exception {
+        MemoryKind polls = baseline(MemoryKind.POLLING_EC_CACHE);
+        Map<MemoryKind, RequestTally> same = Map.of(CODED, tally(1000), polls, tally(2000));
+        Told read = tell(CODED, READ, FaultOptions.NONE, same, null);
+        assertEquals(0.5, number(read, "ratio_p50_to_ec_cache_run_to_completion"), 0.01);
+        assertEquals(0.72, number(read, "paper_ratio_p50_to_ec_cache_run_to_completion"), 0.001);
+        Told write = tell(CODED, WRITE, FaultOptions.NONE, same, null);
+        assertEquals(0.72 * 0.62, number(write, "paper_ratio_p50_to_ec_cache_run_to_completion"), 0.001);
+    }
+
     @Test
     void corruptionIsComparedWithItsOwnFiguresWithoutIt() throws Exception {
         MemoryKind corrects = MemoryKind.coded(Resilience.corruptionCorrection(8, 3));

@@ -25,7 +25,17 @@ class ResiliencePlotsTest {
         tally.ended(status, 1500, 0);
         tally.endTurn();
         return new ResultRows.FigureRow(
-                kind, new RequestKind(write, 4096), fault, tally, Map.of(), null, null, 1.25, ResultRows.Repair.NONE);
+                kind,
+                new RequestKind(write, 4096),
+                fault,
+                tally,
+                Map.of(),
+                null,
+                null,
+                1.25,
+                0,
+                1,
+                ResultRows.Repair.NONE);
     }
 
     @Test

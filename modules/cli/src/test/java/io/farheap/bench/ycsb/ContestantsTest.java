@@ -1,14 +1,19 @@
 package io.farheap.bench.ycsb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.bench.peers.PeerAbsentException;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +28,7 @@ class ContestantsTest {
 
     private static final long TURN_NANOS = 20_000_000;
     private static final int LEAST = 10_000;
+    private static final int VALUE_BYTES = 64;
 
     private static List<Contestant> contestants(DataSet data) {
         List<Contestant> all = new ArrayList<>();
@@ -64,6 +70,61 @@ class ContestantsTest {
                     assertTrue(turn.tally().latency().getTotalCount() > 0);
                 }
             }
+        }
+    }
+
+    /** It is not safe for threads that write beside others. */
+    @Test
+    void agronasMapTakesPartInReadsAlone() throws Exception {
+        DataSet data = new DataSet(FEW, 8);
+        for (boolean touching : new boolean[] {false, true}) {
+            try (AgronaMap map = new AgronaMap(data, touching)) {
+                map.load();
+                assertFalse(ExternalContestant.takes(map, YcsbWorkload.A, KeyDistribution.ZIPFIAN));
+                assertTrue(ExternalContestant.takes(map, YcsbWorkload.C, KeyDistribution.ZIPFIAN));
+                ContestTurn turn = TurnRunner.run(map, YcsbWorkload.C, streams(YcsbWorkload.C, FEW, 2), TURN_NANOS);
+                assertEquals(0, turn.tally().wrong);
+                assertEquals(touching ? OperationGroup.SIZE : 1, map.means().group());
+                assertTrue(map.means().bytesLocal() >= data.bytes(), () -> "" + map.means());
+            }
+        }
+    }
+
+    /** A cache without a bound, in place of the one of a library. */
+    private record HeapCache(Map<Long, byte[]> values) implements LocalCache {
+
+        @Override
+        public boolean get(long key, MemorySegment into) {
+            byte[] value = values.get(key);
+            if (value == null) {
+                return false;
+            }
+            into.copyFrom(MemorySegment.ofArray(value));
+            return true;
+        }
+
+        @Override
+        public void put(long key, MemorySegment from, long offset) {
+            values.put(key, from.asSlice(offset, VALUE_BYTES).toArray(ValueLayout.JAVA_BYTE));
+        }
+    }
+
+    @Test
+    void aCacheInFrontOfAStoreAnswersWhatWasRead() throws Exception {
+        DataSet data = new DataSet(FEW, VALUE_BYTES);
+        Map<Long, byte[]> cached = new ConcurrentHashMap<>();
+        try (LocallyCachedStore store = new LocallyCachedStore(
+                data, new MemoryStorage(), 0.5, 0.75, (records, bytes) -> new HeapCache(cached))) {
+            store.load();
+            assertFalse(ExternalContestant.takes(store, YcsbWorkload.B, KeyDistribution.ZIPFIAN));
+            ClientCounts tally = new ClientCounts();
+            while (cached.size() < FEW / 4) {
+                tally.add(TurnRunner.run(store, YcsbWorkload.C, streams(YcsbWorkload.C, FEW, 2), TURN_NANOS)
+                        .tally());
+            }
+            assertEquals(0, tally.wrong);
+            assertTrue(tally.pending < tally.ended, () -> tally.pending + " of " + tally.ended);
+            assertTrue(store.means().bytesLocal() > data.logBytes() * 3 / 8, () -> "" + store.means());
         }
     }
 

@@ -1,0 +1,154 @@
+package io.farheap.bench.figures;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonObject;
+import io.farheap.bench.BenchCommand;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+
+/** This checkout's pages, stored figures and list of figures; the working directory is its root. */
+@Needs(Need.HOST)
+class PublishedFiguresTest {
+
+    private static final Path ROOT = Path.of("").toAbsolutePath();
+
+    private static FigureList figures;
+
+    @BeforeAll
+    static void read() throws IOException {
+        figures = FigureList.read(ROOT);
+    }
+
+    /** Neither the calendar nor a later commit makes it fail: FigurePagesTest and OutdatedFiguresTest say so. */
+    @Test
+    void pagesHaveWhatTheStoredFiguresRender() throws IOException {
+        assertEquals("", String.join("\n", new FigurePages(ROOT, figures).problems()));
+    }
+
+    @Test
+    void eachCommandPassesTheParser() {
+        List<String> refused = new ArrayList<>();
+        CommandLine parser = new CommandLine(new BenchCommand()).setCaseInsensitiveEnumValuesAllowed(true);
+        for (FigureSpec figure : figures.all()) {
+            for (boolean quickly : new boolean[] {false, true}) {
+                List<String> words = new ArrayList<>(figure.words(quickly));
+                words.removeIf(word -> word.startsWith("-X") || word.startsWith("-D"));
+                if (!words.removeFirst().equals("bench")) {
+                    refused.add(figure.typed(quickly) + ": it must be a benchmark");
+                    continue;
+                }
+                words.addAll(List.of("--json", "report.json"));
+                try {
+                    parser.parseArgs(words.toArray(String[]::new));
+                } catch (ParameterException e) {
+                    refused.add(figure.typed(quickly) + ": " + e.getMessage());
+                }
+            }
+        }
+        assertEquals("", String.join("\n", refused));
+        assertTrue(figures.all().size() > 20, figures.names());
+    }
+
+    @Test
+    void eachPackageAndPageIsThere() throws IOException {
+        List<String> missing = new ArrayList<>();
+        GitTree tree = new GitTree(ROOT);
+        for (FigureSpec figure : figures.all()) {
+            for (String each : figure.packages()) {
+                if (tree.paths(List.of(each)).isEmpty()) {
+                    missing.add(figure.name() + ": package " + each);
+                }
+            }
+            for (String page : figure.pages()) {
+                if (!Files.exists(ROOT.resolve(page))) {
+                    missing.add(figure.name() + ": page " + page);
+                }
+            }
+        }
+        assertEquals(List.of(), missing);
+    }
+
+    /** A change of the rules for turns, medians and late operations changes every figure. */
+    @Test
+    void eachFigureNamesTheCodeThatMeasuresIt() {
+        List<String> missing = new ArrayList<>();
+        for (FigureSpec figure : figures.all()) {
+            List<String> words = figure.words(false).stream()
+                    .filter(word -> !word.startsWith("-"))
+                    .toList();
+            String benchmark = words.get(1);
+            List<String> needed = new ArrayList<>(List.of("io.farheap.bench.report", "io.farheap.bench." + benchmark));
+            if (List.of("raw", "cache", "peers", "migration", "reclaim", "kv", "ycsb")
+                    .contains(benchmark)) {
+                needed.add("io.farheap.bench.machine");
+            }
+            if (List.of("raw", "peers", "ycsb").contains(benchmark)) {
+                needed.add("src/bench/native");
+            }
+            if (figure.words(false).contains("--peers")) {
+                needed.add("src/peers");
+            }
+            needed.removeAll(figure.packages());
+            needed.forEach(each -> missing.add(figure.name() + ": " + each));
+        }
+        assertEquals(List.of(), missing);
+    }
+
+    /** As the help of ./farheap figures says. */
+    @Test
+    void allTakeSomeThreeHours() {
+        Duration all = Duration.ZERO;
+        for (FigureSpec figure : figures.all()) {
+            all = all.plus(figure.expected());
+            assertTrue(
+                    figure.limit().compareTo(figure.expected().multipliedBy(2)) >= 0
+                            && figure.limit().compareTo(figure.expected().multipliedBy(6)) <= 0,
+                    () -> figure.name() + ": its limit is 2 to 6 times as long as a run on a quiet machine");
+        }
+        assertTrue(all.toMinutes() >= 150 && all.toMinutes() <= 195, all::toString);
+    }
+
+    @Test
+    void eachTemplateIsOneOfAFigure() throws IOException {
+        List<Path> files;
+        try (Stream<Path> each = Files.walk(ROOT.resolve(FigureTemplate.DIRECTORY))) {
+            files = each.filter(Files::isRegularFile).toList();
+        }
+        for (Path file : files) {
+            String figure = file.getParent().getFileName().toString();
+            String name = file.getFileName().toString().replaceAll("\\.(table|text)$", "");
+            assertNotNull(figures.named(figure), () -> file + " is of no figure");
+            assertNotNull(FigureTemplate.read(ROOT, figure, name), file::toString);
+        }
+        assertFalse(files.isEmpty());
+    }
+
+    @Test
+    void theMachineIsDescribed() throws Exception {
+        JsonObject machine = MachineRecord.read(ROOT, false);
+        for (String field : List.of("processor", "caches", "kernel", "hypervisor", "jdk")) {
+            assertTrue(!machine.get(field).getAsString().isBlank(), machine::toString);
+        }
+        assertEquals(
+                Runtime.getRuntime().availableProcessors(), machine.get("cores").getAsInt());
+        assertTrue(machine.getAsJsonObject("peers").has("rocksdb"), machine::toString);
+        MachineLoad load = MachineLoad.now();
+        assertTrue(load.average() >= 0, load::toString);
+        assertTrue(load.busyPercent() >= 0 && load.busyPercent() <= 100, load::toString);
+    }
+}

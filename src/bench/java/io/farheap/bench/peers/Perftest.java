@@ -1,0 +1,163 @@
+package io.farheap.bench.peers;
+
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.VerbsLibrary;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * perftest's programs in C on the same device, a baseline that others wrote: {@code ib_read_lat} and
+ * {@code ib_write_lat} with one operation under way, or {@code ib_read_bw} with many, of which the time of one is the
+ * inverse of its rate. The time of a write is half of a ping-pong, in which each side waits for the other's store.
+ * Times are in steps of 10 ns. Each turn is a run of two processes, both of which spin.
+ */
+final class Perftest implements PeerRunner {
+
+    /** The READs of {@code ib_read_bw} that are under way. */
+    private static final int DEPTH = 128;
+
+    private static final String PACKAGE = "perftest";
+    private static final int LATENCY_ITERATIONS = 20_000;
+    private static final int RATE_ITERATIONS = 100_000;
+    private static final int SECONDS = 60;
+    /** A port may be taken by another process, and on a busy machine a program may not find the clock's rate. */
+    private static final int TRIES = 5;
+
+    private static final double NANOS_PER_MICRO = 1e3;
+    private static final String NUMBER = "[ \\t]+([\\d.]+)";
+    /** Bytes, iterations, least, most, typical, average, deviation, 99 %, 99.9 %. */
+    private static final Pattern LATENCY = Pattern.compile("(?m)^[ \\t]*\\d+" + NUMBER.repeat(8) + "[ \\t]*$");
+
+    private static final int TYPICAL = 4;
+    private static final int PERCENTILE_99 = 7;
+    /** Bytes, iterations, peak, average, millions of messages a second. */
+    private static final Pattern RATE = Pattern.compile("(?m)^[ \\t]*\\d+" + NUMBER.repeat(4) + "[ \\t]*$");
+
+    private static final int MESSAGES = 4;
+
+    private final Path directory;
+    private final boolean rate;
+
+    private Perftest(Path directory, boolean rate) {
+        this.directory = directory;
+        this.rate = rate;
+    }
+
+    /** @throws PeerAbsentException if it is not installed */
+    static Perftest latency(Path directory) throws PeerAbsentException {
+        ChildProcess.program(program(PeerOperation.GET, false), PACKAGE);
+        return new Perftest(directory, false);
+    }
+
+    /** @throws PeerAbsentException if it is not installed */
+    static Perftest rate(Path directory) throws PeerAbsentException {
+        ChildProcess.program(program(PeerOperation.GET, true), PACKAGE);
+        return new Perftest(directory, true);
+    }
+
+    private static String program(PeerOperation operation, boolean rate) {
+        return rate ? "ib_read_bw" : operation == PeerOperation.GET ? "ib_read_lat" : "ib_write_lat";
+    }
+
+    @Override
+    public PeerMeans means() {
+        return rate ? new PeerMeans(false, DEPTH, 1, 1) : PeerMeans.REMOTE;
+    }
+
+    @Override
+    public PeerTurn turn(PeerOperation operation, int bytes) throws Exception {
+        if (rate && operation != PeerOperation.GET) {
+            throw new PeerAbsentException("ib_read_bw reads alone");
+        }
+        String printed = "";
+        for (int i = 0; i < TRIES; i++) {
+            printed = run(ChildProcess.program(program(operation, rate), PACKAGE), bytes);
+            Matcher result = (rate ? RATE : LATENCY).matcher(printed);
+            if (result.find()) {
+                return turn(result);
+            }
+        }
+        throw new PeerAbsentException(program(operation, rate) + " printed no result: "
+                + printed.strip().lines().reduce("", (earlier, later) -> later));
+    }
+
+    private PeerTurn turn(Matcher result) {
+        if (rate) {
+            return new PeerTurn(NANOS_PER_MICRO / Double.parseDouble(result.group(MESSAGES)), Double.NaN);
+        }
+        return new PeerTurn(
+                Double.parseDouble(result.group(TYPICAL)) * NANOS_PER_MICRO,
+                Double.parseDouble(result.group(PERCENTILE_99)) * NANOS_PER_MICRO);
+    }
+
+    /** Returns a turn of what the program printed; for tests. */
+    static PeerTurn parse(String printed, boolean rate) throws PeerAbsentException {
+        Matcher result = (rate ? RATE : LATENCY).matcher(printed);
+        if (!result.find()) {
+            throw new PeerAbsentException("perftest printed no result");
+        }
+        return new Perftest(Path.of(""), rate).turn(result);
+    }
+
+    /** Returns what the client printed. */
+    private String run(String program, int bytes) throws Exception {
+        int port = ChildProcess.freePort();
+        List<String> command = command(program, port, bytes);
+        Path log = directory.resolve("perftest.log");
+        try (ChildProcess server = ChildProcess.start(directory.resolve("perftest-server.log"), command)) {
+            server.await(() -> ChildProcess.listens(port));
+            command.add("127.0.0.1");
+            Process client = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(log.toFile())
+                    .start();
+            try {
+                if (!client.waitFor(SECONDS, TimeUnit.SECONDS)) {
+                    throw new IOException(program + " has not finished within " + SECONDS + " s");
+                }
+            } finally {
+                client.destroyForcibly();
+            }
+        }
+        return Files.readString(log);
+    }
+
+    private List<String> command(String program, int port, int bytes) throws PeerAbsentException {
+        List<String> command = new ArrayList<>(List.of("/usr/bin/env"));
+        if (Devices.library() == VerbsLibrary.SOFT) {
+            command.add("LD_PRELOAD=" + preloaded(VerbsLibrary.softLibrary().getPath()));
+        }
+        command.addAll(List.of(
+                program,
+                "-F",
+                "-p",
+                Integer.toString(port),
+                "-s",
+                Integer.toString(bytes),
+                "-n",
+                Integer.toString(rate ? RATE_ITERATIONS : LATENCY_ITERATIONS)));
+        if (rate) {
+            command.addAll(List.of("-t", Integer.toString(DEPTH)));
+        }
+        return command;
+    }
+
+    /** LD_PRELOAD separates by spaces and colons, and expands dollar signs. */
+    private static String preloaded(String library) throws PeerAbsentException {
+        if (library.matches(".*[\\s:$].*")) {
+            throw new PeerAbsentException(String.format(
+                    Locale.ROOT, "%s cannot be preloaded: its path has a space, a colon or a dollar sign", library));
+        }
+        return library;
+    }
+
+    @Override
+    public void close() {}
+}
