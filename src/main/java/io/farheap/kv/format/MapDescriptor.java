@@ -38,7 +38,7 @@ public record MapDescriptor(
         String policy) {
 
     static final long MARK = 0x4661726865617031L;
-    static final int VERSION = 5;
+    static final int VERSION = 6;
     static final int DISAGGREGATED = 1;
 
     private static final int BYTES = 80;
@@ -94,9 +94,13 @@ public record MapDescriptor(
         }
         int version = in.getInt();
         int engine = in.getInt();
-        if (version != VERSION || engine != DISAGGREGATED) {
-            throw new MapException(where + " is a map of format " + version + " and engine " + engine
-                    + ", and this release has " + VERSION + " and " + DISAGGREGATED + "; open it with its own");
+        if (version != VERSION) {
+            throw new MapException(where + " is a map of format " + version + ", and this release has format " + VERSION
+                    + ": open it with the release that created it, or end it with farheap kv drop --parts");
+        }
+        if (engine != DISAGGREGATED) {
+            throw new MapException(where + " is a map of engine " + engine + ", and this release has engine "
+                    + DISAGGREGATED + " alone: open it with the release that created it");
         }
         MapDescriptor read = new MapDescriptor(
                 in.getLong(),

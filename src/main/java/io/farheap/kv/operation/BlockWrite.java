@@ -48,8 +48,7 @@ public final class BlockWrite {
     final int[] used;
     final long[] expirySeconds;
 
-    private final long version;
-    private long sets;
+    private final VersionNumbers versions;
 
     BlockWrite(MapSessionParts parts) {
         operations = parts.operations();
@@ -63,7 +62,7 @@ public final class BlockWrite {
         units = new int[operations.count];
         used = new int[operations.count];
         expirySeconds = new long[operations.count];
-        version = parts.session() << 40;
+        versions = parts.versions();
         extensionBytes = records.extensionWords() * Long.BYTES;
     }
 
@@ -92,7 +91,7 @@ public final class BlockWrite {
                 extensionBytes,
                 keyBytes,
                 bytes,
-                version | ++sets,
+                versions.next(),
                 operations.hash[place]);
     }
 
@@ -100,7 +99,9 @@ public final class BlockWrite {
     void begin(int place) {
         operations.attempts[place] = 0;
         boolean pieces = writer.isOf(place);
-        if (!posts.reach().bucket(operations.hash[place])) {
+        if (BlockFormat.version(ALL, operations.blockCopy(place)) == VersionNumbers.NONE) {
+            ending.end(place, KvStatus.LOST);
+        } else if (!posts.reach().bucket(operations.hash[place])) {
             // Takes no block and evicts nothing for a request that would then fail.
             operations.step[place] = START;
             operations.lost[place] = true;

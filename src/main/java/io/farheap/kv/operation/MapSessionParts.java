@@ -12,7 +12,7 @@ import io.farheap.kv.space.RequestPoster;
 /**
  * The parts of a session that the steps of its requests share.
  *
- * @param session its number in the map, which makes its versions its own
+ * @param versions of the objects that it stores
  */
 public record MapSessionParts(
         RequestColumns operations,
@@ -29,4 +29,4 @@ public record MapSessionParts(
         AdaptiveRecords records,
         MapClock clock,
         MapSessionCounts counts,
-        long session) {}
+        VersionNumbers versions) {}

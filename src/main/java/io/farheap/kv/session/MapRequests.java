@@ -24,6 +24,7 @@ import io.farheap.kv.operation.StaleObjectRemoval;
 import io.farheap.kv.operation.StepTable;
 import io.farheap.kv.operation.ValueReader;
 import io.farheap.kv.operation.ValueWriter;
+import io.farheap.kv.operation.VersionNumbers;
 import io.farheap.kv.space.DeepQueue;
 import io.farheap.kv.space.GrowingMemory;
 import io.farheap.kv.space.KeptBuffer;
@@ -41,6 +42,7 @@ import io.farheap.thread.OwnerThread;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.LongSupplier;
 
 /**
  * The inside of a session: it makes and closes the session's parts, and takes its requests, alone and in batches. A
@@ -90,7 +92,7 @@ public final class MapRequests implements AutoCloseable {
 
     /**
      * @param requests in flight at most, a power of two
-     * @param number of the session, which no other of the map has
+     * @param numbers that no other session of the map has; may be called on any thread, even after this has returned
      */
     public MapRequests(
             RemoteMemory remote,
@@ -98,11 +100,12 @@ public final class MapRequests implements AutoCloseable {
             MapClock clock,
             EvictionSettings policy,
             int requests,
-            long number,
+            LongSupplier numbers,
             MapKeeper keeper,
             MapCountTotals tally) {
         this.tally = tally;
         this.keeper = keeper;
+        long number = numbers.getAsLong();
         try (CloseStack stack = new CloseStack()) {
             int depth = requests * RequestPoster.mostOfAStep(policy.extensionWords())
                     + RequestPoster.HINTS
@@ -143,7 +146,7 @@ public final class MapRequests implements AutoCloseable {
                 records,
                 clock,
                 counts,
-                number);
+                new VersionNumbers(number, numbers));
         pipeline = new Pipeline(queue, memory.buffer(), parts, new StepTable(parts, space), mailbox, space.keyHash());
         keeper.serve(mailbox, this::held, this::oldestEra);
         tally.opened(counts, queue::posted);
