@@ -20,8 +20,8 @@ import java.nio.charset.StandardCharsets;
  * 40  u64  objects that the map is made for
  * 48  u64  when it was created, in ms since 1970
  * 56  u64  blocks of 64 bytes that it has at most; 0: blocks of any size, as many as there is memory for
- * 64  u64  } key of the hash of keys, the same on all servers of the map: {@link KeyHash}
- * 72  u64  }
+ * 64  u64  } key of the hash of keys, the same on all servers of the map: {@link KeyHash}; the secrets of
+ * 72  u64  } {@link BlockChecksum} are made of it
  * 80       name of the policy, in ASCII
  * </pre>
  */

@@ -4,6 +4,7 @@ import io.farheap.kv.blocks.BlockAllocator;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.AccessRecords;
 import io.farheap.kv.eviction.SampledEviction;
+import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.SizeClasses;
@@ -49,6 +50,7 @@ public final class BlockWrite {
     final long[] expirySeconds;
 
     private final VersionNumbers versions;
+    private final BlockChecksum checksum;
 
     BlockWrite(MapSessionParts parts) {
         operations = parts.operations();
@@ -63,6 +65,7 @@ public final class BlockWrite {
         used = new int[operations.count];
         expirySeconds = new long[operations.count];
         versions = parts.versions();
+        checksum = parts.checksum();
         extensionBytes = records.extensionWords() * Long.BYTES;
     }
 
@@ -180,7 +183,7 @@ public final class BlockWrite {
     private void write(int place, long block) {
         own(place, block);
         records.begin(operations.blockCopy(place));
-        BlockFormat.seal(ALL, operations.blockCopy(place), SlotWord.incarnation(block));
+        BlockFormat.seal(ALL, operations.blockCopy(place), SlotWord.incarnation(block), checksum);
         write(place);
     }
 

@@ -126,8 +126,9 @@ public final class MapRequests implements AutoCloseable {
         mailbox = keeper.mailbox(records.learnedWords());
         allocator = new BlockAllocator(mailbox, space, posts.reach());
         reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory.buffer());
-        writer = new ValueWriter(remote, operations, posts, allocator, records.extensionWords() * Long.BYTES);
-        reader = new ValueReader(remote, operations, posts);
+        int extensionBytes = records.extensionWords() * Long.BYTES;
+        writer = new ValueWriter(remote, operations, posts, allocator, extensionBytes, space.checksum());
+        reader = new ValueReader(remote, operations, posts, space.checksum());
         FailedRequestBlocks doubts = new FailedRequestBlocks(operations, posts, allocator, writer, unfenced);
         room = new SampledEviction(
                 operations, posts, space, allocator, mailbox, reclaimer, records, records, accessClock, counts, number);
@@ -137,7 +138,7 @@ public final class MapRequests implements AutoCloseable {
                 new RequestCompleter(operations, doubts, writer, reader, counts),
                 doubts,
                 room,
-                new ProbeBuffer(probeMemory.buffer()),
+                new ProbeBuffer(probeMemory.buffer(), space.checksum()),
                 allocator,
                 reclaimer,
                 new StaleObjectRemoval(operations, posts, reclaimer, counts),
@@ -146,7 +147,8 @@ public final class MapRequests implements AutoCloseable {
                 records,
                 clock,
                 counts,
-                new VersionNumbers(number, numbers));
+                new VersionNumbers(number, numbers),
+                space.checksum());
         pipeline = new Pipeline(queue, memory.buffer(), parts, new StepTable(parts, space), mailbox, space.keyHash());
         keeper.serve(mailbox, this::held, this::oldestEra);
         tally.opened(counts, queue::posted);
