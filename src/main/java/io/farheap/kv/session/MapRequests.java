@@ -141,7 +141,7 @@ public final class MapRequests implements AutoCloseable {
                 new ProbeBuffer(probeMemory.buffer(), space.checksum()),
                 allocator,
                 reclaimer,
-                new StaleObjectRemoval(operations, posts, reclaimer, counts),
+                new StaleObjectRemoval(operations, posts, reclaimer, counts, extensionBytes),
                 writer,
                 reader,
                 records,
