@@ -89,8 +89,8 @@ public final class BlockChecksum {
     }
 
     /**
-     * The hash of words that are followed by two more: the 128-bit product of two factors, folded. The hash so far is in
-     * both factors, so a factor that happens to be 0 hides no earlier words. The secrets are added, not XORed: a
+     * The hash of words that are followed by two more: the 128-bit product of two factors, folded. The hash so far is
+     * in both factors, so a factor that happens to be 0 hides no earlier words. The secrets are added, not XORed: a
      * compiler would reassociate two XORs, which puts the word's XOR on the chain on which every later step waits.
      */
     private long mix(long hash, long one, long two) {
