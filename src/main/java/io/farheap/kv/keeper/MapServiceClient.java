@@ -77,6 +77,8 @@ public final class MapServiceClient implements AutoCloseable {
     private boolean down;
 
     private boolean connecting;
+    /** Whether the last attempt to make it again found no server. */
+    private boolean unreachable;
 
     /** @throws ControlException if the server serves no calls */
     MapServiceClient(RemoteMemory remote, RemoteSpace space, int number) {
@@ -176,9 +178,13 @@ public final class MapServiceClient implements AutoCloseable {
         return changeCall == calls && !underWay && outcome == Outcome.DONE;
     }
 
-    /** Whether the missing answer to a change may only be late: the server is there, and has not failed the call. */
+    /**
+     * Whether the missing answer to a change may only be late: the server has not failed the call, or the connection
+     * has failed and is about to be made again.
+     */
     boolean late() {
-        return unanswered() && underWay && System.nanoTime() - changedAt < LATE_NANOS;
+        boolean mayCome = underWay || down && !unreachable && !lost();
+        return unanswered() && mayCome && System.nanoTime() - changedAt < LATE_NANOS;
     }
 
     /** A word of the arguments of the change that {@link #again} repeats. */
@@ -241,6 +247,7 @@ public final class MapServiceClient implements AutoCloseable {
         if (tag == CONNECTION) {
             connecting = false;
             down = how != Outcome.DONE;
+            unreachable = down;
             backoff.ended(!down, nanoTime.getAsLong());
         } else if (tag == calls) {
             underWay = false;
@@ -265,7 +272,7 @@ public final class MapServiceClient implements AutoCloseable {
     }
 
     /** How often in succession the connection has failed before any call was answered over it. */
-    int inVain() {
+    public int inVain() {
         return backoff.inVain();
     }
 
