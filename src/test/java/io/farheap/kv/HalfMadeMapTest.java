@@ -26,14 +26,12 @@ class HalfMadeMapTest {
         try (TestServers servers = new TestServers(NAME)) {
             String[] addresses = servers.startAll(2, REGIONS, REGION_BYTES);
             try (RemoteMemory client = RemoteMemory.open(TestDevice.client(), "dies")) {
-                byte[] descriptor =
-                        FakeMap.descriptor(2, 2, REGION_BYTES).of(1).encode();
+                byte[] descriptor = FakeMap.descriptor(2, 2, REGION_BYTES).of(1).encode();
                 client.createSpace(client.attach(addresses[1]), KEY, 2, SpacePlane.FOR_EVER, descriptor);
             }
             assertThrows(ControlException.class, () -> map(servers, addresses).create());
-            String refused = assertThrows(
-                            ControlException.class,
-                            () -> servers.named(addresses).open())
+            String refused = assertThrows(ControlException.class, () -> servers.named(addresses)
+                            .open())
                     .getMessage();
             assertTrue(refused.contains(addresses[1]) && refused.contains("kv drop --parts"), refused);
             endPartsAndUseAgain(servers, addresses);
@@ -48,8 +46,7 @@ class HalfMadeMapTest {
             try (RemoteMemory client = RemoteMemory.open(TestDevice.client(), "dies")) {
                 client.dropSpace(client.attach(addresses[0]), KEY);
             }
-            assertThrows(
-                    ControlException.class, () -> servers.named(addresses).open());
+            assertThrows(ControlException.class, () -> servers.named(addresses).open());
             endPartsAndUseAgain(servers, addresses);
         }
     }
@@ -80,8 +77,7 @@ class HalfMadeMapTest {
             String[] addresses = servers.startAll(2, REGIONS, REGION_BYTES);
             map(servers, addresses).create().close();
             servers.stop(0);
-            assertThrows(
-                    ControlException.class, () -> servers.named(addresses).dropParts());
+            assertThrows(ControlException.class, () -> servers.named(addresses).dropParts());
             servers.awaitFree(0, REGIONS);
             assertEquals(0, servers.named(addresses[1]).dropParts());
         }

@@ -105,8 +105,7 @@ public final class ValuePieces {
      * @param object the first words of the index, which are prepared
      * @param checksum of the map
      */
-    public static void seal(
-            long block, long object, int number, int bytes, int incarnation, BlockChecksum checksum) {
+    public static void seal(long block, long object, int number, int bytes, int incarnation, BlockChecksum checksum) {
         int extensionBytes = BlockFormat.extensionBytes(ALL, object);
         BlockFormat.prepare(
                 ALL,

@@ -87,8 +87,7 @@ abstract class SetSteps implements RequestSteps {
         counts = parts.counts();
         checksum = parts.checksum();
         byHash = new boolean[operations.count];
-        settling = new DuplicateRemoval(
-                operations, posts, ending, probe, reclaimer, counts, blockWrite.extensionBytes);
+        settling = new DuplicateRemoval(operations, posts, ending, probe, reclaimer, counts, blockWrite.extensionBytes);
     }
 
     @Override

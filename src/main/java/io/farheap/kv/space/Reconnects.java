@@ -29,6 +29,7 @@ public final class Reconnects {
         private boolean repairing;
         /** Whether the last attempt found no server. */
         private boolean unreachable;
+
         private final ReconnectBackoff backoff = new ReconnectBackoff(System.nanoTime());
 
         /** Requests whose present step has posted something on the connection since it was made again. */
