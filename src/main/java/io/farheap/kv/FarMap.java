@@ -12,6 +12,7 @@ import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
+import io.farheap.kv.operation.VersionNumbers;
 import io.farheap.kv.replacement.Replacements;
 import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
@@ -112,7 +113,7 @@ public final class FarMap implements AutoCloseable {
     /**
      * Opens a session with room for 16 requests in flight, for one thread at a time.
      *
-     * @throws MapException if a server does not answer
+     * @throws MapException if a server does not answer, or the map has had 2^36 sessions
      */
     public MapSession openSession() {
         return openSession(REQUESTS);
@@ -122,7 +123,7 @@ public final class FarMap implements AutoCloseable {
      * Opens a session with room for a given number of requests in flight. Each takes about 32 KiB.
      *
      * @param requests 1 to 1,024, rounded up to a power of two
-     * @throws MapException if a server does not answer
+     * @throws MapException if a server does not answer, or the map has had 2^36 sessions
      */
     public MapSession openSession(int requests) {
         if (requests < 1 || requests > MOST_REQUESTS) {
@@ -134,7 +135,7 @@ public final class FarMap implements AutoCloseable {
 
     /** @param places how many requests it has room for, a power of two */
     private MapRequests requests(int places) {
-        return new MapRequests(memory, space, clock, policy, places, sessionNumber(), keeper, tally);
+        return new MapRequests(memory, space, clock, policy, places, this::sessionNumber, keeper, tally);
     }
 
     /**
@@ -159,7 +160,7 @@ public final class FarMap implements AutoCloseable {
 
     private long sessionNumber() {
         try (TableReader reader = new TableReader(memory, space)) {
-            return reader.add(space.region(0), SpaceShape.SESSION_COUNTER, 1) + 1;
+            return VersionNumbers.checked(reader.add(space.region(0), SpaceShape.SESSION_COUNTER, 1) + 1);
         }
     }
 

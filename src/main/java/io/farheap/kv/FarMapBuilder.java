@@ -14,6 +14,7 @@ import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.SynchronizedMapClock;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closeables;
 import io.farheap.memory.ByteSize;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -155,24 +157,63 @@ public final class FarMapBuilder {
      * Opens an existing map. Its servers have the options that it was created with.
      *
      * @throws MapException if the map is of another release, or not all of its servers were named
-     * @throws ControlException if a server cannot be reached, has no such map, or the token is wrong
+     * @throws ControlException if a server cannot be reached, has no such map, or the token is wrong; the map may have
+     *     been created or dropped by half, then {@link #dropParts} ends it
      */
     public FarMap open() {
         return connect(this::open);
+    }
+
+    /**
+     * Ends what the named servers have of a map, and discards its objects, even if these servers are not the map's
+     * servers, or not all of them: for a map of which a client's {@link #create} or {@link FarMap#drop} ended half-way,
+     * so that it cannot be opened, and for a map of another release. Processes that have the map open lose it.
+     *
+     * @return how many of the servers had a part of the map; the others have none of that name and that token
+     * @throws ControlException if a server cannot be reached; on the other servers the parts have ended nevertheless
+     */
+    public int dropParts() {
+        SpaceKey key = key();
+        AtomicInteger ended = new AtomicInteger();
+        try (RemoteMemory remote = RemoteMemory.open(device, "map " + name)) {
+            List<AutoCloseable> drops = new ArrayList<>();
+            for (String server : servers) {
+                drops.add(() -> ended.addAndGet(dropPart(remote, server, key) ? 1 : 0));
+            }
+            Closeables.all(drops);
+        }
+        return ended.get();
+    }
+
+    private static boolean dropPart(RemoteMemory remote, String hostPort, SpaceKey key) {
+        try {
+            remote.dropSpace(remote.attach(hostPort), key);
+            return true;
+        } catch (ControlException e) {
+            if (e.code() == ControlException.Code.NOT_FOUND) {
+                return false;
+            }
+            throw e;
+        }
     }
 
     private interface MapOpener {
         FarMap on(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack);
     }
 
-    private FarMap connect(MapOpener way) {
-        SpaceKey key = SpaceKey.of(name, token);
+    /** Checks the name, the token and the servers. */
+    private SpaceKey key() {
         if (servers.isEmpty()
                 || servers.size() > MapDescriptor.MOST_SERVERS
                 || servers.stream().distinct().count() != servers.size()) {
             throw new IllegalArgumentException(
                     "a map on servers " + servers + "; name 1 to " + MapDescriptor.MOST_SERVERS + ", each once");
         }
+        return SpaceKey.of(name, token);
+    }
+
+    private FarMap connect(MapOpener way) {
+        SpaceKey key = key();
         try (CloseStack stack = new CloseStack()) {
             RemoteMemory remote = stack.add(RemoteMemory.open(device, "map " + name));
             List<RemoteServer> attached = servers.stream().map(remote::attach).toList();
@@ -231,8 +272,7 @@ public final class FarMapBuilder {
     private FarMap open(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack unused) {
         List<RemoteSpace> opened = new ArrayList<>();
         List<MapDescriptor> descriptors = new ArrayList<>();
-        for (RemoteServer server : attached) {
-            RemoteSpace space = remote.openSpace(server, key);
+        for (RemoteSpace space : parts(remote, attached, key)) {
             MapDescriptor own = MapDescriptor.decode(space.descriptor(), space.toString());
             if (!own.joined()) {
                 opened.add(space);
@@ -260,6 +300,34 @@ public final class FarMapBuilder {
             inOrder.add(opened.get(at));
         }
         return map(remote, key, descriptors.getFirst(), inOrder, without);
+    }
+
+    /** Opens the spaces of the map on all servers that were named. */
+    private static List<RemoteSpace> parts(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key) {
+        List<RemoteSpace> parts = new ArrayList<>();
+        ControlException missing = null;
+        for (RemoteServer server : attached) {
+            try {
+                parts.add(remote.openSpace(server, key));
+            } catch (ControlException e) {
+                if (e.code() != ControlException.Code.NOT_FOUND) {
+                    throw e;
+                }
+                missing = missing == null ? e : missing;
+            }
+        }
+        if (missing != null && !parts.isEmpty()) {
+            throw new ControlException(
+                    missing.code(),
+                    missing.getMessage() + ", but there is " + parts.getFirst() + "; name the servers of one map, or,"
+                            + " if a client ended while it created or dropped the map, end its parts with"
+                            + " farheap kv drop --parts",
+                    missing);
+        }
+        if (missing != null) {
+            throw missing;
+        }
+        return parts;
     }
 
     private static int indexOf(List<MapDescriptor> descriptors, int number) {

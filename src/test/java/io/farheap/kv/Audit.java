@@ -8,6 +8,7 @@ import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
+import io.farheap.kv.format.TestKeys;
 import io.farheap.kv.format.ValuePieces;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.QueueOptions;
@@ -108,7 +109,7 @@ final class Audit {
         live++;
         own(word, "live, in region " + region + " at " + at);
         readBlock(word, 4096);
-        assertTrue(BlockFormat.isWhole(NativeMemory.ALL, address(4096), word));
+        assertTrue(BlockFormat.isWhole(NativeMemory.ALL, address(4096), word, TestKeys.CHECKSUM));
         if (SlotWord.isIndex(word)) {
             checkPieces();
         }
@@ -132,7 +133,7 @@ final class Audit {
             long piece = ValuePieces.piece(index, i);
             own(piece, "a live object's piece");
             readBlock(piece, 32 << 10);
-            assertTrue(ValuePieces.isPiece(address(32 << 10), piece, index, i), "piece " + i);
+            assertTrue(ValuePieces.isPiece(address(32 << 10), piece, index, i, TestKeys.CHECKSUM), "piece " + i);
             bytes += BlockFormat.valueBytes(NativeMemory.ALL, address(32 << 10));
             pieces++;
         }

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.TestKeys;
 import io.farheap.kv.format.ValuePieces;
 import io.farheap.kv.policy.Policies;
 import io.farheap.kv.space.MapSessionCounts;
@@ -134,7 +135,7 @@ class PolicyExtensionTest {
             for (int at = 0; at < REGION_BYTES; at += BlockFormat.UNIT_BYTES) {
                 long block = start + at;
                 int most = (int) Math.min(REGION_BYTES - at, RequestColumns.MOST_BLOCK_BYTES);
-                if (BlockFormat.whole(ALL, block, most, BlockFormat.incarnation(ALL, block))
+                if (BlockFormat.whole(ALL, block, most, BlockFormat.incarnation(ALL, block), TestKeys.CHECKSUM)
                         && BlockFormat.kind(ALL, block) == BlockFormat.PIECE) {
                     pieces++;
                     long late = BlockFormat.extensionAt(at);

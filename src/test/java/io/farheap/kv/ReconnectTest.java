@@ -10,6 +10,7 @@ import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.keeper.MapServiceClient;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.remote.contract.RemoteServer;
@@ -152,6 +153,31 @@ class ReconnectTest {
             if (session.get(key(-1 - number)) == null) {
                 set(session, key(-1 - number), new byte[8], false);
             }
+        }
+    }
+
+    /** The keeper has no connection for a moment, and the map has room. */
+    @Test
+    void aSessionWaitsForItsKeepersConnection() {
+        try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000);
+                MapSession session = space.map.openSession()) {
+            for (int i = 0; i < KEYS; i++) {
+                session.set(key(i), TestServers.value(i, 100));
+            }
+            MapServiceClient calls = space.mapServers.first().line();
+            KvHandler handler = (tag, status, memory, at, bytes) -> assertEquals(KvStatus.DONE, status);
+            byte[] large = TestServers.value(KEYS, 2000);
+            Softverbs.set("qp_error_after=1");
+            // This object has another size, so it needs another segment.
+            assertTrue(session.set(MemorySegment.ofArray(key(KEYS)), MemorySegment.ofArray(large), 0));
+            while (calls.inVain() == 0) {
+                session.poll(handler);
+                session.await(100_000);
+            }
+            Softverbs.set("qp_error_after=0");
+            session.requests().awaitAll(handler);
+            assertEquals(0, evicted(session));
+            assertArrayEquals(large, session.get(key(KEYS)));
         }
     }
 

@@ -40,6 +40,7 @@ public final class TestSpace implements AutoCloseable {
     public final SpaceShape shape;
     final SpaceMemory space;
     final TestClock clock = new TestClock();
+    final MapServers mapServers;
 
     /** @param regionsOfEach regions of each server */
     public TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects) {
@@ -72,7 +73,7 @@ public final class TestSpace implements AutoCloseable {
         space = new SpaceMemory(
                 shape, TestKeys.HASH, RegionDirectory.of(serverCount, regionsOfEach, shape), spaces::get);
         regions = IntStream.range(0, space.regions()).mapToObj(space::region).toList();
-        MapServers mapServers = new MapServers(memory, KEY, System.nanoTime(), "");
+        mapServers = new MapServers(memory, KEY, System.nanoTime(), "");
         map = new FarMap(
                 memory,
                 mapServers,

@@ -134,7 +134,7 @@ public final class Reclaimer {
     private void free() {
         long word = queue[first];
         long index = memory.segment().address();
-        if (BlockFormat.isWhole(NativeMemory.ALL, index, word)) {
+        if (BlockFormat.isWhole(NativeMemory.ALL, index, word, space.checksum())) {
             int pieces = ValuePieces.countOf(index);
             for (int i = 0; i < pieces; i++) {
                 long piece = ValuePieces.piece(index, i);

@@ -88,8 +88,9 @@ public final class FingerprintMatches {
 
     /**
      * The number of the slot to evict, once the heads are in the request's memory. A block never changes its key, so a
-     * higher slot whose block has another key does not matter; one with the same key goes first. If a block is not the
-     * one that its slot named, its key is not known, and the highest slot goes.
+     * higher slot whose block has another key does not matter; one with the same key goes first. Keys of one hash count
+     * as the same: then another object is evicted than the victim. If a block is not the one that its slot named, its
+     * key is not known, and the highest slot goes.
      */
     public int goes(int place) {
         int goes = 0;

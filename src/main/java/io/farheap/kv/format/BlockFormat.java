@@ -2,7 +2,6 @@ package io.farheap.kv.format;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.rpc.message.BatchFormat;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -22,7 +21,7 @@ import java.lang.foreign.MemorySegment;
  * 12  u32  bytes of the value
  * 16  u64  version, which no other block of the space has
  * 24  u64  hash of the key
- * 32  u64  checksum of words 8, 16 and 24, the key and the value, seeded with the incarnation
+ * 32  u64  checksum of words 8, 16 and 24, the key and the value, seeded with the incarnation: {@link BlockChecksum}
  * 40       the extension, outside the checksum
  *          the key, padded to 8 bytes with zeros
  *          the value
@@ -132,8 +131,8 @@ public final class BlockFormat {
         memory.set(JAVA_LONG, at, mark(0, CONDITIONAL, expiryMillis));
     }
 
-    /** Completes a prepared block whose key and value are in their places. */
-    public static void seal(MemorySegment memory, long at, int incarnation) {
+    /** Completes a prepared block whose key and value are in their places. @param checksum of the map */
+    public static void seal(MemorySegment memory, long at, int incarnation, BlockChecksum checksum) {
         memory.set(JAVA_LONG, at, memory.get(JAVA_LONG, at) & ~INCARNATION_MASK | incarnation);
         memory.set(
                 JAVA_LONG,
@@ -144,16 +143,24 @@ public final class BlockFormat {
                         incarnation,
                         extensionBytes(memory, at),
                         keyBytes(memory, at),
-                        valueBytes(memory, at)));
+                        valueBytes(memory, at),
+                        checksum));
     }
 
     private static long checksum(
-            MemorySegment memory, long at, int incarnation, int extensionBytes, int keyBytes, int valueBytes) {
-        long words = BatchFormat.mix(
-                BatchFormat.mix(BatchFormat.start(), incarnation, memory.get(JAVA_LONG, at + LENGTHS)),
+            MemorySegment memory,
+            long at,
+            int incarnation,
+            int extensionBytes,
+            int keyBytes,
+            int valueBytes,
+            BlockChecksum checksum) {
+        long seed = checksum.seed(
+                incarnation,
+                memory.get(JAVA_LONG, at + LENGTHS),
                 memory.get(JAVA_LONG, at + VERSION),
                 memory.get(JAVA_LONG, at + HASH));
-        return BlockChecksum.of(memory, at + keyAt(extensionBytes), padded(keyBytes) + valueBytes, words);
+        return checksum.of(memory, at + keyAt(extensionBytes), padded(keyBytes) + valueBytes, seed);
     }
 
     /** The address at which the extension of a block begins. */
@@ -170,8 +177,9 @@ public final class BlockFormat {
      * Whether a copy of a block is whole and of this incarnation. If not, none of its other fields has a meaning.
      *
      * @param most bytes that were copied
+     * @param checksum of the map
      */
-    public static boolean whole(MemorySegment memory, long at, int most, int incarnation) {
+    public static boolean whole(MemorySegment memory, long at, int most, int incarnation, BlockChecksum checksum) {
         if (incarnation(memory, at) != incarnation) {
             return false;
         }
@@ -186,14 +194,14 @@ public final class BlockFormat {
             return false;
         }
         return memory.get(JAVA_LONG, at + CHECKSUM)
-                == checksum(memory, at, incarnation, extensionBytes, keyBytes, (int) valueBytes);
+                == checksum(memory, at, incarnation, extensionBytes, keyBytes, (int) valueBytes, checksum);
     }
 
     /**
      * Whether a copy of a block is the whole block that a live word names, and an object or an index as the word says.
      */
-    public static boolean isWhole(MemorySegment memory, long at, long word) {
-        return whole(memory, at, SlotWord.units(word) * UNIT_BYTES, SlotWord.incarnation(word))
+    public static boolean isWhole(MemorySegment memory, long at, long word, BlockChecksum checksum) {
+        return whole(memory, at, SlotWord.units(word) * UNIT_BYTES, SlotWord.incarnation(word), checksum)
                 && kind(memory, at) == (SlotWord.isIndex(word) ? INDEX : OBJECT);
     }
 

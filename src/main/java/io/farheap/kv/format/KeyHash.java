@@ -13,6 +13,8 @@ import java.util.random.RandomGenerator;
 public record KeyHash(long first, long second) {
 
     private static final int LAST_ROUNDS = 3;
+    /** Makes another key of this one, so that a secret is the hash of no key of the map. */
+    private static final long OF_SECRETS = 0x626C6F636B73756DL;
 
     /** Draws a key. */
     public static KeyHash random(RandomGenerator random) {
@@ -60,6 +62,12 @@ public record KeyHash(long first, long second) {
             v2 = Long.rotateLeft(v2, 32);
         }
         return v0 ^ v1 ^ v2 ^ v3;
+    }
+
+    /** A secret of the map, for another purpose than its keys; a different one for each number. */
+    long secret(int number) {
+        MemorySegment word = MemorySegment.ofArray(new long[] {number});
+        return new KeyHash(first ^ OF_SECRETS, second).of(word, 0, Long.BYTES);
     }
 
     /** The top 8 bits of a hash, which do not take part in choosing the bucket. */

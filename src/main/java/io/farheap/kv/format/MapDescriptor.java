@@ -20,8 +20,8 @@ import java.nio.charset.StandardCharsets;
  * 40  u64  objects that the map is made for
  * 48  u64  when it was created, in ms since 1970
  * 56  u64  blocks of 64 bytes that it has at most; 0: blocks of any size, as many as there is memory for
- * 64  u64  } key of the hash of keys, the same on all servers of the map: {@link KeyHash}
- * 72  u64  }
+ * 64  u64  } key of the hash of keys, the same on all servers of the map: {@link KeyHash}; the secrets of
+ * 72  u64  } {@link BlockChecksum} are made of it
  * 80       name of the policy, in ASCII
  * </pre>
  */
@@ -38,7 +38,7 @@ public record MapDescriptor(
         String policy) {
 
     static final long MARK = 0x4661726865617031L;
-    static final int VERSION = 5;
+    static final int VERSION = 6;
     static final int DISAGGREGATED = 1;
 
     private static final int BYTES = 80;
@@ -94,9 +94,13 @@ public record MapDescriptor(
         }
         int version = in.getInt();
         int engine = in.getInt();
-        if (version != VERSION || engine != DISAGGREGATED) {
-            throw new MapException(where + " is a map of format " + version + " and engine " + engine
-                    + ", and this release has " + VERSION + " and " + DISAGGREGATED + "; open it with its own");
+        if (version != VERSION) {
+            throw new MapException(where + " is a map of format " + version + ", and this release has format " + VERSION
+                    + ": open it with the release that created it, or end it with farheap kv drop --parts");
+        }
+        if (engine != DISAGGREGATED) {
+            throw new MapException(where + " is a map of engine " + engine + ", and this release has engine "
+                    + DISAGGREGATED + " alone: open it with the release that created it");
         }
         MapDescriptor read = new MapDescriptor(
                 in.getLong(),

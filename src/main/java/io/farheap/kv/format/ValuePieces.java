@@ -103,8 +103,9 @@ public final class ValuePieces {
      * Completes a block as a piece; its part of the value is in its place already.
      *
      * @param object the first words of the index, which are prepared
+     * @param checksum of the map
      */
-    public static void seal(long block, long object, int number, int bytes, int incarnation) {
+    public static void seal(long block, long object, int number, int bytes, int incarnation, BlockChecksum checksum) {
         int extensionBytes = BlockFormat.extensionBytes(ALL, object);
         BlockFormat.prepare(
                 ALL,
@@ -117,12 +118,13 @@ public final class ValuePieces {
                 BlockFormat.version(ALL, object),
                 BlockFormat.hash(ALL, object));
         ALL.set(JAVA_LONG, block + BlockFormat.keyAt(extensionBytes), number);
-        BlockFormat.seal(ALL, block, incarnation);
+        BlockFormat.seal(ALL, block, incarnation, checksum);
     }
 
     /** Whether a copy of a block is the piece that an index names. */
-    public static boolean isPiece(long block, long word, long index, int number) {
-        return BlockFormat.whole(ALL, block, SlotWord.units(word) * BlockFormat.UNIT_BYTES, SlotWord.incarnation(word))
+    public static boolean isPiece(long block, long word, long index, int number, BlockChecksum checksum) {
+        int most = SlotWord.units(word) * BlockFormat.UNIT_BYTES;
+        return BlockFormat.whole(ALL, block, most, SlotWord.incarnation(word), checksum)
                 && BlockFormat.kind(ALL, block) == BlockFormat.PIECE
                 && BlockFormat.version(ALL, block) == BlockFormat.version(ALL, index)
                 && ALL.get(JAVA_LONG, block + BlockFormat.keyAt(BlockFormat.extensionBytes(ALL, block))) == number;

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.control.ControlException;
 import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.space.ReconnectBackoff;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RegisteredBuffer;
@@ -16,10 +17,11 @@ import io.farheap.remote.contract.PostResult;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * Calls of a map's keeper to the service on one of its servers, one at a time. Each waits for its answer for a bounded
- * time. One thread.
+ * time. A connection that has failed is made again, with a back-off. One thread.
  */
 public final class MapServiceClient implements AutoCloseable {
 
@@ -35,7 +37,6 @@ public final class MapServiceClient implements AutoCloseable {
     private static final long LATE_NANOS = TimeLimit.of(TimeUnit.MILLISECONDS.toNanos(1500));
 
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    private static final long RECONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** The tag of connections; tags of calls count up from 0. */
     private static final long CONNECTION = Long.MIN_VALUE;
 
@@ -68,12 +69,27 @@ public final class MapServiceClient implements AutoCloseable {
     private long changeCall = -1;
 
     private long changedAt;
-    private long reconnectAt;
+    /** The clock of the back-off. */
+    private final LongSupplier nanoTime;
+
+    private final ReconnectBackoff backoff;
+    /** Whether the connection has failed, and whether it is being made again. */
+    private boolean down;
+
+    private boolean connecting;
+    /** Whether the last attempt to make it again found no server. */
+    private boolean unreachable;
 
     /** @throws ControlException if the server serves no calls */
     MapServiceClient(RemoteMemory remote, RemoteSpace space, int number) {
+        this(remote, space, number, System::nanoTime);
+    }
+
+    MapServiceClient(RemoteMemory remote, RemoteSpace space, int number, LongSupplier nanoTime) {
         this.space = space;
         this.number = number;
+        this.nanoTime = nanoTime;
+        backoff = new ReconnectBackoff(nanoTime.getAsLong());
         try (CloseStack stack = new CloseStack()) {
             memory = stack.add(remote.register(3L * MapCalls.RECORD_BYTES));
             queue = stack.add(remote.openRpcQueue(CALLS));
@@ -162,9 +178,13 @@ public final class MapServiceClient implements AutoCloseable {
         return changeCall == calls && !underWay && outcome == Outcome.DONE;
     }
 
-    /** Whether the missing answer to a change may only be late: the server is there, and has not failed the call. */
+    /**
+     * Whether the missing answer to a change may only be late: the server has not failed the call, or the connection
+     * has failed and is about to be made again.
+     */
     boolean late() {
-        return unanswered() && underWay && System.nanoTime() - changedAt < LATE_NANOS;
+        boolean mayCome = underWay || down && !unreachable && !lost();
+        return unanswered() && mayCome && System.nanoTime() - changedAt < LATE_NANOS;
     }
 
     /** A word of the arguments of the change that {@link #again} repeats. */
@@ -199,7 +219,15 @@ public final class MapServiceClient implements AutoCloseable {
         }
         underWay = true;
         queue.send();
-        return settled(deadline) && outcome == Outcome.DONE;
+        if (!settled(deadline) || outcome != Outcome.DONE) {
+            if (!queue.connected(space.server())) {
+                // Now and not at the next call, which may be a session's that would evict without an answer.
+                reconnect();
+            }
+            return false;
+        }
+        backoff.works();
+        return true;
     }
 
     private boolean settled(long deadline) {
@@ -216,7 +244,12 @@ public final class MapServiceClient implements AutoCloseable {
     }
 
     private void ended(long tag, int how, int ignored) {
-        if (tag == calls) {
+        if (tag == CONNECTION) {
+            connecting = false;
+            down = how != Outcome.DONE;
+            unreachable = down;
+            backoff.ended(!down, nanoTime.getAsLong());
+        } else if (tag == calls) {
             underWay = false;
             outcome = how;
         }
@@ -224,12 +257,23 @@ public final class MapServiceClient implements AutoCloseable {
 
     /** Makes the connection again; it may be lost although the server is not. */
     private void reconnect() {
-        long now = System.nanoTime();
-        if (!lost() && now - reconnectAt >= 0) {
-            reconnectAt = now + RECONNECT_NANOS;
-            queue.reconnect(space.server(), CONNECTION);
+        long now = nanoTime.getAsLong();
+        if (!lost() && !connecting) {
+            if (!down) {
+                down = true;
+                backoff.fails(now);
+            }
+            if (backoff.due(now)) {
+                connecting = true;
+                queue.reconnect(space.server(), CONNECTION);
+            }
         }
         queue.poll(this::ended);
+    }
+
+    /** How often in succession the connection has failed before any call was answered over it. */
+    public int inVain() {
+        return backoff.inVain();
     }
 
     /** Sleeps until an answer or a wake-up comes, for {@code nanos} ns at most. */

@@ -4,6 +4,7 @@ import io.farheap.kv.blocks.BlockAllocator;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.AccessRecords;
 import io.farheap.kv.eviction.SampledEviction;
+import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.SizeClasses;
@@ -48,8 +49,8 @@ public final class BlockWrite {
     final int[] used;
     final long[] expirySeconds;
 
-    private final long version;
-    private long sets;
+    private final VersionNumbers versions;
+    private final BlockChecksum checksum;
 
     BlockWrite(MapSessionParts parts) {
         operations = parts.operations();
@@ -63,7 +64,8 @@ public final class BlockWrite {
         units = new int[operations.count];
         used = new int[operations.count];
         expirySeconds = new long[operations.count];
-        version = parts.session() << 40;
+        versions = parts.versions();
+        checksum = parts.checksum();
         extensionBytes = records.extensionWords() * Long.BYTES;
     }
 
@@ -92,7 +94,7 @@ public final class BlockWrite {
                 extensionBytes,
                 keyBytes,
                 bytes,
-                version | ++sets,
+                versions.next(),
                 operations.hash[place]);
     }
 
@@ -100,7 +102,9 @@ public final class BlockWrite {
     void begin(int place) {
         operations.attempts[place] = 0;
         boolean pieces = writer.isOf(place);
-        if (!posts.reach().bucket(operations.hash[place])) {
+        if (BlockFormat.version(ALL, operations.blockCopy(place)) == VersionNumbers.NONE) {
+            ending.end(place, KvStatus.LOST);
+        } else if (!posts.reach().bucket(operations.hash[place])) {
             // Takes no block and evicts nothing for a request that would then fail.
             operations.step[place] = START;
             operations.lost[place] = true;
@@ -179,7 +183,7 @@ public final class BlockWrite {
     private void write(int place, long block) {
         own(place, block);
         records.begin(operations.blockCopy(place));
-        BlockFormat.seal(ALL, operations.blockCopy(place), SlotWord.incarnation(block));
+        BlockFormat.seal(ALL, operations.blockCopy(place), SlotWord.incarnation(block), checksum);
         write(place);
     }
 

@@ -197,7 +197,7 @@ public final class ChangeSteps extends SetSteps {
             return;
         }
         int most = Math.min(NUMBER_BLOCK_BYTES, SlotWord.units(word) * BlockFormat.UNIT_BYTES);
-        if (!BlockFormat.whole(ALL, old, most, SlotWord.incarnation(word))) {
+        if (!BlockFormat.whole(ALL, old, most, SlotWord.incarnation(word), checksum)) {
             brokenIfItStaysSo(place);
             return;
         }
@@ -227,7 +227,7 @@ public final class ChangeSteps extends SetSteps {
         long block = operations.blockCopy(place);
         blockWrite.expirySeconds[place] = BlockFormat.seconds(expiry);
         BlockFormat.setExpiry(ALL, block, expiry);
-        BlockFormat.seal(ALL, block, SlotWord.incarnation(operations.block[place]));
+        BlockFormat.seal(ALL, block, SlotWord.incarnation(operations.block[place]), checksum);
         operations.step[place] = WRITTEN;
         posts.writeBlock(place, blockWrite.used[place]);
     }

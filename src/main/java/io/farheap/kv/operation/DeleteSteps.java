@@ -2,6 +2,7 @@ package io.farheap.kv.operation;
 
 import io.farheap.kv.blocks.Reclaimer;
 import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.PaddedKeys;
@@ -40,6 +41,7 @@ public final class DeleteSteps implements RequestSteps {
     private final Reclaimer reclaimer;
     private final MapClock clock;
     private final MapSessionCounts counts;
+    private final BlockChecksum checksum;
     /** The slot whose removal is the delete. */
     private final int[] lowest;
     /** Whether the slot that it empties names a block that cannot be read. */
@@ -53,6 +55,7 @@ public final class DeleteSteps implements RequestSteps {
         reclaimer = parts.reclaimer();
         clock = parts.clock();
         counts = parts.counts();
+        checksum = parts.checksum();
         lowest = new int[operations.count];
         broken = new boolean[operations.count];
     }
@@ -106,7 +109,7 @@ public final class DeleteSteps implements RequestSteps {
     private void probedLowest(int place) {
         long word = operations.word[place];
         long block = operations.blockCopy(place);
-        if (!BlockFormat.isWhole(NativeMemory.ALL, block, word)) {
+        if (!BlockFormat.isWhole(NativeMemory.ALL, block, word, checksum)) {
             if (operations.staysBroken(place, word)) {
                 look(place, SpaceShape.BUCKET_SLOTS);
             } else {
@@ -139,7 +142,7 @@ public final class DeleteSteps implements RequestSteps {
     private void probed(int place) {
         long word = operations.word[place];
         long block = operations.blockCopy(place);
-        boolean whole = BlockFormat.isWhole(NativeMemory.ALL, block, word);
+        boolean whole = BlockFormat.isWhole(NativeMemory.ALL, block, word, checksum);
         if (whole && PaddedKeys.equal(block, operations.key[place], operations.keyBytes[place])) {
             swap(place, false);
         } else if (whole) {

@@ -38,6 +38,7 @@ final class DuplicateRemoval {
     private final ProbeBuffer probe;
     private final Reclaimer reclaimer;
     private final MapSessionCounts counts;
+    private final int extensionBytes;
     private final int[] step;
     /** The slot that it looks at. */
     private final int[] slot;
@@ -50,13 +51,15 @@ final class DuplicateRemoval {
             RequestSink ending,
             ProbeBuffer probe,
             Reclaimer reclaimer,
-            MapSessionCounts counts) {
+            MapSessionCounts counts,
+            int extensionBytes) {
         this.operations = operations;
         this.posts = posts;
         this.ending = ending;
         this.probe = probe;
         this.reclaimer = reclaimer;
         this.counts = counts;
+        this.extensionBytes = extensionBytes;
         step = new int[operations.count];
         slot = new int[operations.count];
         doubled = new boolean[operations.count];
@@ -169,7 +172,7 @@ final class DuplicateRemoval {
             operations.slot[place] = last;
             operations.word[place] = Bucket.word(operations.bucket(place), last);
             step[place] = SURVIVOR;
-            posts.readHeader(place, BlockFormat.HEADER_BYTES);
+            posts.readHeader(place, BlockFormat.valueAt(extensionBytes, operations.keyBytes[place]));
         } else {
             ending.end(place, KvStatus.DONE);
         }
@@ -179,7 +182,7 @@ final class DuplicateRemoval {
     private void survived(int place) {
         long head = operations.head(place);
         if (operations.headIsOfWord(place)
-                && BlockFormat.hash(NativeMemory.ALL, head) == operations.hash[place]
+                && PaddedKeys.equal(head, operations.key[place], operations.keyBytes[place])
                 && BlockFormat.conditional(NativeMemory.ALL, head)) {
             remove(place);
         } else {

@@ -2,6 +2,7 @@ package io.farheap.kv.operation;
 
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.AccessRecords;
+import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.PaddedKeys;
@@ -41,6 +42,7 @@ public final class GetSteps implements RequestSteps {
     private final AccessRecords records;
     private final MapClock clock;
     private final MapSessionCounts counts;
+    private final BlockChecksum checksum;
 
     GetSteps(MapSessionParts parts) {
         operations = parts.operations();
@@ -52,6 +54,7 @@ public final class GetSteps implements RequestSteps {
         records = parts.records();
         clock = parts.clock();
         counts = parts.counts();
+        checksum = parts.checksum();
     }
 
     @Override
@@ -98,7 +101,7 @@ public final class GetSteps implements RequestSteps {
         long block = operations.blockCopy(place);
         long word = operations.word[place];
         int slot = operations.slot[place];
-        if (!BlockFormat.isWhole(ALL, block, word)) {
+        if (!BlockFormat.isWhole(ALL, block, word, checksum)) {
             readAgain(place);
         } else if (!PaddedKeys.equal(block, operations.key[place], operations.keyBytes[place])) {
             readBlockOf(place, slot + 1);

@@ -4,6 +4,7 @@ import io.farheap.kv.blocks.BlockAllocator;
 import io.farheap.kv.blocks.Reclaimer;
 import io.farheap.kv.eviction.AdaptiveRecords;
 import io.farheap.kv.eviction.SampledEviction;
+import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
@@ -12,7 +13,8 @@ import io.farheap.kv.space.RequestPoster;
 /**
  * The parts of a session that the steps of its requests share.
  *
- * @param session its number in the map, which makes its versions its own
+ * @param versions of the objects that it stores
+ * @param checksum of the map's blocks
  */
 public record MapSessionParts(
         RequestColumns operations,
@@ -29,4 +31,5 @@ public record MapSessionParts(
         AdaptiveRecords records,
         MapClock clock,
         MapSessionCounts counts,
-        long session) {}
+        VersionNumbers versions,
+        BlockChecksum checksum) {}

@@ -130,7 +130,7 @@ public final class MoveSteps implements RequestSteps {
     }
 
     private void findBlock(int place) {
-        if (!BlockFormat.isWhole(ALL, operations.blockCopy(place), words[place])) {
+        if (!BlockFormat.isWhole(ALL, operations.blockCopy(place), words[place], space.checksum())) {
             ending.end(place, KvStatus.CHANGED);
             return;
         }
@@ -173,7 +173,7 @@ public final class MoveSteps implements RequestSteps {
     }
 
     private void writeUnlessChanged(int place) {
-        if (BlockFormat.isWhole(ALL, operations.blockCopy(place), words[place])) {
+        if (BlockFormat.isWhole(ALL, operations.blockCopy(place), words[place], space.checksum())) {
             write(place);
         } else {
             changed(place);
@@ -198,7 +198,7 @@ public final class MoveSteps implements RequestSteps {
         // Marks the copy as conditional: otherwise a set that finds it in place of the block that it read would take it
         // for a later set's.
         BlockFormat.setConditional(ALL, copy);
-        BlockFormat.seal(ALL, copy, SlotWord.incarnation(own));
+        BlockFormat.seal(ALL, copy, SlotWord.incarnation(own), space.checksum());
         operations.step[place] = WRITTEN;
         posts.writeBlock(place, BlockFormat.usedBytes(ALL, copy));
     }

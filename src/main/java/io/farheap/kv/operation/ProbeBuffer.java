@@ -1,5 +1,6 @@
 package io.farheap.kv.operation;
 
+import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.RegisteredBuffer;
@@ -8,10 +9,12 @@ import io.farheap.remote.RegisteredBuffer;
 public final class ProbeBuffer {
 
     private final RegisteredBuffer memory;
+    private final BlockChecksum checksum;
     private boolean taken;
 
-    public ProbeBuffer(RegisteredBuffer memory) {
+    public ProbeBuffer(RegisteredBuffer memory, BlockChecksum checksum) {
         this.memory = memory;
+        this.checksum = checksum;
     }
 
     boolean take() {
@@ -36,6 +39,6 @@ public final class ProbeBuffer {
 
     /** Whether the bytes that were read are the block that a word names. */
     boolean whole(long word) {
-        return BlockFormat.isWhole(NativeMemory.ALL, address(), word);
+        return BlockFormat.isWhole(NativeMemory.ALL, address(), word, checksum);
     }
 }

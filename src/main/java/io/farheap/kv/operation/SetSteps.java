@@ -5,6 +5,7 @@ import io.farheap.kv.blocks.Reclaimer;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.AccessRecords;
 import io.farheap.kv.eviction.SampledEviction;
+import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.PaddedKeys;
@@ -65,6 +66,7 @@ abstract class SetSteps implements RequestSteps {
     final Reclaimer reclaimer;
     private final StaleObjectRemoval takeOut;
     final MapSessionCounts counts;
+    final BlockChecksum checksum;
     /** Whether the request's slot is assumed to be the key's by its hash alone. */
     private final boolean[] byHash;
 
@@ -83,8 +85,9 @@ abstract class SetSteps implements RequestSteps {
         reclaimer = parts.reclaimer();
         takeOut = parts.takeOut();
         counts = parts.counts();
+        checksum = parts.checksum();
         byHash = new boolean[operations.count];
-        settling = new DuplicateRemoval(operations, posts, ending, probe, reclaimer, counts);
+        settling = new DuplicateRemoval(operations, posts, ending, probe, reclaimer, counts, blockWrite.extensionBytes);
     }
 
     @Override

@@ -3,12 +3,12 @@ package io.farheap.kv.operation;
 import io.farheap.kv.blocks.Reclaimer;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
+import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
-import io.farheap.memory.NativeMemory;
 
 /**
  * Removes an object before a request reports its key as absent. If the object has expired: otherwise a request that
@@ -30,6 +30,7 @@ public final class StaleObjectRemoval {
     private final RequestPoster posts;
     private final Reclaimer reclaimer;
     private final MapSessionCounts counts;
+    private final int extensionBytes;
     private final int[] slot;
     /** Whether the current step empties a slot; if not, it looks at one. */
     private final boolean[] swaps;
@@ -38,12 +39,18 @@ public final class StaleObjectRemoval {
     /** The same for the slot that is being emptied. */
     private final boolean[] unreadable;
 
+    /** @param extensionBytes of the policies in each block */
     public StaleObjectRemoval(
-            RequestColumns operations, RequestPoster posts, Reclaimer reclaimer, MapSessionCounts counts) {
+            RequestColumns operations,
+            RequestPoster posts,
+            Reclaimer reclaimer,
+            MapSessionCounts counts,
+            int extensionBytes) {
         this.operations = operations;
         this.posts = posts;
         this.reclaimer = reclaimer;
         this.counts = counts;
+        this.extensionBytes = extensionBytes;
         slot = new int[operations.count];
         swaps = new boolean[operations.count];
         broken = new boolean[operations.count];
@@ -74,7 +81,7 @@ public final class StaleObjectRemoval {
         swaps[place] = highest <= slot[place];
         if (swaps[place]) {
             swap(place, broken[place]);
-        } else if (!posts.readHeader(place, BlockFormat.HEADER_BYTES)) {
+        } else if (!posts.readHeader(place, BlockFormat.valueAt(extensionBytes, operations.keyBytes[place]))) {
             swap(place, true);
         }
     }
@@ -95,7 +102,8 @@ public final class StaleObjectRemoval {
         int at = operations.slot[place];
         if (!swaps[place]) {
             boolean isOfWord = operations.headIsOfWord(place);
-            if (isOfWord && BlockFormat.hash(NativeMemory.ALL, operations.head(place)) != operations.hash[place]) {
+            if (isOfWord
+                    && !PaddedKeys.equal(operations.head(place), operations.key[place], operations.keyBytes[place])) {
                 next(place, at);
             } else {
                 // If the block was reused, the slot has changed and the swap fails; else the block cannot be read.

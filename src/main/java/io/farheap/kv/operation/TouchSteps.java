@@ -98,7 +98,7 @@ public final class TouchSteps extends SetSteps {
         long word = operations.word[place];
         long block = operations.blockCopy(place);
         int units = SlotWord.units(word);
-        if (!BlockFormat.isWhole(ALL, block, word)) {
+        if (!BlockFormat.isWhole(ALL, block, word, checksum)) {
             brokenIfItStaysSo(place);
         } else if (!PaddedKeys.equal(block, operations.key[place], operations.keyBytes[place])) {
             look(place, operations.slot[place] + 1);
@@ -130,7 +130,7 @@ public final class TouchSteps extends SetSteps {
         blockWrite.used[place] = BlockFormat.usedBytes(ALL, block);
         blockWrite.expirySeconds[place] = BlockFormat.seconds(operations.argument[place]);
         BlockFormat.setExpiry(ALL, block, operations.argument[place]);
-        BlockFormat.seal(ALL, block, SlotWord.incarnation(own));
+        BlockFormat.seal(ALL, block, SlotWord.incarnation(own), checksum);
         operations.step[place] = WRITTEN;
         posts.writeBlock(place, blockWrite.used[place]);
     }

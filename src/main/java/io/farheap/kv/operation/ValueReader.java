@@ -2,6 +2,7 @@ package io.farheap.kv.operation;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.ValuePieces;
@@ -33,6 +34,7 @@ public final class ValueReader implements AutoCloseable {
     private final RequestColumns operations;
     private final RequestPoster posts;
     public final GrowingMemory memory;
+    private final BlockChecksum checksum;
     private final boolean[] waits;
     private int waiting;
     private int place = Bucket.NONE;
@@ -42,9 +44,11 @@ public final class ValueReader implements AutoCloseable {
     /** The bytes of the value. */
     private int bytes;
 
-    public ValueReader(RemoteMemory remote, RequestColumns operations, RequestPoster posts) {
+    /** @param checksum of the map's blocks */
+    public ValueReader(RemoteMemory remote, RequestColumns operations, RequestPoster posts, BlockChecksum checksum) {
         this.operations = operations;
         this.posts = posts;
+        this.checksum = checksum;
         this.memory = new GrowingMemory(remote);
         waits = new boolean[operations.count];
     }
@@ -151,7 +155,7 @@ public final class ValueReader implements AutoCloseable {
         long joined = 0;
         for (int i = 0; i < count; i++) {
             long block = from.segment().address() + at(i);
-            if (!ValuePieces.isPiece(block, ValuePieces.piece(index, i), index, i)) {
+            if (!ValuePieces.isPiece(block, ValuePieces.piece(index, i), index, i, checksum)) {
                 return false;
             }
             int length = BlockFormat.valueBytes(ALL, block);

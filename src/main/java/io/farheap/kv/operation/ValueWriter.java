@@ -2,6 +2,7 @@ package io.farheap.kv.operation;
 
 import io.farheap.kv.blocks.BlockAllocator;
 import io.farheap.kv.blocks.HeldBlocks;
+import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.SlotWord;
@@ -43,6 +44,7 @@ public final class ValueWriter implements AutoCloseable {
     private final BlockAllocator allocator;
     public final GrowingMemory memory;
     private final int extensionBytes;
+    private final BlockChecksum checksum;
     /** The local copies of the pieces, {@link RequestColumns#MOST_BLOCK_BYTES} apart. */
     private @Nullable RegisteredBuffer blocks;
 
@@ -54,17 +56,20 @@ public final class ValueWriter implements AutoCloseable {
     /** The blocks that were taken for the pieces; other threads see those that are held. */
     private long[] pieces = new long[0];
 
+    /** @param checksum of the map's blocks */
     public ValueWriter(
             RemoteMemory remote,
             RequestColumns operations,
             RequestPoster posts,
             BlockAllocator allocator,
-            int extensionBytes) {
+            int extensionBytes,
+            BlockChecksum checksum) {
         this.operations = operations;
         this.posts = posts;
         this.allocator = allocator;
         this.memory = new GrowingMemory(remote);
         this.extensionBytes = extensionBytes;
+        this.checksum = checksum;
     }
 
     public boolean isFree() {
@@ -175,7 +180,8 @@ public final class ValueWriter implements AutoCloseable {
                     operations.blockCopy(place),
                     written,
                     length,
-                    SlotWord.incarnation(word));
+                    SlotWord.incarnation(word),
+                    checksum);
             posts.writePiece(place, word, from, at(written), ValuePieces.valueAt(extensionBytes) + length);
         }
         posts.endList();

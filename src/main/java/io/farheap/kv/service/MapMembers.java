@@ -17,10 +17,10 @@ final class MapMembers {
 
     /** A process sends a heartbeat each second; it is silent after this time without one. */
     private static final long SILENT_NANOS = 2_000_000_000L;
-    /** The limit of ended processes that are kept until the other servers have ended them too. */
-    private static final int MOST_ENDED = 4096;
+    /** The limit of ended processes about which the other servers are asked. */
+    static final int MOST_ENDED = 4096;
 
-    /** @param at when its opening here ended */
+    /** @param at when its opening here ended, or that of a process which ended later */
     private record EndedMember(long process, BitSet servers, long at) {}
 
     private final int server;
@@ -31,6 +31,13 @@ final class MapMembers {
 
     private final Map<Long, MapMember> living = new HashMap<>();
     private final List<EndedMember> ended = new ArrayList<>();
+    /**
+     * Processes that ended while there were {@link #MOST_ENDED} others, the first one first. None is forgotten: blocks
+     * would be collected while it continues elsewhere. A process follows into {@code ended} when there is room.
+     */
+    private final LongFifo later = new LongFifo();
+    /** When an opening here ended last. */
+    private long endedLast;
 
     /**
      * @param server number of this one
@@ -103,12 +110,20 @@ final class MapMembers {
     /** @return whether it had registered */
     boolean end(long lease, long now) {
         MapMember member = living.remove(lease);
-        if (member != null && needed > 1 && ended.size() < MOST_ENDED) {
-            BitSet known = new BitSet(needed);
-            known.set(server);
-            ended.add(new EndedMember(member.process, known, now));
+        if (member != null && needed > 1) {
+            endedLast = now;
+            later.add(member.process);
+            askAboutMore();
         }
         return member != null;
+    }
+
+    private void askAboutMore() {
+        while (later.size() > 0 && ended.size() < MOST_ENDED) {
+            BitSet known = new BitSet(needed);
+            known.set(server);
+            ended.add(new EndedMember(later.remove(), known, endedLast));
+        }
     }
 
     /** Another server says that a process has no opening there. */
@@ -122,6 +137,7 @@ final class MapMembers {
             }
         }
         ended.removeIf(each -> each.servers.cardinality() == needed);
+        askAboutMore();
     }
 
     /** Whether some process that ended here may continue through another server. */

@@ -24,6 +24,7 @@ import io.farheap.kv.operation.StaleObjectRemoval;
 import io.farheap.kv.operation.StepTable;
 import io.farheap.kv.operation.ValueReader;
 import io.farheap.kv.operation.ValueWriter;
+import io.farheap.kv.operation.VersionNumbers;
 import io.farheap.kv.space.DeepQueue;
 import io.farheap.kv.space.GrowingMemory;
 import io.farheap.kv.space.KeptBuffer;
@@ -41,6 +42,7 @@ import io.farheap.thread.OwnerThread;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.LongSupplier;
 
 /**
  * The inside of a session: it makes and closes the session's parts, and takes its requests, alone and in batches. A
@@ -90,7 +92,7 @@ public final class MapRequests implements AutoCloseable {
 
     /**
      * @param requests in flight at most, a power of two
-     * @param number of the session, which no other of the map has
+     * @param numbers that no other session of the map has; may be called on any thread, even after this has returned
      */
     public MapRequests(
             RemoteMemory remote,
@@ -98,11 +100,12 @@ public final class MapRequests implements AutoCloseable {
             MapClock clock,
             EvictionSettings policy,
             int requests,
-            long number,
+            LongSupplier numbers,
             MapKeeper keeper,
             MapCountTotals tally) {
         this.tally = tally;
         this.keeper = keeper;
+        long number = numbers.getAsLong();
         try (CloseStack stack = new CloseStack()) {
             int depth = requests * RequestPoster.mostOfAStep(policy.extensionWords())
                     + RequestPoster.HINTS
@@ -123,8 +126,9 @@ public final class MapRequests implements AutoCloseable {
         mailbox = keeper.mailbox(records.learnedWords());
         allocator = new BlockAllocator(mailbox, space, posts.reach());
         reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory.buffer());
-        writer = new ValueWriter(remote, operations, posts, allocator, records.extensionWords() * Long.BYTES);
-        reader = new ValueReader(remote, operations, posts);
+        int extensionBytes = records.extensionWords() * Long.BYTES;
+        writer = new ValueWriter(remote, operations, posts, allocator, extensionBytes, space.checksum());
+        reader = new ValueReader(remote, operations, posts, space.checksum());
         FailedRequestBlocks doubts = new FailedRequestBlocks(operations, posts, allocator, writer, unfenced);
         room = new SampledEviction(
                 operations, posts, space, allocator, mailbox, reclaimer, records, records, accessClock, counts, number);
@@ -134,16 +138,17 @@ public final class MapRequests implements AutoCloseable {
                 new RequestCompleter(operations, doubts, writer, reader, counts),
                 doubts,
                 room,
-                new ProbeBuffer(probeMemory.buffer()),
+                new ProbeBuffer(probeMemory.buffer(), space.checksum()),
                 allocator,
                 reclaimer,
-                new StaleObjectRemoval(operations, posts, reclaimer, counts),
+                new StaleObjectRemoval(operations, posts, reclaimer, counts, extensionBytes),
                 writer,
                 reader,
                 records,
                 clock,
                 counts,
-                number);
+                new VersionNumbers(number, numbers),
+                space.checksum());
         pipeline = new Pipeline(queue, memory.buffer(), parts, new StepTable(parts, space), mailbox, space.keyHash());
         keeper.serve(mailbox, this::held, this::oldestEra);
         tally.opened(counts, queue::posted);

@@ -21,11 +21,6 @@ public final class Reconnects {
     /** Tags of reconnections begin here; all others are less. */
     static final long TAG = 1L << 33;
 
-    private static final long FIRST_BACKOFF_NANOS = 5_000_000;
-    private static final long MOST_BACKOFF_NANOS = 1_000_000_000;
-    /** A connection that has lasted this long was a good one. */
-    private static final long GOOD_NANOS = 1_000_000_000;
-
     /** The connection to one server. */
     private static final class ConnectionState {
 
@@ -34,17 +29,11 @@ public final class Reconnects {
         private boolean repairing;
         /** Whether the last attempt found no server. */
         private boolean unreachable;
-        /** When it was connected last. */
-        private long since = System.nanoTime() - GOOD_NANOS;
 
-        /** How often in succession it failed before any request made progress over it. */
-        private int inVain;
+        private final ReconnectBackoff backoff = new ReconnectBackoff(System.nanoTime());
 
         /** Requests whose present step has posted something on the connection since it was made again. */
         private final BitSet tried = new BitSet();
-
-        private long retryAt;
-        private long backoff = FIRST_BACKOFF_NANOS;
 
         ConnectionState(RemoteServer server) {
             this.server = server;
@@ -52,27 +41,13 @@ public final class Reconnects {
 
         void fails(long now) {
             down = true;
-            if (now - since >= GOOD_NANOS) {
-                inVain = 0;
-            }
-            if (inVain++ == 0) {
-                backoff = FIRST_BACKOFF_NANOS;
-                retryAt = now;
-            } else {
-                retryAt = later(now);
-            }
-        }
-
-        private long later(long now) {
-            long at = now + backoff;
-            backoff = Math.min(2 * backoff, MOST_BACKOFF_NANOS);
-            return at;
+            backoff.fails(now);
         }
 
         /** Gives it up: it is not made again, or needs no more proof that it works. */
         void givenUp() {
             down = false;
-            inVain = 0;
+            backoff.works();
         }
 
         void ended(boolean connected, long now) {
@@ -80,11 +55,7 @@ public final class Reconnects {
             down = !connected;
             unreachable = !connected;
             tried.clear();
-            if (connected) {
-                since = now;
-            } else {
-                retryAt = later(now);
-            }
+            backoff.ended(connected, now);
         }
     }
 
@@ -187,7 +158,7 @@ public final class Reconnects {
             }
             if (line.down) {
                 down++;
-                if (!line.repairing && now - line.retryAt >= 0) {
+                if (!line.repairing && line.backoff.due(now)) {
                     reconnect(line, TAG | i);
                 }
             }
@@ -207,8 +178,8 @@ public final class Reconnects {
     /** Connections to servers that have left the map need no more proof. */
     private void giveUpLeft() {
         for (ConnectionState line : lines) {
-            if (line.inVain > 0 && !serves(line.server)) {
-                line.inVain = 0;
+            if (line.backoff.inVain() > 0 && !serves(line.server)) {
+                line.backoff.works();
             }
         }
     }
@@ -245,17 +216,17 @@ public final class Reconnects {
         unproven = false;
         for (ConnectionState line : lines) {
             if (line.tried.get(place) && !line.down && queue.connected(line.server)) {
-                line.inVain = 0;
+                line.backoff.works();
             }
             line.tried.clear(place);
-            unproven |= line.inVain > 0;
+            unproven |= line.backoff.inVain() > 0;
         }
     }
 
     /** How often in succession the connection to a server has failed before any request made progress over it. */
     public int inVain(RemoteServer server) {
         ConnectionState line = find(server);
-        return line == null ? 0 : line.inVain;
+        return line == null ? 0 : line.backoff.inVain();
     }
 
     /** How often it has begun to make a connection again. */

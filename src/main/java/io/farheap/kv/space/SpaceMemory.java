@@ -1,5 +1,6 @@
 package io.farheap.kv.space;
 
+import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.RegionDirectory;
@@ -27,6 +28,7 @@ public final class SpaceMemory {
 
     private final SpaceShape shape;
     private final KeyHash keyHash;
+    private final BlockChecksum checksum;
     /** Only ever replaced by a longer array, so a thread that has found a region in it finds it again. */
     private volatile RemoteRegion[] regions;
     /** By region; if both arrays grow, it is written before {@code regions} and read after it. */
@@ -57,6 +59,7 @@ public final class SpaceMemory {
     public SpaceMemory(SpaceShape shape, KeyHash keyHash, RegionDirectory layout, IntFunction<RemoteSpace> spaces) {
         this.shape = shape;
         this.keyHash = keyHash;
+        this.checksum = new BlockChecksum(keyHash);
         this.layout = layout;
         this.states = new byte[layout.regions()];
         this.regions = regions(new RemoteRegion[0], layout, spaces);
@@ -196,6 +199,11 @@ public final class SpaceMemory {
     /** The hash function of the map's keys. */
     public KeyHash keyHash() {
         return keyHash;
+    }
+
+    /** The checksum of the map's blocks. */
+    public BlockChecksum checksum() {
+        return checksum;
     }
 
     public int regions() {

@@ -99,7 +99,8 @@ public final class TableReader implements AutoCloseable {
             return 0;
         }
         read(space.regionOf(place), space.offsetOf(place), INDEX_AT, SlotWord.units(word) * BlockFormat.UNIT_BYTES);
-        return BlockFormat.isWhole(NativeMemory.ALL, index(), word) ? ValuePieces.countOf(index()) : 0;
+        boolean whole = BlockFormat.isWhole(NativeMemory.ALL, index(), word, space.checksum());
+        return whole ? ValuePieces.countOf(index()) : 0;
     }
 
     /** Reads one bucket; then {@link #word} has its slots. */

@@ -16,6 +16,10 @@ class BlockFormatTest {
 
     private static final int MOST = 4096;
 
+    // The constants that the mixing of batches adds to words; blocks had the same mixing before.
+    private static final long FIRST = 0xC91DC3ABC2C85351L;
+    private static final long SECOND = 0xEE8CE25C188C1BCBL;
+
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment memory = arena.allocate(MOST, 64);
 
@@ -31,8 +35,12 @@ class BlockFormatTest {
         memory.asSlice(BlockFormat.keyAt(0), keyBytes).fill(fill);
         memory.asSlice(BlockFormat.valueAt(0, keyBytes), valueBytes).fill(fill);
         BlockFormat.prepare(memory, 0, BlockFormat.OBJECT, 77, 0, keyBytes, valueBytes, version, 0x1234);
-        BlockFormat.seal(memory, 0, incarnation);
+        BlockFormat.seal(memory, 0, incarnation, TestKeys.CHECKSUM);
         return bytes;
+    }
+
+    private boolean whole(int most, int incarnation) {
+        return BlockFormat.whole(memory, 0, most, incarnation, TestKeys.CHECKSUM);
     }
 
     @Test
@@ -40,7 +48,7 @@ class BlockFormatTest {
         for (int keyBytes : new int[] {1, 8, 9, 1024}) {
             for (int valueBytes : new int[] {0, 1, 63, 64, 65, 127, 1000}) {
                 int bytes = make(5, keyBytes, valueBytes, (byte) 3, 99);
-                assertTrue(BlockFormat.whole(memory, 0, bytes, 5));
+                assertTrue(whole(bytes, 5));
                 assertEquals(keyBytes, BlockFormat.keyBytes(memory, 0));
                 assertEquals(valueBytes, BlockFormat.valueBytes(memory, 0));
                 assertEquals(99, BlockFormat.version(memory, 0));
@@ -48,8 +56,8 @@ class BlockFormatTest {
                 assertEquals(77, BlockFormat.expiryMillis(memory, 0));
                 assertEquals(BlockFormat.LIVE, BlockFormat.state(memory, 0));
                 assertEquals(0, BlockFormat.extensionBytes(memory, 0));
-                assertFalse(BlockFormat.whole(memory, 0, bytes, 6), "another incarnation");
-                assertFalse(BlockFormat.whole(memory, 0, bytes - 1, 5), "more than was read");
+                assertFalse(whole(bytes, 6), "another incarnation");
+                assertFalse(whole(bytes - 1, 5), "more than was read");
             }
         }
     }
@@ -66,11 +74,11 @@ class BlockFormatTest {
                         continue;
                     }
                     memory.set(JAVA_LONG, at, wrong);
-                    assertFalse(BlockFormat.whole(memory, 0, bytes, 5), "word " + at + ": " + wrong);
+                    assertFalse(whole(bytes, 5), "word " + at + ": " + wrong);
                 }
                 memory.set(JAVA_LONG, at, right);
             }
-            assertTrue(BlockFormat.whole(memory, 0, bytes, 5));
+            assertTrue(whole(bytes, 5));
         }
     }
 
@@ -86,14 +94,49 @@ class BlockFormatTest {
                 MemorySegment.copy(after, 0, memory, JAVA_BYTE, 0, cut);
                 MemorySegment.copy(before, cut, memory, JAVA_BYTE, cut, bytes - cut);
                 if (!java.util.Arrays.equals(after, memory.asSlice(0, bytes).toArray(JAVA_BYTE))) {
-                    assertFalse(BlockFormat.whole(memory, 0, bytes, 6), "cut at " + cut);
+                    assertFalse(whole(bytes, 6), "cut at " + cut);
                 }
                 MemorySegment.copy(before, 0, memory, JAVA_BYTE, 0, cut);
                 MemorySegment.copy(after, cut, memory, JAVA_BYTE, cut, bytes - cut);
                 if (!java.util.Arrays.equals(before, memory.asSlice(0, bytes).toArray(JAVA_BYTE))) {
-                    assertFalse(BlockFormat.whole(memory, 0, bytes, 5), "cut at " + cut);
+                    assertFalse(whole(bytes, 5), "cut at " + cut);
                 }
             }
+        }
+    }
+
+    /** A client without the map's token cannot make the image of a block and store it as a value. */
+    @Test
+    void theImageOfAnotherMapsBlockIsNotWhole() {
+        int bytes = make(5, 16, 256, (byte) 1, 99);
+        assertTrue(whole(bytes, 5));
+        for (KeyHash key : new KeyHash[] {new KeyHash(0, 0), new KeyHash(TestKeys.HASH.first(), 0)}) {
+            BlockFormat.seal(memory, 0, 5, new BlockChecksum(key));
+            assertFalse(whole(bytes, 5));
+        }
+    }
+
+    /**
+     * The words of one value exchange the factors that the mixing of batches makes of the other value's words. With
+     * that mixing a copy of the one block's header and of parts of both values would be whole, under every seed.
+     */
+    @Test
+    void aTornCopyOfValuesThatAreMadeToCollideIsFound() {
+        SplittableRandom random = new SplittableRandom(7);
+        int valueBytes = 512;
+        int valueAt = BlockFormat.valueAt(0, 16);
+        int bytes = make(5, 16, valueBytes, (byte) 1, 99);
+        long[] words = random.longs(valueBytes / Long.BYTES).toArray();
+        for (int i = 0; i < words.length; i++) {
+            memory.set(JAVA_LONG, valueAt + (long) i * Long.BYTES, words[i]);
+        }
+        BlockFormat.seal(memory, 0, 5, TestKeys.CHECKSUM);
+        assertTrue(whole(bytes, 5));
+        for (int i = 0; i < words.length; i += 2) {
+            long at = valueAt + (long) i * Long.BYTES;
+            memory.set(JAVA_LONG, at, words[i + 1] + SECOND - FIRST);
+            memory.set(JAVA_LONG, at + Long.BYTES, words[i] + FIRST - SECOND);
+            assertFalse(whole(bytes, 5), "word " + i);
         }
     }
 
@@ -106,9 +149,9 @@ class BlockFormatTest {
             random.nextBytes(bytes);
             MemorySegment.copy(bytes, 0, memory, JAVA_BYTE, 0, MOST);
             int incarnation = (int) memory.get(JAVA_LONG, 0) & SlotWord.INCARNATIONS - 1;
-            assertFalse(BlockFormat.whole(memory, 0, MOST, incarnation));
+            assertFalse(whole(MOST, incarnation));
             memory.set(JAVA_LONG, 8, random.nextInt(64) | (long) random.nextInt(5000) << 32);
-            assertFalse(BlockFormat.whole(memory, 0, MOST, incarnation));
+            assertFalse(whole(MOST, incarnation));
         }
     }
 }

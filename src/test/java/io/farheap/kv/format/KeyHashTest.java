@@ -38,7 +38,7 @@ class KeyHashTest {
         {1024, 0x998A8122A6CB5A94L}
     };
 
-    // The constants that the mixing of checksums adds to words; keys were hashed with the same mixing before.
+    // The constants that the mixing of batches adds to words; keys were hashed with the same mixing before.
     private static final long FIRST = 0xC91DC3ABC2C85351L;
     private static final long SECOND = 0xEE8CE25C188C1BCBL;
 
@@ -76,15 +76,20 @@ class KeyHashTest {
         return key;
     }
 
-    private static long checksum(byte[] key) {
-        return BlockChecksum.of(MemorySegment.ofArray(key), 0, key.length, 0);
+    /** The hash of a key of 16 bytes that the mixing gives. */
+    private static long mixed(byte[] key) {
+        MemorySegment words = MemorySegment.ofArray(key);
+        return BatchFormat.mix(
+                BatchFormat.mix(BatchFormat.start(), 0, key.length),
+                words.get(JAVA_LONG_UNALIGNED, 0),
+                words.get(JAVA_LONG_UNALIGNED, Long.BYTES));
     }
 
     @Test
     void keysThatAreMadeToCollideDoNot() {
         byte[] one = crafted(1, 0x1234_5678_9ABC_DEF0L);
         byte[] two = crafted(0x1234_5678_9ABC_DEF0L, 1);
-        assertEquals(checksum(one), checksum(two));
+        assertEquals(mixed(one), mixed(two));
         try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000);
                 MapSession session = space.map.openSession()) {
             assertTrue(session.add(one, new byte[] {1}, 0));
@@ -103,7 +108,7 @@ class KeyHashTest {
                 MapSession session = space.map.openSession()) {
             for (int i = 0; i < KEYS; i++) {
                 byte[] key = crafted(1, (long) i << 56);
-                assertEquals(0, (int) checksum(key));
+                assertEquals(0, (int) mixed(key));
                 session.set(key, new byte[] {(byte) i});
             }
             for (int i = 0; i < KEYS; i++) {

@@ -15,6 +15,9 @@ public final class TestKeys {
     /** The hash function of the maps of {@link TestSpace}. */
     public static final KeyHash HASH = new KeyHash(0x0706050403020100L, 0x0F0E0D0C0B0A0908L);
 
+    /** The checksum of the blocks of these maps. */
+    public static final BlockChecksum CHECKSUM = new BlockChecksum(HASH);
+
     private static final int FINGERPRINT = 7;
 
     private TestKeys() {}

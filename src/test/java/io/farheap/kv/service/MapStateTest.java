@@ -249,6 +249,36 @@ class MapStateTest {
         assertEquals(0b101, reply[6], "of those asked for only the second lives");
     }
 
+    /** A process that is forgotten may continue through the other server, and change slots there. */
+    @Test
+    void noEndedProcessIsForgotten() {
+        state = new MapState(FakeMap.descriptor(2, 2, REGION_BYTES), () -> now, 0);
+        int processes = MapMembers.MOST_ENDED + 1;
+        long lastLease = processes + 1;
+        state.register(lastLease, lastLease);
+        for (int process = 1; process <= processes; process++) {
+            state.register(process, process);
+            state.ended(process);
+        }
+        int asked = 0;
+        for (beat(lastLease); reply[5] > 0; beat(lastLease)) {
+            assertEquals(0, reply[2] & MapCalls.COLLECT, "after " + asked + " of " + processes);
+            int questions = (int) reply[5];
+            long[] facts = new long[MapCalls.BEAT_WORDS + 2 * questions];
+            facts[0] = questions;
+            for (int i = 0; i < questions; i++) {
+                facts[MapCalls.BEAT_WORDS + 2 * i] = reply[MapCalls.BEAT_REPLY_WORDS + i];
+                facts[MapCalls.BEAT_WORDS + 2 * i + 1] = 1;
+            }
+            asked += questions;
+            state.beat(lastLease, facts, reply);
+            if (reply[5] > 0) {
+                assertEquals(0, reply[2] & MapCalls.COLLECT, "after " + asked + " of " + processes);
+            }
+        }
+        assertEquals(processes, asked);
+    }
+
     @Test
     void aCallThatComesAgainIsAnsweredAsBefore() {
         state.register(1, 11);

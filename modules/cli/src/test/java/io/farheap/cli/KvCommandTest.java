@@ -89,6 +89,7 @@ class KvCommandTest {
             run(0, "drop", "prices");
             String gone = run(1, "stats", "prices");
             assertTrue(gone.contains("farheap: ") && gone.contains("no space"), gone);
+            assertTrue(run(0, "drop", "prices", "--parts").endsWith("a part of the map: 0\n"));
         }
     }
 

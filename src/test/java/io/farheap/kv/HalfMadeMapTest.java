@@ -1,0 +1,85 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.SpaceKey;
+import io.farheap.control.plane.SpacePlane;
+import io.farheap.kv.format.FakeMap;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.testing.TestDevice;
+import org.junit.jupiter.api.Test;
+
+/** Maps of which a client's create or drop ended half-way have spaces on some of their servers alone. */
+class HalfMadeMapTest {
+
+    private static final String NAME = "half";
+    private static final int REGIONS = 4;
+    private static final long REGION_BYTES = 1 << 20;
+    private static final SpaceKey KEY = SpaceKey.of(NAME, TestServers.TOKEN);
+
+    @Test
+    void aHalfMadeMapIsEnded() {
+        try (TestServers servers = new TestServers(NAME)) {
+            String[] addresses = servers.startAll(2, REGIONS, REGION_BYTES);
+            try (RemoteMemory client = RemoteMemory.open(TestDevice.client(), "dies")) {
+                byte[] descriptor = FakeMap.descriptor(2, 2, REGION_BYTES).of(1).encode();
+                client.createSpace(client.attach(addresses[1]), KEY, 2, SpacePlane.FOR_EVER, descriptor);
+            }
+            assertThrows(ControlException.class, () -> map(servers, addresses).create());
+            String refused = assertThrows(ControlException.class, () -> servers.named(addresses)
+                            .open())
+                    .getMessage();
+            assertTrue(refused.contains(addresses[1]) && refused.contains("kv drop --parts"), refused);
+            endPartsAndUseAgain(servers, addresses);
+        }
+    }
+
+    @Test
+    void aHalfDroppedMapIsEnded() {
+        try (TestServers servers = new TestServers(NAME)) {
+            String[] addresses = servers.startAll(2, REGIONS, REGION_BYTES);
+            map(servers, addresses).create().close();
+            try (RemoteMemory client = RemoteMemory.open(TestDevice.client(), "dies")) {
+                client.dropSpace(client.attach(addresses[0]), KEY);
+            }
+            assertThrows(ControlException.class, () -> servers.named(addresses).open());
+            endPartsAndUseAgain(servers, addresses);
+        }
+    }
+
+    private static FarMapBuilder map(TestServers servers, String... addresses) {
+        return servers.named(addresses).memory(2 * REGION_BYTES).objects(1000);
+    }
+
+    private static void endPartsAndUseAgain(TestServers servers, String... addresses) {
+        assertEquals(0, servers.named(addresses).token("another token").dropParts());
+        assertEquals(1, servers.named(addresses).dropParts());
+        assertEquals(0, servers.named(addresses).dropParts());
+        servers.awaitFree(0, REGIONS);
+        servers.awaitFree(1, REGIONS);
+        byte[] key = TestServers.key(1);
+        try (FarMap map = map(servers, addresses).create();
+                MapSession session = map.openSession()) {
+            session.set(key, key);
+            assertArrayEquals(key, session.get(key));
+        }
+        assertEquals(2, servers.named(addresses).dropParts());
+    }
+
+    /** The parts that can be reached are ended, although another server cannot be reached. */
+    @Test
+    void aLostServerKeepsNoPartOfTheOthers() {
+        try (TestServers servers = new TestServers(NAME)) {
+            String[] addresses = servers.startAll(2, REGIONS, REGION_BYTES);
+            map(servers, addresses).create().close();
+            servers.stop(0);
+            assertThrows(ControlException.class, () -> servers.named(addresses).dropParts());
+            servers.awaitFree(0, REGIONS);
+            assertEquals(0, servers.named(addresses[1]).dropParts());
+        }
+    }
+}
