@@ -881,6 +881,19 @@ class ClusterManagerTest {
         assertEquals(3, alerts.size(), "each may be tried again later");
     }
 
+    /** The client reports unasked, for example after it has shrunk: it was not notified of the move. */
+    @Test
+    void aReportThatAnswersNoAlertSetsNoTargetAside() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 4);
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        long generation = cluster.describe(7).allocation().generation();
+        cluster.moved(7, generation, 3 * MIB, List.of(new RegionShare("host1:1", 3)));
+        cluster.tick();
+        attend().renew(Set.of(7L));
+        assertEquals(List.of(new RegionShare("host2:1", 3)), alerts.getLast().targets());
+    }
     @Test
     void aServerThatStartsAnewTakesTheOldOnesPlace() {
         reports(1, 4);

@@ -132,7 +132,8 @@ public final class PlannedMoves {
         growing.remove(before.id());
         earlier.remove(before.id());
         Move move = moves.remove(before.id());
-        if (move == null) {
+        if (move == null || !move.told()) {
+            // The report answers no alert, so the client has not tried the targets.
             return;
         }
         before.reserved().forEach((target, reserved) -> {
