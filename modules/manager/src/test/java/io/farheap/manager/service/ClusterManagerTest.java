@@ -894,6 +894,31 @@ class ClusterManagerTest {
         attend().renew(Set.of(7L));
         assertEquals(List.of(new RegionShare("host2:1", 3)), alerts.getLast().targets());
     }
+
+    /** There is room: it is only set aside for a moment. */
+    @Test
+    void roomThatIsSetAsideEndsNoCache() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 4);
+        reports(3, 4);
+        cluster.allocate(new CacheRequest(8, CLIENT, "over", 4 * MIB, 1_000, "", List.of(AllocationCandidate.ANY)));
+        attend().renew(Set.of(7L, 8L));
+        cluster.tick();
+        time += 2_000;
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        cluster.moved(7, alerts.getLast().generation(), 4 * MIB, List.of(new RegionShare("host1:1", 4)));
+        pass(2, () -> {
+            cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+            reports(2, 4);
+            reports(3, 4);
+        });
+        assertEquals(List.of(), ends);
+        assertEquals("over", cluster.describe(8).name());
+        pass(2, () -> cluster.report(report(1, 4, 0, true, Map.of(7L, 4))));
+        assertEquals(2, alerts.size(), "the room is tried again");
+    }
+
     @Test
     void aServerThatStartsAnewTakesTheOldOnesPlace() {
         reports(1, 4);

@@ -318,6 +318,10 @@ public final class PlannedMoves {
             found = find(cache, regions, server.record.id(), reason, others, now, millis);
             return found;
         } catch (NoRoomException e) {
+            if (fits(cache, regions, server.record.id(), reason, others, now, millis)) {
+                // There is room, but a moment ago the cache did not get it: it is tried again soon.
+                return null;
+            }
             if (reason == Reason.LEAVES && stuck.add(cache.id())) {
                 LOG.log(
                         System.Logger.Level.WARNING,
@@ -346,10 +350,11 @@ public final class PlannedMoves {
         }
     }
 
+    /** Whether there is room, also if it is on servers that are set aside for a moment. */
     private boolean fits(
             CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis) {
         try {
-            find(cache, regions, server, reason, others, now, millis);
+            place(cache, regions, server, reason, others, now, millis);
             return true;
         } catch (NoRoomException e) {
             return false;
@@ -359,12 +364,19 @@ public final class PlannedMoves {
     private CachePlacement find(
             CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis)
             throws NoRoomException {
-        Need need = Caches.need(cache, millis);
-        servers.stock(now);
         Set<Long> failed = avoided(cache.id(), now);
         failed.addAll(others);
-        failed.add(server);
-        Need elsewhere = need.avoiding(failed);
+        return place(cache, regions, server, reason, failed, now, millis);
+    }
+
+    /** As {@link #find}, also on servers that are set aside. */
+    private CachePlacement place(
+            CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis)
+            throws NoRoomException {
+        servers.stock(now);
+        Set<Long> left = new TreeSet<>(others);
+        left.add(server);
+        Need elsewhere = Caches.need(cache, millis).avoiding(left);
         try {
             return allocator.more(elsewhere, cache.regionBytes(), regions, List.of());
         } catch (NoRoomException e) {
@@ -378,7 +390,7 @@ public final class PlannedMoves {
     /** A cache for whose regions on a leaving server there is no room, and how many regions these are. */
     public record StuckCache(CacheRecord cache, int regions, NoRoomException why) {}
 
-    /** Returns all such caches, by the room that there is now. */
+    /** Returns all such caches, by the room that there is now; room that is set aside for a moment counts as room. */
     public List<StuckCache> stuck(long now, long millis) {
         List<StuckCache> all = new ArrayList<>();
         for (Servers.KnownServer server : leaving(now)) {
@@ -386,7 +398,7 @@ public final class PlannedMoves {
                 Integer regions = cache.regions().get(server.record.id());
                 if (regions != null && stuck.contains(cache.id()) && !moves.containsKey(cache.id())) {
                     try {
-                        find(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis);
+                        place(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis);
                     } catch (NoRoomException e) {
                         all.add(new StuckCache(cache, regions, e));
                     }
