@@ -1175,6 +1175,22 @@ class ClusterManagerTest {
         assertEquals(Map.of(1 / 60.0, 12, 2 / 60.0, 1), lives(), "to what another has seen it adds");
     }
 
+
+    /** The process was started again, but the machine lives. */
+    @Test
+    void aSpotServerThatIsStartedAgainAtItsAddressHasNotEnded() {
+        cluster.report(typed(1, "spot", true));
+        time += 3_600_000;
+        now += 2 * SECOND;
+        cluster.report(new ServerReport(9, "host1:1", "spot", true, "d/c/r", MIB, 4, 4, 0, false, 0, Map.of()));
+        cluster.tick();
+        cluster.tick();
+        assertEquals(Set.of(9L), store.servers.keySet());
+        assertEquals(
+                List.of(new LifeRecord.LifeSample((3_600_000 - 2_000) / 3_600_000.0, 0, 1)),
+                store.lives.get("spot").seen());
+    }
+
     /** The number of servers that ended, by their hours. */
     private Map<Double, Integer> lives() {
         return store.lives.get("spot").seen().stream()

@@ -213,8 +213,10 @@ public final class ServerMembership {
             ServerRecord record = server.record;
             if (!record.leaving() && server.wasHeard) {
                 // It ended without notice, after its last report. A server that never reported to this manager may have
-                // lived for any time, so it is not counted.
-                seen(record, true, millis.getAsLong() - (now - server.reportedAt) / NANOS_PER_MILLI);
+                // lived for any time, so it is not counted. If another server is at its address, only its process has
+                // ended, and the machine lives on.
+                long until = millis.getAsLong() - (now - server.reportedAt) / NANOS_PER_MILLI;
+                seen(record, !servers.isReplaced(server), until);
             }
             journal.add(new StateChange.RemoveServer(record.id()));
             servers.remove(record.id());
