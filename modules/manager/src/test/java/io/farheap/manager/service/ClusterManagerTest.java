@@ -1175,6 +1175,18 @@ class ClusterManagerTest {
         assertEquals(Map.of(1 / 60.0, 12, 2 / 60.0, 1), lives(), "to what another has seen it adds");
     }
 
+    /** Its life is censored at the drain, and must not count again as an end when its record says that it leaves. */
+    @Test
+    void aSpotServerThatIsDrainedIsOneLifeThatMightHaveBeenLonger() {
+        cluster.report(typed(1, "spot", true));
+        time += 3_600_000;
+        cluster.drain("host1:1");
+        cluster.report(typed(1, "spot", true).leavingWithin(30_000));
+        cluster.tick();
+        assertEquals(
+                List.of(new LifeRecord.LifeSample(1, 0, 1)),
+                store.lives.get("spot").seen());
+    }
 
     /** The process was started again, but the machine lives. */
     @Test
