@@ -1135,6 +1135,22 @@ class ClusterManagerTest {
         assertEquals(Set.of(used, 3L), store.servers.keySet());
     }
 
+
+    /** Else it would take the room that its own move needs. */
+    @Test
+    void aCacheForWhoseMoveThereIsNoRoomDoesNotGrow() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 2);
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        assertTrue(refusal(Code.BUSY, () -> cluster.reallocate(7, 5 * MIB, List.of()))
+                .getMessage()
+                .contains("has regions on memory server host1:1, which leaves"));
+        reports(3, 8);
+        cluster.tick();
+        attend().renew(Set.of(7L));
+        assertEquals(4, regions(alerts.getLast().targets()));
+    }
     @Test
     void cachesAreListedInPages() {
         reports(1, 10);

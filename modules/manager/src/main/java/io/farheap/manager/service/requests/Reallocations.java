@@ -164,7 +164,20 @@ public final class Reallocations {
                                     : " is becoming one of " + ByteSize.text(cache.wanted()))
                             + "; ask again in a moment");
         }
+        requireStays(cache);
         return plan(wish);
+    }
+
+    /** Refuses a change of a cache on a server that leaves: its move off that server comes first. */
+    private void requireStays(CacheRecord cache) {
+        for (long id : cache.regions().keySet()) {
+            if (roll.isToLeave(id)) {
+                throw new ControlException(
+                        Code.BUSY,
+                        "cache " + Caches.hex(cache.id()) + " has regions on memory server " + servers.address(id)
+                                + ", which leaves; ask again in a moment");
+            }
+        }
     }
 
     private CacheRecord plan(ReallocationRequest wish) {
