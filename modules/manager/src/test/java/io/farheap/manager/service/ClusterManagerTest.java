@@ -1170,6 +1170,28 @@ class ClusterManagerTest {
     }
 
     private static List<Long> ids(List<CacheDescription> caches) {
+
+    /** Such a cache must not stay there, however few caches may move to what is cheaper. */
+    @Test
+    void aCacheThatIsExtendedForEverLeavesSpotServers() {
+        ManagerOptions none = new ManagerOptions(
+                3 * SECOND, 30 * SECOND, false, 0, ManagerOptions.DEFAULT.supply());
+        cluster = new ClusterManager(store, none, () -> now, () -> time);
+        cluster.menu(
+                "{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"4m\", \"price\": 2, \"spot_price\": 0.1}]}");
+        cluster.report(typed(1, "t", true));
+        CacheRequest day = new CacheRequest(7, CLIENT, "c", MIB, 86_400_000, "", List.of(AllocationCandidate.ANY));
+        assertEquals("host1:1", cluster.allocate(day).shares().getFirst().address());
+        attend().renew(Set.of(7L));
+        cluster.report(typed(2, "t", false));
+        cluster.tick();
+        assertEquals(List.of(), alerts);
+        cluster.extend(7, 0);
+        cluster.tick();
+        assertEquals(1, alerts.size());
+        assertEquals(List.of(new RegionShare("host2:1", 1)), alerts.getFirst().targets());
+    }
+
         return caches.stream().map(cache -> cache.allocation().cacheId()).toList();
     }
 

@@ -48,7 +48,8 @@ public final class CostRebalancer {
 
     /**
      * @param early whether caches leave spot servers that are expected to end soon ahead of their notice
-     * @param cheaper how many caches may move at once to servers that cost less
+     * @param cheaper how many caches may move at once to servers that cost less; if 0, only a cache without an end
+     *     moves, off a spot server
      */
     public CostRebalancer(
             Caches caches,
@@ -77,7 +78,9 @@ public final class CostRebalancer {
             leave(server, ending, now, millis);
         }
         int looked = 0;
-        while (looked++ < LOOKED_AT && moves.underWay(Reason.CHEAPER) < cheaper) {
+        // A cache without an end must not stay on a spot server, so one moves even if none move to what is cheaper.
+        int most = Math.max(1, cheaper);
+        while (looked++ < LOOKED_AT && moves.underWay(Reason.CHEAPER) < most) {
             var next = caches.after(cursor).firstEntry();
             cursor = next == null ? 0 : next.getKey();
             if (next == null) {
@@ -137,7 +140,7 @@ public final class CostRebalancer {
         }
         Map.Entry<Long, Double> dearest =
                 costs.entrySet().stream().max(Map.Entry.comparingByValue()).orElse(null);
-        if (dearest == null || dearest.getValue() == 0) {
+        if (dearest == null || dearest.getValue() == 0 || cheaper == 0 && !dearest.getValue().isInfinite()) {
             return;
         }
         int regions = Objects.requireNonNull(cache.regions().get(dearest.getKey()));
