@@ -1135,6 +1135,25 @@ class ClusterManagerTest {
         assertEquals(Set.of(used, 3L), store.servers.keySet());
     }
 
+    /** With many servers that leave, and report each second, each report would otherwise plan all moves. */
+    @Test
+    void aReportPlansTheMovesOffItsOwnServerAndTheTickAllOthers() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 4);
+        allocate(8, 4);
+        reports(3, 16);
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        assertEquals(Map.of(3L, 4), store.caches.get(7L).reserved());
+        // While the cache moves by itself, no move off its server is planned.
+        Allocation grows = cluster.reserve(8, "host3:1", 1);
+        cluster.report(report(2, 4, 0, true, Map.of(8L, 4)));
+        cluster.moved(8, grows.generation(), 4 * MIB, List.of(new RegionShare("host2:1", 4)));
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        assertEquals(Map.of(), store.caches.get(8L).reserved());
+        cluster.tick();
+        assertEquals(Map.of(3L, 4), store.caches.get(8L).reserved());
+    }
 
     /** Else it would take the room that its own move needs. */
     @Test
@@ -1151,25 +1170,6 @@ class ClusterManagerTest {
         attend().renew(Set.of(7L));
         assertEquals(4, regions(alerts.getLast().targets()));
     }
-    @Test
-    void cachesAreListedInPages() {
-        reports(1, 10);
-        for (long id : List.of(-1L, 5L, 3L, Long.MIN_VALUE)) {
-            cluster.allocate(new CacheRequest(
-                    id, CLIENT, "cache" + id, MIB, id == 5 ? 60_000 : 0, "", List.of(AllocationCandidate.ANY)));
-        }
-        time += 1_000;
-        List<CacheDescription> first = cluster.list(0, 3);
-        assertEquals(List.of(3L, 5L, Long.MIN_VALUE), ids(first));
-        assertEquals(
-                List.of(0L, 59_000L, 0L),
-                first.stream().map(CacheDescription::leftMillis).toList());
-        assertEquals(List.of(-1L), ids(cluster.list(Long.MIN_VALUE, 3)));
-        refusal(Code.INVALID_ARGUMENT, () -> cluster.list(0, 0));
-        refusal(Code.INVALID_ARGUMENT, () -> cluster.list(0, CacheManager.MAX_PAGE + 1));
-    }
-
-    private static List<Long> ids(List<CacheDescription> caches) {
 
     /** Such a cache must not stay there, however few caches may move to what is cheaper. */
     @Test
@@ -1192,6 +1192,25 @@ class ClusterManagerTest {
         assertEquals(List.of(new RegionShare("host2:1", 1)), alerts.getFirst().targets());
     }
 
+    @Test
+    void cachesAreListedInPages() {
+        reports(1, 10);
+        for (long id : List.of(-1L, 5L, 3L, Long.MIN_VALUE)) {
+            cluster.allocate(new CacheRequest(
+                    id, CLIENT, "cache" + id, MIB, id == 5 ? 60_000 : 0, "", List.of(AllocationCandidate.ANY)));
+        }
+        time += 1_000;
+        List<CacheDescription> first = cluster.list(0, 3);
+        assertEquals(List.of(3L, 5L, Long.MIN_VALUE), ids(first));
+        assertEquals(
+                List.of(0L, 59_000L, 0L),
+                first.stream().map(CacheDescription::leftMillis).toList());
+        assertEquals(List.of(-1L), ids(cluster.list(Long.MIN_VALUE, 3)));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.list(0, 0));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.list(0, CacheManager.MAX_PAGE + 1));
+    }
+
+    private static List<Long> ids(List<CacheDescription> caches) {
         return caches.stream().map(cache -> cache.allocation().cacheId()).toList();
     }
 

@@ -229,28 +229,42 @@ public final class PlannedMoves {
     }
 
     /** Reserves room for the regions on servers that leave. */
-    @SuppressWarnings("ReferenceEquality")
     public void plan(long now, long millis) {
         for (Servers.KnownServer server : leaving(now)) {
-            for (CacheRecord cache : on(server, millis)) {
-                long cacheId = cache.id();
-                if (caches.find(cacheId) != cache) {
-                    // It was ended since another cache needed its room.
-                    continue;
-                }
-                boolean its = cache.regions().containsKey(server.record.id());
-                Move move = moves.get(cacheId);
-                boolean urgent = move == null
-                        || move.reason() != Reason.LEAVES && move.serverId() != server.record.id()
-                        || isSilent(move.serverId(), now)
-                        || !targetsStay(cache, now)
-                        || !move.told() && endsBefore(server, move.serverId());
-                if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
-                    // An optional move has become one with a deadline.
-                    moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
-                } else if (its && urgent && !isGrowing(cache, now)) {
-                    plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
-                }
+            leave(server, now, millis);
+        }
+    }
+
+    /**
+     * Reserves room for the regions on a server that has reported again that it leaves. If any cache has found no room, the
+     * next {@link #plan(long, long)} does that: it gives the room that there is to the servers that end first.
+     */
+    public void plan(Servers.KnownServer server, long now, long millis) {
+        if (stuck.isEmpty() && server.record.leaving() && !servers.isSilent(server, now)) {
+            leave(server, now, millis);
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality")
+    private void leave(Servers.KnownServer server, long now, long millis) {
+        for (CacheRecord cache : on(server, millis)) {
+            long cacheId = cache.id();
+            if (caches.find(cacheId) != cache) {
+                // It was ended since another cache needed its room.
+                continue;
+            }
+            boolean its = cache.regions().containsKey(server.record.id());
+            Move move = moves.get(cacheId);
+            boolean urgent = move == null
+                    || move.reason() != Reason.LEAVES && move.serverId() != server.record.id()
+                    || isSilent(move.serverId(), now)
+                    || !targetsStay(cache, now)
+                    || !move.told() && endsBefore(server, move.serverId());
+            if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
+                // An optional move has become one with a deadline.
+                moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
+            } else if (its && urgent && !isGrowing(cache, now)) {
+                plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
             }
         }
     }
