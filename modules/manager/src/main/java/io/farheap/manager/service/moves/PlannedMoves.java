@@ -236,8 +236,8 @@ public final class PlannedMoves {
     }
 
     /**
-     * Reserves room for the regions on a server that has reported again that it leaves. If any cache has found no room, the
-     * next {@link #plan(long, long)} does that: it gives the room that there is to the servers that end first.
+     * Reserves room for the regions on a server that has reported again that it leaves. If any cache has found no room,
+     * the next {@link #plan(long, long)} does that: it gives the room that there is to the servers that end first.
      */
     public void plan(Servers.KnownServer server, long now, long millis) {
         if (stuck.isEmpty() && server.record.leaving() && !servers.isSilent(server, now)) {
