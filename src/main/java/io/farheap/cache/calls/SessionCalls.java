@@ -404,7 +404,8 @@ public final class SessionCalls implements AutoCloseable {
             if (copy == null) {
                 return LocalCalls.MAY_LATER;
             }
-            if (!call.procedure.runsOn(copy.server())) {
+            if (split != null || !call.procedure.runsOn(copy.server())) {
+                // The map of no server has a region that is split, so no procedure changes its words there.
                 return LocalCalls.MAY;
             }
             // The server has to change the word. Try it again: it may have received the table by now.
