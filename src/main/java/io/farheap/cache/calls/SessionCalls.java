@@ -218,16 +218,20 @@ public final class SessionCalls implements AutoCloseable {
         return true;
     }
 
-    /** @return false if there is no memory for it, and it has to be kept until it may end */
+    /**
+     * @return false if there is no memory for it, and it has to be kept: until it may end or, if it has run at a
+     *     server, until there is memory or a server runs it
+     */
     private boolean tryToRunHere(SessionCall call, RegisteredProcedure called, boolean polled) {
         try {
             here.prepare(call.place);
         } catch (RuntimeException | OutOfMemoryError e) {
-            if (polled) {
+            boolean ends = polled && call.contextBytes == 0;
+            if (ends) {
                 LOG.log(System.Logger.Level.WARNING, called + " is refused: no server runs it, nor is there memory", e);
                 refuse(call);
             }
-            return polled;
+            return ends;
         }
         runHere(call, called);
         return true;
