@@ -242,7 +242,18 @@ class CallLossTest {
                     caller.session.flush();
                 }
                 await(() -> counter(cluster, 1, "calls.refused") > 0);
-                assertEquals(CallStatus.DONE, mover.call(sum, 8, 8, 0).status());
+                int[] ended = {-1};
+                CallCompletion done = (token, status, code, bytes) -> ended[0] = status;
+                mover.arguments(8, 0);
+                assertTrue(mover.session.call(sum, 8, mover.buffer, 0, 16, 64, 8, done, 0));
+                // As if it had been refused for long.
+                setRefusals(mover.session, (1 << 20) - 1);
+                await(() -> {
+                    mover.session.flush();
+                    mover.session.poll();
+                    return ended[0] >= 0;
+                });
+                assertEquals(CallStatus.describe(CallStatus.DONE), CallStatus.describe(ended[0]));
                 assertEquals(all, mover.result());
                 callers.forEach(caller -> caller.session.drain());
                 assertEquals(sessions * CALLS - refused[0], mover.read(REGION + 4096), "what was not refused has run");
@@ -250,6 +261,19 @@ class CallLossTest {
             } finally {
                 callers.forEach(Caller::close);
             }
+        }
+    }
+
+    /** Sets how often a server has refused each call of a session. */
+    private static void setRefusals(CacheSession session, int refusals) {
+        CallTable calls = Fields.get(session.core().admission.calls().all(), "calls", CallTable.class);
+        try {
+            for (int place = 0; place < SessionCalls.MOST; place++) {
+                SessionCall call = calls.get(place);
+                Fields.field(call, "refusals").set(call, refusals);
+            }
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
         }
     }
 

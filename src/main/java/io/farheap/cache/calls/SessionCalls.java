@@ -53,7 +53,8 @@ public final class SessionCalls implements AutoCloseable {
     /** How often such a server is tried again if no other may execute the access. */
     private static final int RETURNS = 10_000;
     /**
-     * How often a call that has begun is sent again to a server that refuses it because it has too many calls for now.
+     * How often a call that has begun is sent again to a server that refuses it and does not say that it has too many
+     * calls for now.
      */
     private static final int MOST_REFUSALS = 1 << 20;
 
@@ -325,7 +326,7 @@ public final class SessionCalls implements AutoCloseable {
             MemorySegment.copy(NativeMemory.ALL, at + CallFormat.REPLY_BYTES, NativeMemory.ALL, call.result, length);
             end(call, CallStatus.DONE, code, length);
         } else if (status == CallStatus.REFUSED && call.contextBytes > 0) {
-            refused(call);
+            refused(call, code);
         } else {
             end(call, status, 0, 0);
         }
@@ -333,10 +334,12 @@ public final class SessionCalls implements AutoCloseable {
 
     /**
      * A server has refused a call that has run at another, so it cannot end as refused: it continues when the server
-     * has room.
+     * has room, however long that takes.
+     *
+     * @param reason {@link CallFormat#FULL}, or 0 if the server would refuse it again or does not say why
      */
-    private void refused(SessionCall call) {
-        if (++call.refusals < MOST_REFUSALS) {
+    private void refused(SessionCall call, int reason) {
+        if (reason == CallFormat.FULL || ++call.refusals < MOST_REFUSALS) {
             calls.move(call, SessionCall.KEPT);
         } else {
             end(call, CallStatus.LOST, 0, 0);
