@@ -6,6 +6,7 @@ import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
+import io.farheap.memory.Plurals;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
@@ -136,7 +137,7 @@ public final class RawRegionsReport {
                                 && row.size() == plan.sizes().getFirst())
                         .toList();
                 plot.series(
-                        operation.text() + ", " + sessions + (sessions == 1 ? " session" : " sessions"),
+                        operation.text() + ", " + Plurals.of(sessions, "session"),
                         some.stream().mapToDouble(RawRegions.Row::regions).toArray(),
                         some.stream().mapToDouble(RawRegions.Row::nanos).toArray());
             }

@@ -14,6 +14,7 @@ import io.farheap.manager.service.caches.ExpiredCacheReclaimer;
 import io.farheap.manager.service.servers.MigrationRates;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.state.CacheRecord;
+import io.farheap.memory.Plurals;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -339,7 +340,7 @@ public final class PlannedMoves {
             if (reason == Reason.LEAVES && stuck.add(cache.id())) {
                 LOG.log(
                         System.Logger.Level.WARNING,
-                        "no room for " + regions + (regions == 1 ? " region of cache " : " regions of cache ")
+                        "no room for " + Plurals.of(regions, "region") + " of cache "
                                 + Caches.hex(cache.id()) + " on memory server " + server.record.address()
                                 + ", which leaves: " + e.getMessage());
             }

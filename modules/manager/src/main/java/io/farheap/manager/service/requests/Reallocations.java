@@ -22,6 +22,7 @@ import io.farheap.manager.state.AllocationTerms;
 import io.farheap.manager.state.CachePlan;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.memory.ByteSize;
+import io.farheap.memory.Plurals;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -258,8 +259,7 @@ public final class Reallocations {
         if (free < regions) {
             throw new ControlException(
                     Code.OUT_OF_MEMORY,
-                    "memory server " + address + " has " + free
-                            + (free == 1 ? " free region, not " : " free regions, not ") + regions);
+                    "memory server " + address + " has " + Plurals.of(free, "free region") + ", not " + regions);
         }
         reserved.put(server.record.id(), regions);
         CacheRecord reserving = cache.reserving(reserved);

@@ -9,6 +9,7 @@ import io.farheap.manager.service.journal.Journal;
 import io.farheap.manager.state.LifeRecord;
 import io.farheap.manager.state.ServerRecord;
 import io.farheap.manager.state.StateChange;
+import io.farheap.memory.Plurals;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -156,8 +157,7 @@ public final class ServerMembership {
         int caches = report.held().size();
         return caches == 0
                 ? "no cache has a region there"
-                : "it has " + regions + (regions == 1 ? " region of " : " regions of ") + caches
-                        + (caches == 1 ? " cache" : " caches");
+                : "it has " + Plurals.of(regions, "region") + " of " + Plurals.of(caches, "cache");
     }
 
     private boolean changes(ServerReport report, boolean ends) {
