@@ -857,6 +857,48 @@ class ClusterManagerTest {
         assertEquals(List.of(new RegionShare("host2:1", 1)), alerts.getFirst().targets());
     }
 
+    /** They are a guess: a wrong one must not move all caches at once. */
+    @Test
+    void onlySomeCachesAtATimeLeaveAheadOfTheNotice() {
+        cluster.menu(
+                "{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"4m\", \"price\": 2, \"spot_price\": 0.1}]}");
+        for (int i = 100; i < 112; i++) {
+            cluster.report(typed(i, "t", true));
+        }
+        time += 3_600_000;
+        for (int i = 100; i < 112; i++) {
+            cluster.report(typed(i, "t", true).leavingWithin(30_000));
+        }
+        for (int i = 1; i <= 3; i++) {
+            cluster.report(typed(i, "t", true));
+        }
+        for (int i = 1; i <= 12; i++) {
+            cluster.allocate(
+                    new CacheRequest(i, CLIENT, "c", MIB, 86_400_000, "", List.of(AllocationCandidate.ANY)));
+        }
+        time += 3_540_000;
+        for (int i = 4; i <= 6; i++) {
+            cluster.report(typed(i, "t", true));
+        }
+        cluster.tick();
+        cluster.tick();
+        assertEquals(8, early());
+        CacheManager.Attendance line = attend();
+        line.renew(Set.of(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L, 10L, 11L, 12L));
+        Reclaim first = alerts.getFirst();
+        assertEquals(Reclaim.Reason.ENDS_SOON, first.reason());
+        cluster.moved(first.cacheId(), first.generation(), MIB, first.targets());
+        cluster.tick();
+        assertEquals(9, alerts.size(), "there is time for another one");
+        assertEquals(8, early());
+    }
+
+    private long early() {
+        return store.caches.values().stream()
+                .filter(cache -> !cache.reserved().isEmpty())
+                .count();
+    }
+
     @Test
     void aTargetThatDoesNotWorkIsSetAside() {
         reports(1, 4);

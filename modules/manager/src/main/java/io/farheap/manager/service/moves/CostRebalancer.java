@@ -30,6 +30,8 @@ public final class CostRebalancer {
     private static final double LIKELY = 0.5;
 
     private static final double SOON_HOURS = 2 / 60.0;
+    /** How many caches may leave servers at once that are expected to end soon. */
+    private static final int MOST_EARLY = 8;
     /** How many caches are examined in each tick for a move to cheaper servers. */
     private static final int LOOKED_AT = 20;
 
@@ -103,10 +105,14 @@ public final class CostRebalancer {
         if (server == null) {
             return;
         }
+        long room = MOST_EARLY - moves.underWay(Reason.ENDS_SOON);
         for (long cacheId : Set.copyOf(server.caches())) {
+            if (room <= 0) {
+                return;
+            }
             CacheRecord cache = caches.find(cacheId);
             if (cache != null && isFree(cache) && cache.regions().containsKey(serverId)) {
-                moves.plan(cache, server, Reason.ENDS_SOON, ending, now, millis);
+                room -= moves.plan(cache, server, Reason.ENDS_SOON, ending, now, millis) == null ? 0 : 1;
             }
         }
     }
