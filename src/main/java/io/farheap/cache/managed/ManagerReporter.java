@@ -98,7 +98,8 @@ final class ManagerReporter {
             return e instanceof ControlException answer && answer.code() == Code.NOT_FOUND;
         }
         if (refusals >= MANY_REFUSALS) {
-            LOG.log(System.Logger.Level.INFO, "the manager has accepted the report that cache " + name + " has changed");
+            LOG.log(
+                    System.Logger.Level.INFO, "the manager has accepted the report that cache " + name + " has changed");
         }
         refusals = 0;
         return true;
