@@ -27,6 +27,7 @@ import io.farheap.control.SignedGrant;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
+import io.farheap.memory.Plurals;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
@@ -330,8 +331,8 @@ final class RegionCache extends Cache {
      * regions.
      */
     private String describeLoss(RemoteServer server, String why, int regions) {
-        return "cache " + options.name() + " has lost " + regions + " of its " + table.size()
-                + (table.size() == 1 ? " region" : " regions") + " with memory server " + server.address() + " (" + why
+        return "cache " + options.name() + " has lost " + regions + " of its "
+                + Plurals.of(table.size(), "region") + " with memory server " + server.address() + " (" + why
                 + "), and other servers do not replace them: " + LostRegions.REMEDY;
     }
 

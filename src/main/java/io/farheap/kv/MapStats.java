@@ -9,6 +9,7 @@ import io.farheap.kv.space.SpaceMemory;
 import io.farheap.kv.space.TableChunks;
 import io.farheap.kv.space.TableReader;
 import io.farheap.memory.ByteSize;
+import io.farheap.memory.Plurals;
 import java.util.Locale;
 
 /**
@@ -93,7 +94,7 @@ public record MapStats(
                 ByteSize.text(segmentBytesTaken),
                 ByteSize.text(segmentBytes),
                 regions,
-                regions == 1 ? "region" : "regions",
+                Plurals.noun(regions, "region"),
                 ByteSize.text(regionBytes),
                 segmentsEmptied);
     }

@@ -21,6 +21,7 @@ import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -67,7 +68,13 @@ public final class RemoteMemory implements AutoCloseable {
     /** Guards the sets of servers, queues and buffers. */
     private final ReentrantLock topology = new ReentrantLock();
 
-    private int nextServerIndex;
+    /**
+     * The indexes that servers have had or are about to get; queues and sessions have an entry for each. An attachment
+     * that fails gives its index back. That of a detached server is not used again, since answers about that server may
+     * still arrive.
+     */
+    private final BitSet indexes = new BitSet();
+
     private volatile boolean closed;
 
     private RemoteMemory(String device, String name, Consumer<RemoteServer> onLost) {
@@ -116,19 +123,12 @@ public final class RemoteMemory implements AutoCloseable {
         topology.lock();
         try {
             checkOpen();
-            index = nextServerIndex++;
+            index = indexes.nextClearBit(0);
+            indexes.set(index);
         } finally {
             topology.unlock();
         }
-        RemoteServer server = LeasedServer.attach(
-                hostPort,
-                index,
-                device.domain(),
-                name,
-                ControlPlane.NO_CACHE,
-                SignedGrant.NONE,
-                (lost, cause) -> lost(lost),
-                device.lifetime()::closesLater);
+        RemoteServer server = attachAs(index, hostPort);
         topology.lock();
         try {
             if (!closed) {
@@ -140,6 +140,28 @@ public final class RemoteMemory implements AutoCloseable {
         }
         server.close();
         throw closedAlready();
+    }
+
+    private RemoteServer attachAs(int index, String hostPort) {
+        try {
+            return LeasedServer.attach(
+                    hostPort,
+                    index,
+                    device.domain(),
+                    name,
+                    ControlPlane.NO_CACHE,
+                    SignedGrant.NONE,
+                    (lost, cause) -> lost(lost),
+                    device.lifetime()::closesLater);
+        } catch (Throwable e) {
+            topology.lock();
+            try {
+                indexes.clear(index);
+            } finally {
+                topology.unlock();
+            }
+            throw e;
+        }
     }
 
     /**

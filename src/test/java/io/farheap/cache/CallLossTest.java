@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.cache.calls.CallHost;
 import io.farheap.cache.calls.CallLink;
 import io.farheap.cache.calls.CallLinks;
 import io.farheap.cache.calls.CallTable;
+import io.farheap.cache.calls.LocalCalls;
 import io.farheap.cache.calls.SessionCall;
 import io.farheap.cache.calls.SessionCalls;
 import io.farheap.cache.contract.CallCompletion;
@@ -18,6 +20,7 @@ import io.farheap.remote.queue.RpcLane;
 import io.farheap.rpc.batch.BatchConnection;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Fields;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -239,7 +242,18 @@ class CallLossTest {
                     caller.session.flush();
                 }
                 await(() -> counter(cluster, 1, "calls.refused") > 0);
-                assertEquals(CallStatus.DONE, mover.call(sum, 8, 8, 0).status());
+                int[] ended = {-1};
+                CallCompletion done = (token, status, code, bytes) -> ended[0] = status;
+                mover.arguments(8, 0);
+                assertTrue(mover.session.call(sum, 8, mover.buffer, 0, 16, 64, 8, done, 0));
+                // As if it had been refused for long.
+                setRefusals(mover.session, (1 << 20) - 1);
+                await(() -> {
+                    mover.session.flush();
+                    mover.session.poll();
+                    return ended[0] >= 0;
+                });
+                assertEquals(CallStatus.describe(CallStatus.DONE), CallStatus.describe(ended[0]));
                 assertEquals(all, mover.result());
                 callers.forEach(caller -> caller.session.drain());
                 assertEquals(sessions * CALLS - refused[0], mover.read(REGION + 4096), "what was not refused has run");
@@ -248,5 +262,69 @@ class CallLossTest {
                 callers.forEach(Caller::close);
             }
         }
+    }
+
+    /** Sets how often a server has refused each call of a session. */
+    private static void setRefusals(CacheSession session, int refusals) {
+        CallTable calls = Fields.get(session.core().admission.calls().all(), "calls", CallTable.class);
+        try {
+            for (int place = 0; place < SessionCalls.MOST; place++) {
+                SessionCall call = calls.get(place);
+                Fields.field(call, "refusals").set(call, refusals);
+            }
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** It has run at one server, and another does not run it; memory for it here may come. */
+    @Test
+    void aCallThatHasBegunWaitsForMemoryOfTheClient() throws IllegalAccessException {
+        try (Cluster cluster = cluster(1)) {
+            cluster.serving(ServedCode.OFF).add(1);
+            try (Cache cache = cache(cluster, 2);
+                    Caller caller = new Caller(cache)) {
+                Procedure sum = cache.procedures().register(TestProcedures.SumSince.class, Procedures.READS);
+                long all = caller.list(2, 2);
+                int[] refusals = new int[1];
+                boolean[] room = new boolean[1];
+                refuseMemory(caller.session, () -> {
+                    refusals[0] += room[0] ? 0 : 1;
+                    return !room[0];
+                });
+                caller.arguments(8, 0);
+                int[] ended = {-1};
+                CallCompletion done = (token, status, code, bytes) -> ended[0] = status;
+                assertTrue(caller.session.call(sum, 8, caller.buffer, 0, 16, 64, 8, done, 0));
+                await(() -> {
+                    caller.session.flush();
+                    caller.session.poll();
+                    return refusals[0] > 2 || ended[0] >= 0;
+                });
+                assertEquals(-1, ended[0]);
+                room[0] = true;
+                await(() -> {
+                    caller.session.poll();
+                    return ended[0] >= 0;
+                });
+                assertEquals(CallStatus.describe(CallStatus.DONE), CallStatus.describe(ended[0]));
+                assertEquals(all, caller.result());
+            }
+        }
+    }
+
+    /** Makes the registration of memory for calls that run here fail as long as {@code refuses} holds. */
+    private static void refuseMemory(CacheSession session, BooleanSupplier refuses) throws IllegalAccessException {
+        SessionCalls calls = session.core().admission.calls().all();
+        LocalCalls here = Fields.get(calls, "here", LocalCalls.class);
+        CallHost host = Fields.get(here, "cache", CallHost.class);
+        Object refusing = Proxy.newProxyInstance(
+                CallHost.class.getClassLoader(), new Class<?>[] {CallHost.class}, (_, method, arguments) -> {
+                    if (method.getName().equals("register") && refuses.getAsBoolean()) {
+                        throw new OutOfMemoryError("on purpose");
+                    }
+                    return method.invoke(host, arguments);
+                });
+        Fields.field(here, "cache").set(here, refusing);
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.control.ControlException;
 import io.farheap.remote.contract.PostResult;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
@@ -70,6 +71,17 @@ class RemoteMemoryTest {
         assertEquals(PostResult.OK, queue.fetchAndAdd(first, 0, 1, buffer, 24, 6));
         tags.await(queue, 4);
         assertEquals(1, buffer.segment().get(JAVA_LONG, 24));
+    }
+
+    /** Queues and sessions have an entry for each index, so a server that refuses must not take one for good. */
+    @Test
+    void attachmentsThatFailTakeNoIndex() {
+        RemoteServer first = memory.attach(servers.address(0));
+        for (int i = 0; i < 3; i++) {
+            assertThrows(ControlException.class, () -> memory.attach("127.0.0.1:1"));
+        }
+        RemoteServer second = memory.attach(servers.address(1));
+        assertEquals(1, Math.abs(second.index() - first.index()));
     }
 
     /** The tag of an ended operation must still be returned although its connection is closed. */

@@ -9,6 +9,7 @@ import io.farheap.bench.report.ModelLateness;
 import io.farheap.bench.report.TimingNote;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
+import io.farheap.memory.Plurals;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
@@ -154,7 +155,7 @@ public final class RawRegionsReport {
                         .toList();
                 if (!some.isEmpty()) {
                     plot.series(
-                            operation.text() + ", " + sessions + (sessions == 1 ? " session" : " sessions"),
+                            operation.text() + ", " + Plurals.of(sessions, "session"),
                             some.stream().mapToDouble(RawRegions.Row::regions).toArray(),
                             some.stream()
                                     .mapToDouble(row -> row.nanos().median())

@@ -8,6 +8,7 @@ import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import io.farheap.measure.SoftverbsModel;
+import io.farheap.memory.Plurals;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -75,7 +76,7 @@ public final class BenchReport {
     public List<String> origin() {
         return List.of(
                 "device " + device + ", " + (model.equals(SoftverbsModel.NONE) ? "no model" : "model " + model) + ", "
-                        + cores + (cores == 1 ? " core" : " cores"),
+                        + Plurals.of(cores, "core"),
                 command);
     }
 

@@ -1,5 +1,6 @@
 package io.farheap.bench.ycsb;
 
+import io.farheap.memory.Plurals;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -115,7 +116,7 @@ final class LogSplits {
                         "wanted %,.0f operations/s, %d %s: %s%n",
                         rate,
                         threads,
-                        threads == 1 ? "thread" : "threads",
+                        Plurals.noun(threads, "thread"),
                         cheapest(threads, rate)
                                 .map(split -> String.format(
                                         Locale.ROOT,

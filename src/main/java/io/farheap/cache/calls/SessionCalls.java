@@ -53,7 +53,8 @@ public final class SessionCalls implements AutoCloseable {
     /** How often such a server is tried again if no other may execute the access. */
     private static final int RETURNS = 10_000;
     /**
-     * How often a call that has begun is sent again to a server that refuses it because it has too many calls for now.
+     * How often a call that has begun is sent again to a server that refuses it and does not say that it has too many
+     * calls for now.
      */
     private static final int MOST_REFUSALS = 1 << 20;
 
@@ -218,16 +219,20 @@ public final class SessionCalls implements AutoCloseable {
         return true;
     }
 
-    /** @return false if there is no memory for it, and it has to be kept until it may end */
+    /**
+     * @return false if there is no memory for it, and it has to be kept: until it may end or, if it has run at a
+     *     server, until there is memory or a server runs it
+     */
     private boolean tryToRunHere(SessionCall call, RegisteredProcedure called, boolean polled) {
         try {
             here.prepare(call.place);
         } catch (RuntimeException | OutOfMemoryError e) {
-            if (polled) {
+            boolean ends = polled && call.contextBytes == 0;
+            if (ends) {
                 LOG.log(System.Logger.Level.WARNING, called + " is refused: no server runs it, nor is there memory", e);
                 refuse(call);
             }
-            return polled;
+            return ends;
         }
         runHere(call, called);
         return true;
@@ -321,7 +326,7 @@ public final class SessionCalls implements AutoCloseable {
             MemorySegment.copy(NativeMemory.ALL, at + CallFormat.REPLY_BYTES, NativeMemory.ALL, call.result, length);
             end(call, CallStatus.DONE, code, length);
         } else if (status == CallStatus.REFUSED && call.contextBytes > 0) {
-            refused(call);
+            refused(call, code);
         } else {
             end(call, status, 0, 0);
         }
@@ -329,10 +334,12 @@ public final class SessionCalls implements AutoCloseable {
 
     /**
      * A server has refused a call that has run at another, so it cannot end as refused: it continues when the server
-     * has room.
+     * has room, however long that takes.
+     *
+     * @param reason {@link CallFormat#FULL}, or 0 if the server would refuse it again or does not say why
      */
-    private void refused(SessionCall call) {
-        if (++call.refusals < MOST_REFUSALS) {
+    private void refused(SessionCall call, int reason) {
+        if (reason == CallFormat.FULL || ++call.refusals < MOST_REFUSALS) {
             calls.move(call, SessionCall.KEPT);
         } else {
             end(call, CallStatus.LOST, 0, 0);
@@ -404,7 +411,8 @@ public final class SessionCalls implements AutoCloseable {
             if (copy == null) {
                 return LocalCalls.MAY_LATER;
             }
-            if (!call.procedure.runsOn(copy.server())) {
+            if (split != null || !call.procedure.runsOn(copy.server())) {
+                // The map of no server has a region that is split, so no procedure changes its words there.
                 return LocalCalls.MAY;
             }
             // The server has to change the word. Try it again: it may have received the table by now.

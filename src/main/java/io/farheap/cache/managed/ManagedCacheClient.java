@@ -231,8 +231,8 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     private final class ReclaimMoves implements ReclaimWorker.ReclaimHandler {
 
         @Override
-        public void tell() {
-            telling.changed(managed());
+        public boolean tell() {
+            return telling.report(managed());
         }
 
         @Override

@@ -4,6 +4,7 @@ import io.farheap.cache.contract.CacheException;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.RegionShare;
+import io.farheap.memory.Plurals;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.remote.contract.RemoteRegion;
 import java.util.ArrayDeque;
@@ -82,8 +83,8 @@ public final class ManagedReshape {
             }
         }
         if (more.size() != missing) {
-            throw new CacheException("the manager has " + more.size()
-                    + (more.size() == 1 ? " more region" : " more regions") + " for the cache, which needs " + missing
+            throw new CacheException("the manager has "
+                    + Plurals.of(more.size(), "more region") + " for the cache, which needs " + missing
                     + "; another change is on its way: try again");
         }
     }

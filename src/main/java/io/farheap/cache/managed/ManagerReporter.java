@@ -21,9 +21,10 @@ final class ManagerReporter {
     /** Between two reports to a manager that does not answer. */
     private static final long RETRY_MILLIS = 500;
     /**
-     * How often the manager may refuse a report: it accepts regions only after their servers have reported them too.
+     * The log has a warning once the manager has refused this many reports: it accepts regions only after their servers
+     * have reported them too.
      */
-    private static final int MOST_REFUSALS = 20;
+    private static final int MANY_REFUSALS = 20;
 
     private final ManagerConnection manager;
     private final long cacheId;
@@ -31,6 +32,8 @@ final class ManagerReporter {
     private final BooleanSupplier closed;
     /** The configuration that the cache runs with. */
     private volatile AllocationCandidate candidate;
+    /** In sequence; the reclaim worker's thread. */
+    private int refusals;
 
     /** @param closed whether reports have to end */
     ManagerReporter(ManagerConnection manager, Allocation allocation, String name, BooleanSupplier closed) {
@@ -72,26 +75,34 @@ final class ManagerReporter {
     }
 
     /**
-     * Reports the cache's present state, until the manager accepts it or has refused it {@value #MOST_REFUSALS} times.
+     * Reports the cache's present state, once. A server may not have reported to the manager yet that it has regions of
+     * the cache, and then the manager refuses the report. The reclaim worker's thread.
+     *
+     * @return false if it has to be reported again
      */
-    void changed(ManagedCache cache) {
-        for (int refusals = 0; refusals < MOST_REFUSALS && !closed.getAsBoolean(); ) {
-            try {
-                now(cache);
-                return;
-            } catch (RuntimeException e) {
-                // A server may not have reported to the manager yet that it has regions of the cache.
-                refusals += !(e instanceof ControlException answer) || refused(answer) ? 1 : 0;
-                if (refusals == MOST_REFUSALS) {
-                    LOG.log(
-                            System.Logger.Level.WARNING,
-                            "the manager refuses the report that cache " + name + " has changed: " + e.getMessage());
-                }
-            }
-            if (!pause()) {
-                return;
-            }
+    boolean report(ManagedCache cache) {
+        if (closed.getAsBoolean()) {
+            return true;
         }
+        try {
+            now(cache);
+        } catch (RuntimeException e) {
+            boolean answered = !(e instanceof ControlException answer) || refused(answer);
+            refusals += answered ? 1 : 0;
+            if (refusals == MANY_REFUSALS && answered) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "the manager still refuses the report that cache " + name + " has changed: " + e.getMessage());
+            }
+            // The manager knows no such cache any more.
+            return e instanceof ControlException answer && answer.code() == Code.NOT_FOUND;
+        }
+        if (refusals >= MANY_REFUSALS) {
+            LOG.log(
+                    System.Logger.Level.INFO, "the manager has accepted the report that cache " + name + " has changed");
+        }
+        refusals = 0;
+        return true;
     }
 
     /** Reports the cache's present state, which ends a change that the manager has planned for it. */

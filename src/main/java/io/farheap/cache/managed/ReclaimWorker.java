@@ -3,25 +3,36 @@ package io.farheap.cache.managed;
 import io.farheap.manager.Reclaim;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The alerts of a cache's manager, and the thread that follows them one after the other, which runs while there are
- * any. An exception while it follows one is logged, and the thread continues with the next. Any thread may call.
+ * any. The thread also reports the cache's state after a change, again and again until the manager has accepted it, and
+ * follows alerts between two attempts. An exception while it follows one is logged, and the thread continues with the
+ * next. Any thread may call.
  */
 final class ReclaimWorker {
 
     /** The work, on that thread. */
     interface ReclaimHandler {
 
-        /** Reports the cache's present state to the manager. */
-        void tell();
+        /**
+         * Reports the cache's present state to the manager, once.
+         *
+         * @return false if the manager has not accepted it, so that it has to be reported again
+         */
+        boolean tell();
 
         /** Moves the cache off a server. */
         void move(Reclaim alert);
     }
 
     private static final System.Logger LOG = System.getLogger(ReclaimWorker.class.getName());
+    /** Between the first two attempts to report; it doubles with each. */
+    private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final String name;
     private final ReclaimHandler work;
@@ -31,8 +42,11 @@ final class ReclaimWorker {
     private @Nullable Thread mover;
     /** Whether there is a cache that can move. */
     private boolean begun;
-    /** Whether the cache's state has to be reported to the manager. */
+    /** Whether the cache's state has to be reported to the manager, at {@link #dueNanos}. */
     private boolean changed;
+
+    private long dueNanos;
+    private long pauseNanos = FIRST_PAUSE_NANOS;
 
     private boolean closed;
 
@@ -53,12 +67,16 @@ final class ReclaimWorker {
         alerts.removeIf(earlier -> earlier.server().equals(alert.server()));
         alerts.add(alert);
         start();
+        notifyAll();
     }
 
     /** Makes the thread report the cache's state to the manager soon. */
     synchronized void changed() {
         changed = true;
+        dueNanos = System.nanoTime();
+        pauseNanos = FIRST_PAUSE_NANOS;
         start();
+        notifyAll();
     }
 
     /** Whether a server that the cache uses is about to end. */
@@ -82,9 +100,9 @@ final class ReclaimWorker {
 
     private void run() {
         try {
-            while (hasNext()) {
+            while (awaitWork()) {
                 if (takeChanged()) {
-                    guarded(work::tell, "its state cannot be reported to the manager");
+                    guarded(this::tell, "its state cannot be reported to the manager");
                 }
                 Reclaim alert = next();
                 if (alert != null) {
@@ -104,13 +122,44 @@ final class ReclaimWorker {
         }
     }
 
-    /** Whether there is work. If there is none, this thread ends, and the next alert starts another. */
-    private synchronized boolean hasNext() {
+    private void tell() {
+        if (!work.tell()) {
+            repeat();
+        }
+    }
+
+    /** A change that was made meanwhile is reported at once. */
+    private synchronized void repeat() {
+        if (!changed) {
+            changed = true;
+            dueNanos = System.nanoTime() + pauseNanos;
+            pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
+        }
+    }
+
+    /**
+     * Waits until there is an alert or a report is due. If there is none to wait for, this thread ends, and the next
+     * alert starts another.
+     *
+     * @return whether there is work
+     */
+    private synchronized boolean awaitWork() {
+        while (!closed && alerts.isEmpty() && changed && !isDue()) {
+            try {
+                TimeUnit.NANOSECONDS.timedWait(this, Math.max(1, dueNanos - System.nanoTime()));
+            } catch (InterruptedException e) {
+                // By close(), or late by a move that has ended: the loop looks again.
+            }
+        }
         if (closed || alerts.isEmpty() && !changed) {
             mover = null;
             return false;
         }
         return true;
+    }
+
+    private boolean isDue() {
+        return changed && System.nanoTime() - dueNanos >= 0;
     }
 
     /** Called when the thread ends for any reason: the next alert starts another. */
@@ -121,9 +170,9 @@ final class ReclaimWorker {
     }
 
     private synchronized boolean takeChanged() {
-        boolean was = changed;
-        changed = false;
-        return was;
+        boolean due = isDue();
+        changed &= !due;
+        return due;
     }
 
     private synchronized @Nullable Reclaim next() {

@@ -3,6 +3,7 @@ package io.farheap.cache.move;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.control.ControlException;
 import io.farheap.memory.ByteSize;
+import io.farheap.memory.Plurals;
 import io.farheap.migration.region.RegionTable;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
@@ -66,9 +67,9 @@ public final class RegionPlacement {
             }
         }
         if (missing > 0) {
-            String regions = wanted == 1 ? " region of " : " regions of ";
-            throw new CacheException("a cache of " + ByteSize.text(capacity) + " needs " + wanted + regions
-                    + ByteSize.text(regionBytes) + "; the servers have " + (wanted - missing)
+            throw new CacheException("a cache of " + ByteSize.text(capacity) + " needs "
+                    + Plurals.of(wanted, "region") + " of " + ByteSize.text(regionBytes) + "; the servers have "
+                    + (wanted - missing)
                     + " free: ask for less, or name more servers");
         }
         return shares;
@@ -94,8 +95,8 @@ public final class RegionPlacement {
                     return granted;
                 }
             }
-            CacheException none = new CacheException("the cache needs " + wanted
-                    + (wanted == 1 ? " more region" : " more regions") + ", and its servers have " + granted.size()
+            CacheException none = new CacheException("the cache needs "
+                    + Plurals.of(wanted, "more region") + ", and its servers have " + granted.size()
                     + "; ask for less, or add a server");
             if (refused != null) {
                 none.addSuppressed(refused);
@@ -132,8 +133,7 @@ public final class RegionPlacement {
             return new ArrayList<>(server.allocate(regions));
         } catch (ControlException e) {
             throw new CacheException(
-                    server + " does not grant " + regions + (regions == 1 ? " region: " : " regions: ")
-                            + e.getMessage(),
+                    server + " does not grant " + Plurals.of(regions, "region") + ": " + e.getMessage(),
                     e);
         }
     }

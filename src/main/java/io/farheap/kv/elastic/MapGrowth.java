@@ -12,6 +12,7 @@ import io.farheap.kv.keeper.MapServer;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.MapServiceClient;
 import io.farheap.kv.space.SpaceMemory;
+import io.farheap.memory.Plurals;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.thread.Uninterruptibles;
 import java.util.List;
@@ -121,7 +122,7 @@ public final class MapGrowth {
         try {
             space.grow(more);
         } catch (ControlException e) {
-            throw new MapException(space.server() + " gives the map no " + more + (more == 1 ? " region" : " regions")
+            throw new MapException(space.server() + " gives the map no " + Plurals.of(more, "region")
                     + " more: " + e.getMessage()
                     + ". Regions of servers before it stay with the map, unused; the next growth takes them first");
         }

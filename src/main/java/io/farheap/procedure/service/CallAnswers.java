@@ -90,10 +90,11 @@ final class CallAnswers {
         return CallFormat.REPLY_BYTES;
     }
 
-    int refused(Reply out) {
+    /** @param reason 0 or {@link CallFormat#FULL} */
+    int refused(Reply out, int reason) {
         status = CallStatus.REFUSED;
         out.setInt(0, CallStatus.REFUSED);
-        out.setInt(4, 0);
+        out.setInt(4, reason);
         out.setLong(8, 0);
         return CallFormat.REPLY_BYTES;
     }

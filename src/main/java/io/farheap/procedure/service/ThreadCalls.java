@@ -86,6 +86,8 @@ final class ThreadCalls implements ServerWork {
     private int begunCount;
     private int executed;
     private boolean ran;
+    /** Why {@link #begin} has refused the last call: 0 or {@link CallFormat#FULL}. */
+    private int refusal;
 
     /** Replies to replaced maps; they are sent when no slice uses the old maps any more. */
     private final List<PendingCall> replacing = new ArrayList<>();
@@ -185,6 +187,7 @@ final class ThreadCalls implements ServerWork {
         if (call == null) {
             LeaseProcedures lease = lease(held);
             ServedProcedure procedure = lease == null ? null : lease.find(in.getInt(0));
+            refusal = 0;
             call = procedure == null ? null : begin(resume, held, lease, procedure, in);
             if (call == null) {
                 return refuse(out);
@@ -208,7 +211,7 @@ final class ThreadCalls implements ServerWork {
 
     private int refuse(Reply out) {
         counters.ended(CallStatus.REFUSED);
-        return answers.refused(out);
+        return answers.refused(out, refusal);
     }
 
     /** The first slice of a call that runs alone. */
@@ -296,8 +299,11 @@ final class ThreadCalls implements ServerWork {
                 || !resume && bytes > Call.ARGUMENT_BYTES
                 || capacity < 0
                 || capacity > Call.RESULT_BYTES
-                || capacity > in.replyCapacity() - CallFormat.REPLY_BYTES
-                || !lease.mayBegin(begunCount - executed)) {
+                || capacity > in.replyCapacity() - CallFormat.REPLY_BYTES) {
+            return null;
+        }
+        if (!lease.mayBegin(begunCount - executed)) {
+            refusal = CallFormat.FULL;
             return null;
         }
         long from = in.getLong(8);

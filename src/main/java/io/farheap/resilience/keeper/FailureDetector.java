@@ -5,6 +5,7 @@ import io.farheap.resilience.table.ServerErrorCounts;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -131,9 +132,11 @@ final class FailureDetector {
      * Ends a window: sets for each server whether it is suspect from now on, and returns what is to be done with its
      * slabs.
      *
+     * @param records of the servers that are there, which alone are compared with each other
      * @param now in ns
      */
     Map<ServerErrorCounts, Verdict> windowEnds(Collection<ServerErrorCounts> records, long now) {
+        windows.keySet().retainAll(Set.copyOf(records));
         Map<ServerErrorCounts, Verdict> verdicts = new HashMap<>();
         for (ServerErrorCounts record : records) {
             windows.computeIfAbsent(record, Window::new).end();

@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.table.FenceStatus;
+import io.farheap.resilience.table.ServerErrorCounts;
 import io.farheap.resilience.table.Slab;
 import io.farheap.resilience.table.SpaceState;
 import io.farheap.thread.ThreadJoiner;
@@ -191,7 +192,10 @@ public final class SlabKeeper implements AutoCloseable {
     }
 
     private void judge(long now) {
-        judge.windowEnds(space.records.values(), now).forEach((record, verdict) -> {
+        List<ServerErrorCounts> there = space.records.values().stream()
+                .filter(record -> record.server.lost() == null && !space.left.contains(record.server))
+                .toList();
+        judge.windowEnds(there, now).forEach((record, verdict) -> {
             if (verdict == FailureDetector.Verdict.STAY) {
                 return;
             }

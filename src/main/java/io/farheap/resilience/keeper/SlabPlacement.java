@@ -8,8 +8,10 @@ import io.farheap.resilience.contract.Resilience;
 import io.farheap.resilience.table.Slab;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -86,6 +88,9 @@ public final class SlabPlacement {
             Predicate<RemoteServer> avoided,
             ToIntFunction<RemoteServer> load) {
         List<Slab> slabs = new ArrayList<>();
+        // Each slab's choice compares all servers, so their slabs are counted once.
+        Map<RemoteServer, Integer> loads = new HashMap<>();
+        servers.forEach(server -> loads.put(server, load.applyAsInt(server)));
         Set<RemoteServer> silent = new HashSet<>();
         try {
             for (int range = 0; range < ranges; range++) {
@@ -95,12 +100,13 @@ public final class SlabPlacement {
                             servers,
                             taken,
                             server -> silent.contains(server) || avoided.test(server),
-                            server -> load.applyAsInt(server) + count(slabs, server),
+                            server -> loads.getOrDefault(server, 0),
                             silent::add);
                     if (region == null) {
                         throw tooFew(servers, resilience, range, ranges, taken);
                     }
                     slabs.add(new Slab(region, first + range, split, 0, Slab.GOOD));
+                    loads.merge(region.server(), 1, Integer::sum);
                     // This calls the user's function, which may throw: the slab is already in the list of those to give
                     // back.
                     taken.add(domain(region.server()));
@@ -111,11 +117,6 @@ public final class SlabPlacement {
             slabs.forEach(slab -> slab.region().server().releaseQuietly(slab.region()));
             throw e;
         }
-    }
-
-    private static int count(List<Slab> slabs, RemoteServer server) {
-        return (int)
-                slabs.stream().filter(slab -> slab.region().server() == server).count();
     }
 
     private IllegalArgumentException tooFew(

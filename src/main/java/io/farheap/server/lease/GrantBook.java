@@ -5,6 +5,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ManagerKey;
 import io.farheap.control.SignedGrant;
+import io.farheap.memory.Plurals;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -197,7 +198,7 @@ public final class GrantBook {
             int has = held.getAsInt();
             int granted = entry.grant.regions();
             if (regions > granted - has) {
-                throw refused(regions + (regions == 1 ? " region" : " regions") + " more for a cache that has " + has
+                throw refused(Plurals.of(regions, "region") + " more for a cache that has " + has
                         + " here and was granted " + granted + ": ask the manager for more");
             }
             return action.get();

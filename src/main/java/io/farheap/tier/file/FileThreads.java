@@ -1,5 +1,6 @@
 package io.farheap.tier.file;
 
+import io.farheap.memory.Plurals;
 import io.farheap.thread.ThreadJoiner;
 import io.farheap.thread.Uninterruptibles;
 import io.farheap.tier.device.Device;
@@ -65,7 +66,7 @@ public final class FileThreads implements FileEngine {
 
     @Override
     public String name() {
-        return threads.length + (threads.length == 1 ? " thread" : " threads");
+        return Plurals.of(threads.length, "thread");
     }
 
     @Override

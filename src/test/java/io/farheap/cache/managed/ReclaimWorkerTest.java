@@ -31,9 +31,10 @@ class ReclaimWorkerTest {
     private ReclaimWorker throwing(Runnable thrown) {
         return new ReclaimWorker("test", new ReclaimWorker.ReclaimHandler() {
             @Override
-            public void tell() {
+            public boolean tell() {
                 done.add("told");
                 thrown.run();
+                return true;
             }
 
             @Override
@@ -80,5 +81,38 @@ class ReclaimWorkerTest {
         assertTrue(reclaims.close());
         reclaims.add(alert("three", Reclaim.Reason.LEAVES));
         assertNull(done.poll());
+    }
+
+    /** A manager that refuses a report for long must not keep the cache from leaving a server. */
+    @Test
+    void aReportIsRepeatedUntilItIsAcceptedAndAlertsDoNotWaitForIt() throws InterruptedException {
+        BlockingQueue<Boolean> answers = new LinkedBlockingQueue<>();
+        ReclaimWorker reclaims = new ReclaimWorker("test", new ReclaimWorker.ReclaimHandler() {
+            @Override
+            public boolean tell() {
+                done.add("told");
+                return Boolean.TRUE.equals(answers.poll());
+            }
+
+            @Override
+            public void move(Reclaim alert) {
+                done.add(alert.server());
+            }
+        });
+        reclaims.begin();
+        reclaims.changed();
+        isDone("told");
+        reclaims.add(alert("one", Reclaim.Reason.LEAVES));
+        String next = done.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        while ("told".equals(next)) {
+            // This thread was slow, and the next report was due before.
+            next = done.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        }
+        assertEquals("one", next);
+        answers.add(true);
+        isDone("told");
+        reclaims.changed();
+        isDone("told");
+        assertTrue(reclaims.close());
     }
 }

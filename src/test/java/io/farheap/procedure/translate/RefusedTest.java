@@ -68,6 +68,35 @@ class RefusedTest {
         body("Thread.onSpinWait(); return 0;", "java.lang.Thread.onSpinWait");
     }
 
+    /** The JDK's parser cannot read such a switch. */
+    @Test
+    void aSwitchToTheGreatestInt() {
+        body(
+                """
+                int kind = call.argumentInt(0);
+                switch (kind + 1) {
+                    case 1: kind = 10; break;
+                    case 2: kind = 11; break;
+                    case 3: kind = 12; break;
+                    default: kind += 300;
+                }
+                switch (kind) {
+                    case 5: return 5;
+                    case 500000: return 6;
+                    default:
+                }
+                switch (kind) {
+                    case Integer.MAX_VALUE - 2: return 1;
+                    case Integer.MAX_VALUE - 1: return 2;
+                    case Integer.MAX_VALUE: return 3;
+                    default: return 4;
+                }
+                """,
+                "P, line 14: tableswitch: a switch goes up to Integer.MAX_VALUE; write its last case as an if");
+        String none = refusal(new byte[] {1, 2, 3});
+        assertTrue(none.contains("not a class file"), none);
+    }
+
     @Test
     void members() {
         members("static long kept;" + RUN, "field kept", "fields are not in the subset");

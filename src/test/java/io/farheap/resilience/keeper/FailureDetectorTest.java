@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.resilience.CodedServers;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.resilience.table.ServerErrorCounts;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -144,6 +145,23 @@ class FailureDetectorTest {
     @Test
     void whereAllConnectionsFailItIsTheNetwork() {
         for (int i = 0; i < 100; i++) {
+            records.forEach(record -> record.failedAgain.add(8));
+            assertEquals(FailureDetector.Verdict.STAY, windowEnds());
+            assertEquals(0, suspects());
+        }
+    }
+
+    /** Their counters do not change any more, and so would make the average look better than it is. */
+    @Test
+    void serversThatAreGoneAreNotComparedWith() {
+        List<ServerErrorCounts> before = new ArrayList<>(records);
+        servers.attached.forEach(server -> {
+            for (int i = 0; i < 8; i++) {
+                before.add(new ServerErrorCounts(server));
+            }
+        });
+        judge.windowEnds(before, now);
+        for (int i = 0; i < 30; i++) {
             records.forEach(record -> record.failedAgain.add(8));
             assertEquals(FailureDetector.Verdict.STAY, windowEnds());
             assertEquals(0, suspects());

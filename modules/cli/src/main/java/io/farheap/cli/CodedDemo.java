@@ -3,6 +3,7 @@ package io.farheap.cli;
 import io.farheap.command.ServerProcess;
 import io.farheap.command.Sizes;
 import io.farheap.control.ControlException;
+import io.farheap.memory.Plurals;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.CodedSpace;
@@ -334,9 +335,10 @@ final class CodedDemo implements AutoCloseable {
         String missing = health.whole()
                 ? ""
                 : " (" + health.rebuildingSlabs() + " being regenerated, " + health.voidSlabs() + " void)";
-        String more = health.mayLose() == 1 ? " more server may be lost" : " more servers may be lost";
         return health.goodSlabs() + " of " + health.slabs() + " slabs are good" + missing + ": "
-                + (health.mayLose() < 0 ? "content is lost" : health.mayLose() + more);
+                + (health.mayLose() < 0
+                        ? "content is lost"
+                        : Plurals.of(health.mayLose(), "more server") + " may be lost");
     }
 
     private String used(CodedSpace space) {

@@ -1,6 +1,7 @@
 package io.farheap.cli;
 
 import io.farheap.latency.LatencyInterval;
+import io.farheap.memory.Plurals;
 import io.farheap.migration.MigrationResult;
 import java.io.PrintStream;
 import java.util.LinkedHashMap;
@@ -87,7 +88,7 @@ record DemoReport(
 
     /** Returns a count of regions, such as {@code 5 regions}. */
     static String regions(long count) {
-        return count + (count == 1 ? " region" : " regions");
+        return Plurals.of(count, "region");
     }
 
     private double migrationGibPerSecond() {

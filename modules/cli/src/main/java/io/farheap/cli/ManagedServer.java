@@ -6,6 +6,7 @@ import static java.lang.System.Logger.Level.WARNING;
 import io.farheap.control.ManagerKey;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.client.ServerRegistration;
+import io.farheap.memory.Plurals;
 import io.farheap.server.MemoryServer;
 import java.time.Duration;
 import java.util.List;
@@ -121,10 +122,7 @@ final class ManagedServer implements AutoCloseable {
 
     private static String regions(Map<Long, Integer> held) {
         int regions = held.values().stream().mapToInt(Integer::intValue).sum();
-        return regions
-                + (regions == 1 ? " region of " : " regions of ")
-                + held.size()
-                + (held.size() == 1 ? " cache" : " caches");
+        return Plurals.of(regions, "region") + " of " + Plurals.of(held.size(), "cache");
     }
 
     @Override

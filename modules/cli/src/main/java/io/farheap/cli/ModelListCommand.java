@@ -3,6 +3,7 @@ package io.farheap.cli;
 import io.farheap.command.ManagerOption;
 import io.farheap.manager.StoredModel;
 import io.farheap.manager.grpc.ManagerClient;
+import io.farheap.memory.Plurals;
 import io.farheap.slo.ModelSubject;
 import java.io.PrintWriter;
 import java.util.List;
@@ -51,8 +52,8 @@ final class ModelListCommand implements Callable<Integer> {
     }
 
     static String line(ModelSubject subject) {
-        return subject.device() + "; " + subject.hardware() + "; " + subject.switches()
-                + (subject.switches() == 1 ? " switch" : " switches") + "; records of " + subject.recordBytes()
+        return subject.device() + "; " + subject.hardware() + "; "
+                + Plurals.of(subject.switches(), "switch") + "; records of " + subject.recordBytes()
                 + " bytes, " + subject.readPercent() + "% reads; up to " + subject.clientCores()
                 + " client cores, depth "
                 + subject.deviceDepth() + (subject.coded() ? "; coded, " + subject.resilience() : "");

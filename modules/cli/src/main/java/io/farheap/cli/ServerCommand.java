@@ -7,6 +7,7 @@ import io.farheap.command.Sizes;
 import io.farheap.command.Subcommand;
 import io.farheap.command.Termination;
 import io.farheap.control.ManagerKey;
+import io.farheap.memory.Plurals;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.contract.CallInterleaving;
 import io.farheap.server.contract.Headroom;
@@ -232,12 +233,12 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             throws InterruptedException {
         String address = server.serve(listen);
         PrintWriter out = spec.commandLine().getOut();
-        out.println("farheap server listening on " + address + ": " + options.regions()
-                + (options.regions() == 1 ? " region of " : " regions of ") + Sizes.format(region) + " on "
+        out.println("farheap server listening on " + address + ": "
+                + Plurals.of(options.regions(), "region") + " of " + Sizes.format(region) + " on "
                 + server.deviceName());
         if (options.procedures() == ServedCode.JAVA) {
             out.println("stored procedures: clients' own classes are verified, translated and run here, on "
-                    + options.threads() + (options.threads() == 1 ? " thread" : " threads"));
+                    + Plurals.of(options.threads(), "thread"));
         }
         out.flush();
         if (managers.isEmpty()) {

@@ -8,6 +8,7 @@ import com.google.gson.JsonParser;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.grpc.ControlClient;
 import io.farheap.control.grpc.ControlServer;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.Lease;
 import io.farheap.manager.service.commands.TopCommand;
 import io.farheap.server.MemoryServer;
@@ -16,8 +17,13 @@ import io.farheap.server.contract.Headroom;
 import io.farheap.server.contract.MachineMemory;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -81,5 +87,48 @@ class TopServersTest {
                     table);
             assertTrue(table.contains(nobody), table);
         }
+    }
+
+    /** The output ends after the first table. */
+    @Test
+    void theServersAreAskedOnceForTheFirstTable() {
+        AtomicInteger described = new AtomicInteger();
+        ServerOptions options = new ServerOptions(
+                4 * MIB, MIB, TestDevice.patience(30_000_000_000L), TestDevice.server(), "m1");
+        try (MemoryServer memory = MemoryServer.open(options);
+                ControlServer control = ControlServer.start("127.0.0.1:0", counting(described, Planes.of(memory)))) {
+            assertEquals(0, new CommandLine(new TopCommand()).setOut(full()).execute("--json", control.address()));
+        }
+        assertEquals(1, described.get());
+    }
+
+    private static ControlPlane counting(AtomicInteger described, ControlPlane plane) {
+        return (ControlPlane) Proxy.newProxyInstance(
+                ControlPlane.class.getClassLoader(), new Class<?>[] {ControlPlane.class}, (_, method, arguments) -> {
+                    if (method.getName().equals("describe")) {
+                        described.incrementAndGet();
+                    }
+                    try {
+                        return method.invoke(plane, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    /** A file system that is full. */
+    private static PrintWriter full() {
+        return new PrintWriter(new Writer() {
+            @Override
+            public void write(char[] text, int from, int count) throws IOException {
+                throw new IOException("no space");
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        });
     }
 }

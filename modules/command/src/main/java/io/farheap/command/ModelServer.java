@@ -3,6 +3,7 @@ package io.farheap.command;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.measure.LateOperations;
 import io.farheap.measure.MeasuredCache;
+import io.farheap.memory.Plurals;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.thread.idle.Idle;
 import io.farheap.verbs.Devices;
@@ -37,8 +38,8 @@ public final class ModelServer implements AutoCloseable {
         int wanted = resilience == null ? 1 : resilience.splits();
         if (!given.isEmpty() && (resilience == null ? given.size() != 1 : given.size() < wanted)) {
             throw new IllegalArgumentException(
-                    "--server " + String.join(",", given) + ": the cache that is measured has " + wanted
-                            + (wanted == 1 ? " server" : " servers") + "; name as many, or none to start them here");
+                    "--server " + String.join(",", given) + ": the cache that is measured has "
+                            + Plurals.of(wanted, "server") + "; name as many, or none to start them here");
         }
         this.given = List.copyOf(given);
         this.resilience = resilience;

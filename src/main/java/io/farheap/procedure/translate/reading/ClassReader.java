@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 
 /**
  * Reads the bytes of a class file into its methods, and checks the rules for classes. It does not verify types within
@@ -55,13 +56,30 @@ public final class ClassReader {
             ClassFile.Option[] options = {
                 ClassFile.DebugElementsOption.DROP_DEBUG, ClassFile.StackMapsOption.DROP_STACK_MAPS
             };
-            return new ClassReader(ClassFile.of(options).parse(bytes), mostOps).read();
+            return of(ClassFile.of(options).parse(bytes), mostOps);
         } catch (RefusedProcedureException e) {
             throw e;
         } catch (RuntimeException | StackOverflowError e) {
             // The parser reads lazily, and throws many kinds of exceptions if bytes are not a class file.
             throw new RefusedProcedureException("the bytes are not a class file that can be read: "
                     + RefusalMessages.printable(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private static ProcedureClass of(ClassModel model, int mostOps) {
+        ClassReader reader = new ClassReader(model, mostOps);
+        try {
+            return reader.read();
+        } catch (RefusedProcedureException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            OptionalInt line = SwitchScan.find(model);
+            throw line.isEmpty()
+                    ? e
+                    : reader.refusal.at(
+                            line.getAsInt(),
+                            "tableswitch",
+                            "a switch goes up to Integer.MAX_VALUE; write its last case as an if");
         }
     }
 

@@ -46,6 +46,7 @@ public abstract class CallFrame {
     /** Most turns that are counted at once. */
     public static final int MOST = 4096;
 
+    private static final int PLACE_MASK = 4095;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
     /** A native address that no process has. */
     private static final long NOWHERE = 1L << 47;
@@ -109,8 +110,12 @@ public abstract class CallFrame {
     final long scratch;
     /** Native address of a word with the result of an access that was made elsewhere. */
     final long mailbox;
-    /** Mask of offsets in arguments, results and scratch memory; for the same reason as {@link #partMask}. */
-    final int placeMask = 4095;
+    /**
+     * Mask of offsets in arguments, results and scratch memory; for the same reason as {@link #partMask}. The
+     * constructor sets it: with an initializer javac would take it for a constant, and HotSpot would leave out a mask
+     * that the comparison before it makes superfluous.
+     */
+    final int placeMask;
 
     int argumentBytes;
     int resultCapacity;
@@ -124,6 +129,7 @@ public abstract class CallFrame {
         this.results = results;
         this.scratch = scratch;
         this.mailbox = mailbox;
+        this.placeMask = PLACE_MASK;
     }
 
     /**
@@ -180,6 +186,13 @@ public abstract class CallFrame {
         windowBytes = turns ? 0 : Math.max(0, Math.min(start + partMask + 1, from + span) - window - 7);
         base = here + (start & mask);
         return here + within;
+    }
+
+    /** Bytes from an address on that are in its region, at most {@link #MOST_PART}; no branch. */
+    final int rest(long at) {
+        long rest = mask + 1 - (at & mask);
+        long more = rest - MOST_PART;
+        return (int) (rest - (more & ~(more >> Long.SIZE - 1)));
     }
 
     /**

@@ -4,7 +4,11 @@ import io.farheap.memory.NativeMemory;
 import io.farheap.procedure.CallStatus;
 import java.lang.foreign.MemorySegment;
 
-/** Copies of procedures. Each returns units of fuel, or a value below 0 if the code must leave. */
+/**
+ * Copies of procedures. Each returns units of fuel, or a value below 0 if the code must leave. A processor may
+ * mispredict the checks and copy nevertheless, and so leave traces of what it has read. Therefore each place is masked,
+ * and each length is cut to the end of its memory without a branch; neither changes anything if the checks hold.
+ */
 public final class ProcedureCopies {
 
     private static final int BYTES_PER_UNIT = 16;
@@ -25,7 +29,9 @@ public final class ProcedureCopies {
             }
             frame.scratchBytes = Math.max(frame.scratchBytes, scratchAt + bytes);
             if (!elsewhere) {
-                MemorySegment.copy(NativeMemory.ALL, place, NativeMemory.ALL, frame.scratch + scratchAt, bytes);
+                int at = scratchAt & frame.placeMask;
+                int length = cut(cut(bytes, frame.placeMask + 1 - at), frame.rest(address));
+                MemorySegment.copy(NativeMemory.ALL, place, NativeMemory.ALL, frame.scratch + at, length);
             }
         }
         return bytes / BYTES_PER_UNIT;
@@ -44,7 +50,9 @@ public final class ProcedureCopies {
                 return -1;
             }
             if (!elsewhere) {
-                MemorySegment.copy(NativeMemory.ALL, frame.scratch + scratchAt, NativeMemory.ALL, place, bytes);
+                int at = scratchAt & frame.placeMask;
+                int length = cut(cut(bytes, frame.placeMask + 1 - at), frame.rest(address));
+                MemorySegment.copy(NativeMemory.ALL, frame.scratch + at, NativeMemory.ALL, place, length);
             }
         }
         return bytes / BYTES_PER_UNIT;
@@ -60,9 +68,17 @@ public final class ProcedureCopies {
         if (ProcedureMemory.checkResult(frame, resultAt, bytes) < 0) {
             return -1;
         }
-        MemorySegment.copy(
-                NativeMemory.ALL, frame.scratch + scratchAt, NativeMemory.ALL, frame.results + resultAt, bytes);
+        int from = scratchAt & frame.placeMask;
+        int to = resultAt & frame.placeMask;
+        int length = cut(cut(bytes, frame.placeMask + 1 - from), frame.placeMask + 1 - to);
+        MemorySegment.copy(NativeMemory.ALL, frame.scratch + from, NativeMemory.ALL, frame.results + to, length);
         return bytes / BYTES_PER_UNIT;
+    }
+
+    /** The lesser of a length and the room for it, both at least 0; no branch. */
+    static int cut(int bytes, int room) {
+        int less = room - bytes;
+        return bytes + (less & less >> Integer.SIZE - 1);
     }
 
     private static boolean fits(CallFrame frame, int scratchAt, int bytes) {

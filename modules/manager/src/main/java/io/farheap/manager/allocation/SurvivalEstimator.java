@@ -107,10 +107,13 @@ public final class SurvivalEstimator {
         return step == null ? 1 : step.getValue();
     }
 
-    /** Returns how likely a machine of some age ends within the next hours. */
+    /**
+     * Returns how likely a machine of some age ends within the next hours; 0 beyond the last end that was observed, of
+     * which nothing is known.
+     */
     public double endsWithin(double age, double hours) {
         double now = beyond(age);
-        return now == 0 ? 1 : 1 - beyond(age + hours) / now;
+        return now == 0 ? 0 : 1 - beyond(age + hours) / now;
     }
 
     /**

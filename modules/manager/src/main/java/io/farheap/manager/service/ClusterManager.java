@@ -424,10 +424,13 @@ public final class ClusterManager implements CacheManager {
             fleet.reported(Objects.requireNonNull(servers.find(report.serverId())));
         }
         freeEnded(caches.ended().stream().filter(over -> report.ended().contains(over.id())));
-        if (report.leaving()) {
-            moves.plan(now, millis.getAsLong());
-        }
         Servers.KnownServer server = Objects.requireNonNull(servers.find(report.serverId()));
+        if (report.leaving() && changed) {
+            // It may also be the target of moves off other servers.
+            moves.plan(now, millis.getAsLong());
+        } else if (report.leaving()) {
+            moves.plan(server, now, millis.getAsLong());
+        }
         return new ProcessedReport(server, report, drained, changed || report.leaving());
     }
 

@@ -47,8 +47,17 @@ class SurvivalEstimatorTest {
         SurvivalEstimator life = new SurvivalEstimator(1);
         times(20, life, 0, true);
         assertEquals(0, life.beyond(0));
-        assertEquals(1, life.endsWithin(0, 1));
+        assertEquals(0, life.endsWithin(0, 1));
         assertTrue(life.mean() > 0);
+    }
+
+    /** Machines that are older than all that have ended are no proof that they end at once. */
+    @Test
+    void beyondTheLastEndNothingIsClaimed() {
+        SurvivalEstimator life = new SurvivalEstimator(1);
+        times(20, life, 5, true);
+        assertEquals(1, life.endsWithin(4.9, 0.2));
+        assertEquals(0, life.endsWithin(6, 1));
     }
 
     @Test

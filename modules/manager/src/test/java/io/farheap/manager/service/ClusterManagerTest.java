@@ -857,6 +857,48 @@ class ClusterManagerTest {
         assertEquals(List.of(new RegionShare("host2:1", 1)), alerts.getFirst().targets());
     }
 
+    /** They are a guess: a wrong one must not move all caches at once. */
+    @Test
+    void onlySomeCachesAtATimeLeaveAheadOfTheNotice() {
+        cluster.menu(
+                "{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"4m\", \"price\": 2, \"spot_price\": 0.1}]}");
+        for (int i = 100; i < 112; i++) {
+            cluster.report(typed(i, "t", true));
+        }
+        time += 3_600_000;
+        for (int i = 100; i < 112; i++) {
+            cluster.report(typed(i, "t", true).leavingWithin(30_000));
+        }
+        for (int i = 1; i <= 3; i++) {
+            cluster.report(typed(i, "t", true));
+        }
+        for (int i = 1; i <= 12; i++) {
+            cluster.allocate(
+                    new CacheRequest(i, CLIENT, "c", MIB, 86_400_000, "", List.of(AllocationCandidate.ANY)));
+        }
+        time += 3_540_000;
+        for (int i = 4; i <= 6; i++) {
+            cluster.report(typed(i, "t", true));
+        }
+        cluster.tick();
+        cluster.tick();
+        assertEquals(8, early());
+        CacheManager.Attendance line = attend();
+        line.renew(Set.of(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L, 10L, 11L, 12L));
+        Reclaim first = alerts.getFirst();
+        assertEquals(Reclaim.Reason.ENDS_SOON, first.reason());
+        cluster.moved(first.cacheId(), first.generation(), MIB, first.targets());
+        cluster.tick();
+        assertEquals(9, alerts.size(), "there is time for another one");
+        assertEquals(8, early());
+    }
+
+    private long early() {
+        return store.caches.values().stream()
+                .filter(cache -> !cache.reserved().isEmpty())
+                .count();
+    }
+
     @Test
     void aTargetThatDoesNotWorkIsSetAside() {
         reports(1, 4);
@@ -879,6 +921,44 @@ class ClusterManagerTest {
             reports(3, 4);
         });
         assertEquals(3, alerts.size(), "each may be tried again later");
+    }
+
+    /** The client reports unasked, for example after it has shrunk: it was not notified of the move. */
+    @Test
+    void aReportThatAnswersNoAlertSetsNoTargetAside() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 4);
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        long generation = cluster.describe(7).allocation().generation();
+        cluster.moved(7, generation, 3 * MIB, List.of(new RegionShare("host1:1", 3)));
+        cluster.tick();
+        attend().renew(Set.of(7L));
+        assertEquals(List.of(new RegionShare("host2:1", 3)), alerts.getLast().targets());
+    }
+
+    /** There is room: it is only set aside for a moment. */
+    @Test
+    void roomThatIsSetAsideEndsNoCache() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 4);
+        reports(3, 4);
+        cluster.allocate(new CacheRequest(8, CLIENT, "over", 4 * MIB, 1_000, "", List.of(AllocationCandidate.ANY)));
+        attend().renew(Set.of(7L, 8L));
+        cluster.tick();
+        time += 2_000;
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        cluster.moved(7, alerts.getLast().generation(), 4 * MIB, List.of(new RegionShare("host1:1", 4)));
+        pass(2, () -> {
+            cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+            reports(2, 4);
+            reports(3, 4);
+        });
+        assertEquals(List.of(), ends);
+        assertEquals("over", cluster.describe(8).name());
+        pass(2, () -> cluster.report(report(1, 4, 0, true, Map.of(7L, 4))));
+        assertEquals(2, alerts.size(), "the room is tried again");
     }
 
     @Test
@@ -1097,6 +1177,63 @@ class ClusterManagerTest {
         assertEquals(Set.of(used, 3L), store.servers.keySet());
     }
 
+    /** With many servers that leave, and report each second, each report would otherwise plan all moves. */
+    @Test
+    void aReportPlansTheMovesOffItsOwnServerAndTheTickAllOthers() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 4);
+        allocate(8, 4);
+        reports(3, 16);
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        assertEquals(Map.of(3L, 4), store.caches.get(7L).reserved());
+        // While the cache moves by itself, no move off its server is planned.
+        Allocation grows = cluster.reserve(8, "host3:1", 1);
+        cluster.report(report(2, 4, 0, true, Map.of(8L, 4)));
+        cluster.moved(8, grows.generation(), 4 * MIB, List.of(new RegionShare("host2:1", 4)));
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        assertEquals(Map.of(), store.caches.get(8L).reserved());
+        cluster.tick();
+        assertEquals(Map.of(3L, 4), store.caches.get(8L).reserved());
+    }
+
+    /** Else it would take the room that its own move needs. */
+    @Test
+    void aCacheForWhoseMoveThereIsNoRoomDoesNotGrow() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 2);
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        assertTrue(refusal(Code.BUSY, () -> cluster.reallocate(7, 5 * MIB, List.of()))
+                .getMessage()
+                .contains("has regions on memory server host1:1, which leaves"));
+        reports(3, 8);
+        cluster.tick();
+        attend().renew(Set.of(7L));
+        assertEquals(4, regions(alerts.getLast().targets()));
+    }
+
+    /** Such a cache must not stay there, however few caches may move to what is cheaper. */
+    @Test
+    void aCacheThatIsExtendedForEverLeavesSpotServers() {
+        ManagerOptions none = new ManagerOptions(
+                3 * SECOND, 30 * SECOND, false, 0, ManagerOptions.DEFAULT.supply());
+        cluster = new ClusterManager(store, none, () -> now, () -> time);
+        cluster.menu(
+                "{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"4m\", \"price\": 2, \"spot_price\": 0.1}]}");
+        cluster.report(typed(1, "t", true));
+        CacheRequest day = new CacheRequest(7, CLIENT, "c", MIB, 86_400_000, "", List.of(AllocationCandidate.ANY));
+        assertEquals("host1:1", cluster.allocate(day).shares().getFirst().address());
+        attend().renew(Set.of(7L));
+        cluster.report(typed(2, "t", false));
+        cluster.tick();
+        assertEquals(List.of(), alerts);
+        cluster.extend(7, 0);
+        cluster.tick();
+        assertEquals(1, alerts.size());
+        assertEquals(List.of(new RegionShare("host2:1", 1)), alerts.getFirst().targets());
+    }
+
     @Test
     void cachesAreListedInPages() {
         reports(1, 10);
@@ -1135,6 +1272,34 @@ class ClusterManagerTest {
         cluster.report(typed(200, "spot", true).leavingWithin(30_000));
         cluster.tick();
         assertEquals(Map.of(1 / 60.0, 12, 2 / 60.0, 1), lives(), "to what another has seen it adds");
+    }
+
+    /** Its life is censored at the drain, and must not count again as an end when its record says that it leaves. */
+    @Test
+    void aSpotServerThatIsDrainedIsOneLifeThatMightHaveBeenLonger() {
+        cluster.report(typed(1, "spot", true));
+        time += 3_600_000;
+        cluster.drain("host1:1");
+        cluster.report(typed(1, "spot", true).leavingWithin(30_000));
+        cluster.tick();
+        assertEquals(
+                List.of(new LifeRecord.LifeSample(1, 0, 1)),
+                store.lives.get("spot").seen());
+    }
+
+    /** The process was started again, but the machine lives. */
+    @Test
+    void aSpotServerThatIsStartedAgainAtItsAddressHasNotEnded() {
+        cluster.report(typed(1, "spot", true));
+        time += 3_600_000;
+        now += 2 * SECOND;
+        cluster.report(new ServerReport(9, "host1:1", "spot", true, "d/c/r", MIB, 4, 4, 0, false, 0, Map.of()));
+        cluster.tick();
+        cluster.tick();
+        assertEquals(Set.of(9L), store.servers.keySet());
+        assertEquals(
+                List.of(new LifeRecord.LifeSample((3_600_000 - 2_000) / 3_600_000.0, 0, 1)),
+                store.lives.get("spot").seen());
     }
 
     /** The number of servers that ended, by their hours. */

@@ -436,4 +436,30 @@ class SupplyTest {
         }
         assertEquals(3, starts);
     }
+
+    /** What was started for it would otherwise wait for it for more than a minute. */
+    @Test
+    void aClientThatAsksNoMoreLosesItsClaimOnServers() {
+        ManagerOptions options =
+                new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, new Supply(0, 60 * SECOND, 20 * SECOND));
+        cluster = new ClusterManager(store, options, () -> now, () -> now / 1_000_000, 1);
+        cluster.menu(MENU);
+        provider = new TestProvider(cluster::report, _ -> {});
+        provider.lots = List.of(SMALL);
+        cluster.use(provider, Map.of(), "manager:1");
+        CacheRequest request = new CacheRequest(7, CLIENT, "cache", MIB, 0, "", List.of(AllocationCandidate.ANY));
+        assertEquals(
+                Code.BUSY,
+                assertThrows(ControlException.class, () -> cluster.allocate(request))
+                        .code());
+        TestProvider.TestMachine machine = provider.machines.getFirst();
+        machine.serve();
+        // It stops 20 s after no cache waits for it any more.
+        for (int i = 0; i < 30 && !machine.stopped; i++) {
+            now += SECOND;
+            machine.report(4, Map.of());
+            cluster.tick();
+        }
+        assertTrue(machine.stopped);
+    }
 }

@@ -10,6 +10,7 @@ import io.farheap.manager.CacheManager;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.service.caches.Caches;
+import io.farheap.memory.Plurals;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -56,10 +57,9 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         long free = servers.stream()
                 .mapToLong(one -> one.freeRegions() * one.regionBytes())
                 .sum();
-        StringBuilder text = new StringBuilder("epoch " + epoch + ", " + servers.size()
-                + (servers.size() == 1 ? " server with " : " servers with ")
-                + Sizes.format(total) + ", of which " + Sizes.format(free) + " are free, " + caches.size()
-                + (caches.size() == 1 ? " cache\n\n" : " caches\n\n"));
+        StringBuilder text = new StringBuilder("epoch " + epoch + ", " + Plurals.of(servers.size(), "server") + " with "
+                + Sizes.format(total) + ", of which " + Sizes.format(free) + " are free, "
+                + Plurals.of(caches.size(), "cache") + "\n\n");
         List<List<String>> rows = new ArrayList<>();
         rows.add(List.of("SERVER", "TYPE", "PLACE", "REGION", "TOTAL", "FREE", "CACHES", "STATE"));
         for (ServerReport server : servers) {

@@ -84,21 +84,26 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
             // A mistyped address ends the command; a manager or a server that stops later does not.
             if (servers.isEmpty()) {
                 connected();
+                look(out);
             } else {
-                requireServer();
+                print(out, text(requireServer()));
             }
             Termination termination = Termination.watch(false);
-            do {
+            while (!termination.await(PERIOD_MILLIS) && !out.checkError()) {
                 look(out);
-            } while (!termination.await(PERIOD_MILLIS) && !out.checkError());
+            }
             return 0;
         } finally {
             disconnect();
         }
     }
 
-    /** @throws ControlException UNAVAILABLE if none of the named memory servers answers, with the reason for each */
-    private void requireServer() throws InterruptedException {
+    /**
+     * Asks the named memory servers.
+     *
+     * @throws ControlException UNAVAILABLE if none of them answers, with the reason for each
+     */
+    private List<ServersView.ObservedServer> requireServer() throws InterruptedException {
         List<ServersView.ObservedServer> seen = ask(servers);
         if (seen.stream().allMatch(one -> one.status() == null)) {
             throw new ControlException(
@@ -108,12 +113,12 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
                                     .map(ServersView.ObservedServer::trouble)
                                     .collect(Collectors.joining("; and ")));
         }
+        return seen;
     }
 
     private void look(PrintWriter out) throws InterruptedException {
         try {
-            String text = text();
-            out.print(json ? text : CLEAR + text);
+            print(out, text());
         } catch (ControlException e) {
             if (e.code() != Code.UNAVAILABLE && e.code() != Code.DEADLINE_EXCEEDED) {
                 throw e;
@@ -121,6 +126,10 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
             disconnect();
             spec.commandLine().getErr().println("farheap: " + e.getMessage());
         }
+    }
+
+    private void print(PrintWriter out, String text) {
+        out.print(json ? text : CLEAR + text);
     }
 
     private ManagerClient connected() {
@@ -140,13 +149,7 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
 
     private String text() throws InterruptedException {
         if (managers.isEmpty()) {
-            List<ServersView.ObservedServer> seen = ask(servers);
-            if (!json) {
-                return ServersText.table(seen);
-            }
-            JsonObject all = new JsonObject();
-            all.add("servers", ServersText.json(seen));
-            return all + "\n";
+            return text(ask(servers));
         }
         Overview overview = Overview.of(connected());
         if (!detailed) {
@@ -159,6 +162,15 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
         }
         JsonObject all = overview.json();
         all.add("described", ServersText.json(seen));
+        return all + "\n";
+    }
+
+    private String text(List<ServersView.ObservedServer> seen) {
+        if (!json) {
+            return ServersText.table(seen);
+        }
+        JsonObject all = new JsonObject();
+        all.add("servers", ServersText.json(seen));
         return all + "\n";
     }
 

@@ -2,6 +2,7 @@ package io.farheap.manager.service.journal;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.state.RecordSizes;
 import io.farheap.manager.state.StaleEpochException;
 import io.farheap.manager.state.StateChange;
 import io.farheap.manager.state.StateException;
@@ -36,8 +37,6 @@ public final class Journal {
 
     /** The most bytes of a group; the store takes a million bytes in one write. */
     private static final int GROUP_BYTES = 400_000;
-    /** Bytes of one observed life. */
-    private static final int SEEN_BYTES = 40;
     /** How long an idle writer waits for more to write. */
     private static final long IDLE_SECONDS = 10;
 
@@ -88,7 +87,7 @@ public final class Journal {
 
     /** Adds a change to the group that is written next. */
     public void add(StateChange change) {
-        int bytes = size(change);
+        int bytes = RecordSizes.most(change);
         Group last = groups.isEmpty() ? null : groups.getLast();
         // The first group is being written, or may be.
         if (last == null || groups.size() == 1 && writing || last.bytes + bytes > GROUP_BYTES) {
@@ -97,39 +96,6 @@ public final class Journal {
         }
         last.changes.add(change);
         last.bytes += bytes;
-    }
-
-    private static int size(StateChange change) {
-        int overhead = 400;
-        int share = 30;
-        return switch (change) {
-            case StateChange.PutServer put ->
-                overhead
-                        + escaped(put.server().address())
-                        + escaped(put.server().type());
-            case StateChange.PutCache put ->
-                overhead
-                        + escaped(put.cache().name())
-                        + share
-                                * (put.cache().regions().size()
-                                        + put.cache().reserved().size());
-            // Nothing in it is escaped.
-            case StateChange.PutModel put -> overhead + 3 * put.model().text().length();
-            case StateChange.PutMenu put -> overhead + escaped(put.text());
-            case StateChange.PutLife put ->
-                overhead
-                        + escaped(put.life().type())
-                        + SEEN_BYTES * put.life().seen().size();
-            case StateChange.RemoveModel _,
-                    StateChange.PutTenant _,
-                    StateChange.RemoveTenant _,
-                    StateChange.RemoveServer _,
-                    StateChange.RemoveCache _ -> overhead;
-        };
-    }
-
-    private static int escaped(String text) {
-        return 6 * text.length();
     }
 
     /**

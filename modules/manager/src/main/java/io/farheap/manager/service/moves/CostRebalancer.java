@@ -30,6 +30,8 @@ public final class CostRebalancer {
     private static final double LIKELY = 0.5;
 
     private static final double SOON_HOURS = 2 / 60.0;
+    /** How many caches may leave servers at once that are expected to end soon. */
+    private static final int MOST_EARLY = 8;
     /** How many caches are examined in each tick for a move to cheaper servers. */
     private static final int LOOKED_AT = 20;
 
@@ -48,7 +50,8 @@ public final class CostRebalancer {
 
     /**
      * @param early whether caches leave spot servers that are expected to end soon ahead of their notice
-     * @param cheaper how many caches may move at once to servers that cost less
+     * @param cheaper how many caches may move at once to servers that cost less; if 0, only a cache without an end
+     *     moves, off a spot server
      */
     public CostRebalancer(
             Caches caches,
@@ -77,7 +80,9 @@ public final class CostRebalancer {
             leave(server, ending, now, millis);
         }
         int looked = 0;
-        while (looked++ < LOOKED_AT && moves.underWay(Reason.CHEAPER) < cheaper) {
+        // A cache without an end must not stay on a spot server, so one moves even if none move to what is cheaper.
+        int most = Math.max(1, cheaper);
+        while (looked++ < LOOKED_AT && moves.underWay(Reason.CHEAPER) < most) {
             var next = caches.after(cursor).firstEntry();
             cursor = next == null ? 0 : next.getKey();
             if (next == null) {
@@ -100,10 +105,14 @@ public final class CostRebalancer {
         if (server == null) {
             return;
         }
+        long room = MOST_EARLY - moves.underWay(Reason.ENDS_SOON);
         for (long cacheId : Set.copyOf(server.caches())) {
+            if (room <= 0) {
+                return;
+            }
             CacheRecord cache = caches.find(cacheId);
             if (cache != null && isFree(cache) && cache.regions().containsKey(serverId)) {
-                moves.plan(cache, server, Reason.ENDS_SOON, ending, now, millis);
+                room -= moves.plan(cache, server, Reason.ENDS_SOON, ending, now, millis) == null ? 0 : 1;
             }
         }
     }
@@ -137,7 +146,7 @@ public final class CostRebalancer {
         }
         Map.Entry<Long, Double> dearest =
                 costs.entrySet().stream().max(Map.Entry.comparingByValue()).orElse(null);
-        if (dearest == null || dearest.getValue() == 0) {
+        if (dearest == null || dearest.getValue() == 0 || cheaper == 0 && !dearest.getValue().isInfinite()) {
             return;
         }
         int regions = Objects.requireNonNull(cache.regions().get(dearest.getKey()));

@@ -14,6 +14,7 @@ import io.farheap.manager.service.caches.ExpiredCacheReclaimer;
 import io.farheap.manager.service.servers.MigrationRates;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.state.CacheRecord;
+import io.farheap.memory.Plurals;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -132,7 +133,8 @@ public final class PlannedMoves {
         growing.remove(before.id());
         earlier.remove(before.id());
         Move move = moves.remove(before.id());
-        if (move == null) {
+        if (move == null || !move.told()) {
+            // The report answers no alert, so the client has not tried the targets.
             return;
         }
         before.reserved().forEach((target, reserved) -> {
@@ -228,28 +230,42 @@ public final class PlannedMoves {
     }
 
     /** Reserves room for the regions on servers that leave. */
-    @SuppressWarnings("ReferenceEquality")
     public void plan(long now, long millis) {
         for (Servers.KnownServer server : leaving(now)) {
-            for (CacheRecord cache : on(server, millis)) {
-                long cacheId = cache.id();
-                if (caches.find(cacheId) != cache) {
-                    // It was ended since another cache needed its room.
-                    continue;
-                }
-                boolean its = cache.regions().containsKey(server.record.id());
-                Move move = moves.get(cacheId);
-                boolean urgent = move == null
-                        || move.reason() != Reason.LEAVES && move.serverId() != server.record.id()
-                        || isSilent(move.serverId(), now)
-                        || !targetsStay(cache, now)
-                        || !move.told() && endsBefore(server, move.serverId());
-                if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
-                    // An optional move has become one with a deadline.
-                    moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
-                } else if (its && urgent && !isGrowing(cache, now)) {
-                    plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
-                }
+            leave(server, now, millis);
+        }
+    }
+
+    /**
+     * Reserves room for the regions on a server that has reported again that it leaves. If any cache has found no room,
+     * the next {@link #plan(long, long)} does that: it gives the room that there is to the servers that end first.
+     */
+    public void plan(Servers.KnownServer server, long now, long millis) {
+        if (stuck.isEmpty() && server.record.leaving() && !servers.isSilent(server, now)) {
+            leave(server, now, millis);
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality")
+    private void leave(Servers.KnownServer server, long now, long millis) {
+        for (CacheRecord cache : on(server, millis)) {
+            long cacheId = cache.id();
+            if (caches.find(cacheId) != cache) {
+                // It was ended since another cache needed its room.
+                continue;
+            }
+            boolean its = cache.regions().containsKey(server.record.id());
+            Move move = moves.get(cacheId);
+            boolean urgent = move == null
+                    || move.reason() != Reason.LEAVES && move.serverId() != server.record.id()
+                    || isSilent(move.serverId(), now)
+                    || !targetsStay(cache, now)
+                    || !move.told() && endsBefore(server, move.serverId());
+            if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
+                // An optional move has become one with a deadline.
+                moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
+            } else if (its && urgent && !isGrowing(cache, now)) {
+                plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
             }
         }
     }
@@ -317,10 +333,14 @@ public final class PlannedMoves {
             found = find(cache, regions, server.record.id(), reason, others, now, millis);
             return found;
         } catch (NoRoomException e) {
+            if (fits(cache, regions, server.record.id(), reason, others, now, millis)) {
+                // There is room, but a moment ago the cache did not get it: it is tried again soon.
+                return null;
+            }
             if (reason == Reason.LEAVES && stuck.add(cache.id())) {
                 LOG.log(
                         System.Logger.Level.WARNING,
-                        "no room for " + regions + (regions == 1 ? " region of cache " : " regions of cache ")
+                        "no room for " + Plurals.of(regions, "region") + " of cache "
                                 + Caches.hex(cache.id()) + " on memory server " + server.record.address()
                                 + ", which leaves: " + e.getMessage());
             }
@@ -345,10 +365,11 @@ public final class PlannedMoves {
         }
     }
 
+    /** Whether there is room, also if it is on servers that are set aside for a moment. */
     private boolean fits(
             CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis) {
         try {
-            find(cache, regions, server, reason, others, now, millis);
+            place(cache, regions, server, reason, others, now, millis);
             return true;
         } catch (NoRoomException e) {
             return false;
@@ -358,12 +379,19 @@ public final class PlannedMoves {
     private CachePlacement find(
             CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis)
             throws NoRoomException {
-        Need need = Caches.need(cache, millis);
-        servers.stock(now);
         Set<Long> failed = avoided(cache.id(), now);
         failed.addAll(others);
-        failed.add(server);
-        Need elsewhere = need.avoiding(failed);
+        return place(cache, regions, server, reason, failed, now, millis);
+    }
+
+    /** As {@link #find}, also on servers that are set aside. */
+    private CachePlacement place(
+            CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis)
+            throws NoRoomException {
+        servers.stock(now);
+        Set<Long> left = new TreeSet<>(others);
+        left.add(server);
+        Need elsewhere = Caches.need(cache, millis).avoiding(left);
         try {
             return allocator.more(elsewhere, cache.regionBytes(), regions, List.of());
         } catch (NoRoomException e) {
@@ -377,7 +405,7 @@ public final class PlannedMoves {
     /** A cache for whose regions on a leaving server there is no room, and how many regions these are. */
     public record StuckCache(CacheRecord cache, int regions, NoRoomException why) {}
 
-    /** Returns all such caches, by the room that there is now. */
+    /** Returns all such caches, by the room that there is now; room that is set aside for a moment counts as room. */
     public List<StuckCache> stuck(long now, long millis) {
         List<StuckCache> all = new ArrayList<>();
         for (Servers.KnownServer server : leaving(now)) {
@@ -385,7 +413,7 @@ public final class PlannedMoves {
                 Integer regions = cache.regions().get(server.record.id());
                 if (regions != null && stuck.contains(cache.id()) && !moves.containsKey(cache.id())) {
                     try {
-                        find(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis);
+                        place(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis);
                     } catch (NoRoomException e) {
                         all.add(new StuckCache(cache, regions, e));
                     }

@@ -22,6 +22,7 @@ import io.farheap.manager.state.AllocationTerms;
 import io.farheap.manager.state.CachePlan;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.memory.ByteSize;
+import io.farheap.memory.Plurals;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -164,7 +165,20 @@ public final class Reallocations {
                                     : " is becoming one of " + ByteSize.text(cache.wanted()))
                             + "; ask again in a moment");
         }
+        requireStays(cache);
         return plan(wish);
+    }
+
+    /** Refuses a change of a cache on a server that leaves: its move off that server comes first. */
+    private void requireStays(CacheRecord cache) {
+        for (long id : cache.regions().keySet()) {
+            if (roll.isToLeave(id)) {
+                throw new ControlException(
+                        Code.BUSY,
+                        "cache " + Caches.hex(cache.id()) + " has regions on memory server " + servers.address(id)
+                                + ", which leaves; ask again in a moment");
+            }
+        }
     }
 
     private CacheRecord plan(ReallocationRequest wish) {
@@ -245,8 +259,7 @@ public final class Reallocations {
         if (free < regions) {
             throw new ControlException(
                     Code.OUT_OF_MEMORY,
-                    "memory server " + address + " has " + free
-                            + (free == 1 ? " free region, not " : " free regions, not ") + regions);
+                    "memory server " + address + " has " + Plurals.of(free, "free region") + ", not " + regions);
         }
         reserved.put(server.record.id(), regions);
         CacheRecord reserving = cache.reserving(reserved);

@@ -7,8 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * How fast caches leave servers, by type of server, as observed; before the first observation it is the figure of
- * Redy's paper, 1.09 s a GB (section 7.4). The content of a spot server must be able to leave within its notice.
+ * How fast caches leave servers, by type of server: begins with the figure of Redy's paper, 1.09 s a GB (section 7.4),
+ * and follows what is observed. The content of a spot server must be able to leave within its notice.
  * Guarded by the manager's lock.
  */
 public final class MigrationRates {
@@ -22,7 +22,8 @@ public final class MigrationRates {
     /** Adds an observation: these bytes have left a server of this type in this many seconds. */
     public void seen(String type, long bytes, double seconds) {
         double rate = bytes / Math.max(seconds, 1e-3);
-        bytesPerSecond.merge(type, rate, (before, now) -> before + WEIGHT * (now - before));
+        double before = bytesPerSecond(type);
+        bytesPerSecond.put(type, before + WEIGHT * (rate - before));
     }
 
     double bytesPerSecond(String type) {

@@ -9,6 +9,7 @@ import io.farheap.manager.service.journal.Journal;
 import io.farheap.manager.state.LifeRecord;
 import io.farheap.manager.state.ServerRecord;
 import io.farheap.manager.state.StateChange;
+import io.farheap.memory.Plurals;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -112,10 +113,9 @@ public final class ServerMembership {
                         "no memory server " + address + " reports; name one as farheap top shows it, as HOST:PORT"));
         if (!server.record.leaving()) {
             LOG.log(System.Logger.Level.INFO, "memory server " + address + " is asked to leave");
-            // How long it would have lived remains unknown.
-            seen(server.record, false);
             ServerReport last = Objects.requireNonNull(server.report);
-            report(last.leavingWithin(last.noticeMillis()), server.reportedAt);
+            // How long it would have lived remains unknown.
+            report(last.leavingWithin(last.noticeMillis()), server.reportedAt, false);
         }
     }
 
@@ -135,9 +135,14 @@ public final class ServerMembership {
      * @return whether the server's record has changed
      */
     public boolean report(ServerReport report, long now) {
+        return report(report, now, true);
+    }
+
+    /** @param ends whether a server whose life ends with this report has ended; if not, it was asked to leave */
+    private boolean report(ServerReport report, long now, boolean ends) {
         Servers.KnownServer before = servers.find(report.serverId());
         ServerReport last = before == null ? null : before.report;
-        boolean changed = changes(report);
+        boolean changed = changes(report, ends);
         servers.report(Objects.requireNonNull(servers.find(report.serverId())), report, now);
         if (report.leaving() && last != null && last.leaving() && !last.held().equals(report.held())) {
             LOG.log(System.Logger.Level.INFO, "memory server " + report.address() + " leaves: " + holdings(report));
@@ -152,11 +157,10 @@ public final class ServerMembership {
         int caches = report.held().size();
         return caches == 0
                 ? "no cache has a region there"
-                : "it has " + regions + (regions == 1 ? " region of " : " regions of ") + caches
-                        + (caches == 1 ? " cache" : " caches");
+                : "it has " + Plurals.of(regions, "region") + " of " + Plurals.of(caches, "cache");
     }
 
-    private boolean changes(ServerReport report) {
+    private boolean changes(ServerReport report, boolean ends) {
         Servers.KnownServer known = servers.find(report.serverId());
         ServerRecord record = new ServerRecord(
                 report.serverId(),
@@ -174,7 +178,7 @@ public final class ServerMembership {
         }
         boolean left = known != null && known.record.leaving();
         if (report.leaving() && known != null && !left) {
-            seen(record, true);
+            seen(record, ends, millis.getAsLong());
         }
         journal.add(new StateChange.PutServer(record));
         servers.put(record);
@@ -190,12 +194,12 @@ public final class ServerMembership {
         return true;
     }
 
-    /** @param ended whether it has ended or was taken back; if not, it might have lived longer */
-    private void seen(ServerRecord server, boolean ended) {
-        seen(server, ended, millis.getAsLong());
-    }
-
-    /** @param until the time of day until which it was observed */
+    /**
+     * Each life is added once: the record of a server that leaves never stays again.
+     *
+     * @param ended whether it has ended or was taken back; if not, it might have lived longer
+     * @param until the time of day until which it was observed
+     */
     private void seen(ServerRecord server, boolean ended, long until) {
         if (server.spot()) {
             double hours = (until - server.sinceMillis()) / MILLIS_AN_HOUR;
@@ -213,8 +217,10 @@ public final class ServerMembership {
             ServerRecord record = server.record;
             if (!record.leaving() && server.wasHeard) {
                 // It ended without notice, after its last report. A server that never reported to this manager may have
-                // lived for any time, so it is not counted.
-                seen(record, true, millis.getAsLong() - (now - server.reportedAt) / NANOS_PER_MILLI);
+                // lived for any time, so it is not counted. If another server is at its address, only its process has
+                // ended, and the machine lives on.
+                long until = millis.getAsLong() - (now - server.reportedAt) / NANOS_PER_MILLI;
+                seen(record, !servers.isReplaced(server), until);
             }
             journal.add(new StateChange.RemoveServer(record.id()));
             servers.remove(record.id());

@@ -492,7 +492,8 @@ public final class Servers {
         return server.ended || isReplaced(server) || heardNanos - server.heardNanos > GONE_NANOS;
     }
 
-    private boolean isReplaced(KnownServer server) {
+    /** Whether another server reports from its address. */
+    boolean isReplaced(KnownServer server) {
         if (server.report != null) {
             return false;
         }

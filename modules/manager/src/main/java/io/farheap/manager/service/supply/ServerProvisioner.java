@@ -29,11 +29,18 @@ public final class ServerProvisioner {
     public static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(3);
     /** How often machines are started for a cache at most, the first time included, if they do not become servers. */
     private static final int ATTEMPTS = 3;
+    /** A client that waits repeats its call at once, so one that has not asked for this long is gone. */
+    private static final long GONE_NANOS = 2 * CALL_NANOS;
 
     /** The servers for which a cache waits. */
     private static final class Recruit {
         private final long deadline;
         private final List<Fleet.StartedMachine> machines = new ArrayList<>();
+        /** When its client, or the manager for it, has last asked. */
+        private long askedAt;
+        /** How many calls wait now. */
+        private int calls;
+
         private int attempts;
         private String failure = "";
 
@@ -88,6 +95,7 @@ public final class ServerProvisioner {
             return;
         }
         Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos));
+        recruit.askedAt = nanos.getAsLong();
         boolean coming = recruit.coming();
         boolean late = nanos.getAsLong() - recruit.deadline >= 0;
         if (late || !coming && !order(cacheId, recruit, quotes)) {
@@ -99,8 +107,18 @@ public final class ServerProvisioner {
             throw new ControlException(refused.code(), refused.getMessage() + why, refused);
         }
         // A machine may have failed at once.
-        if (fleet.latest() == seen && !awaitNews(until)) {
+        if (fleet.latest() == seen && !awaitNews(recruit, until)) {
             throw busy(cacheId);
+        }
+    }
+
+    private boolean awaitNews(Recruit recruit, long until) {
+        recruit.calls++;
+        try {
+            return awaitNews(until);
+        } finally {
+            recruit.calls--;
+            recruit.askedAt = nanos.getAsLong();
         }
     }
 
@@ -154,6 +172,7 @@ public final class ServerProvisioner {
             long cacheId = one.cache().id();
             int missing = one.regions() - (int) (one.why().most() / one.cache().regionBytes());
             Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos));
+            recruit.askedAt = nanos.getAsLong();
             if (!recruit.coming()) {
                 Need need = Caches.need(one.cache(), millis);
                 order(cacheId, recruit, () -> shopping.forMore(need, one.cache().regionBytes(), missing));
@@ -164,8 +183,10 @@ public final class ServerProvisioner {
     /** Forgets the waits of clients that do not ask again. */
     public void forgetLate(long now) {
         for (Map.Entry<Long, Recruit> each : Map.copyOf(recruits).entrySet()) {
+            Recruit recruit = each.getValue();
+            boolean gone = recruit.calls == 0 && now - recruit.askedAt > GONE_NANOS;
             // A client may be about to ask once more.
-            if (now - each.getValue().deadline > CALL_NANOS) {
+            if (gone || now - recruit.deadline > CALL_NANOS) {
                 forget(each.getKey());
             }
         }

@@ -6,6 +6,7 @@ import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.memory.ByteSize;
+import io.farheap.memory.Plurals;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -166,8 +167,8 @@ public final class SpareCapacity {
                     said = true;
                     LOG.log(
                             System.Logger.Level.WARNING,
-                            "of " + count + " spare servers' room " + regions
-                                    + (regions == 1 ? " region of " : " regions of ") + ByteSize.text(size)
+                            "of " + count + " spare servers' room "
+                                    + Plurals.of(regions, "region") + " of " + ByteSize.text(size)
                                     + (regions == 1 ? " is" : " are")
                                     + " missing, and no server can be started for "
                                     + (regions == 1 ? "it" : "them"));

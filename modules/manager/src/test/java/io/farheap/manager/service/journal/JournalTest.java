@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.state.AllocationTerms;
+import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.ManagerState;
 import io.farheap.manager.state.StaleEpochException;
 import io.farheap.manager.state.StateChange;
@@ -15,6 +17,9 @@ import io.farheap.manager.state.StateStore;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -125,6 +130,28 @@ class JournalTest {
         assertEquals(List.of(1, 19), written.stream().map(List::size).toList());
         assertEquals(20, onDisk.size());
         assertEquals(0, recoveries);
+    }
+
+    /** A group that is larger than one write of ZooKeeper would fail, and again each time. */
+    @Test
+    void aGroupOfLongRecordsFitsIntoOneWrite() {
+        lock.lock();
+        try {
+            String place = "\u0001".repeat(256);
+            SortedMap<Long, Integer> regions = new TreeMap<>(Map.of(1L, 1));
+            for (int id = 1; id <= 800; id++) {
+                AllocationTerms terms = new AllocationTerms(place, 5, 0, 0, "tenant");
+                journal.add(new StateChange.PutCache(
+                        new CacheRecord(id, "cache", 1, 0, 1, terms, 1, regions, new TreeMap<>())));
+            }
+            journal.latest();
+        } finally {
+            lock.unlock();
+        }
+        Journal.await(latest());
+        assertEquals(800, written.stream().mapToInt(List::size).sum());
+        int escaped = 6 * 256;
+        written.forEach(group -> assertTrue(group.size() * escaped < 1_000_000, group.size() + " records at once"));
     }
 
     @Test
