@@ -89,14 +89,28 @@ public final class Journal {
     /** Adds a change to the group that is written next. */
     public void add(StateChange change) {
         int bytes = size(change);
+        Group last = open(bytes);
+        last.changes.add(change);
+        last.bytes += bytes;
+    }
+
+    /**
+     * Has the next group written even if it has no change, so that it is refused if another manager leads: for what
+     * only the leader may do, and writes nothing.
+     */
+    public void confirm() {
+        open(0);
+    }
+
+    /** Returns the group that is written next. */
+    private Group open(int bytes) {
         Group last = groups.isEmpty() ? null : groups.getLast();
         // The first group is being written, or may be.
         if (last == null || groups.size() == 1 && writing || last.bytes + bytes > GROUP_BYTES) {
             last = new Group();
             groups.add(last);
         }
-        last.changes.add(change);
-        last.bytes += bytes;
+        return last;
     }
 
     private static int size(StateChange change) {
