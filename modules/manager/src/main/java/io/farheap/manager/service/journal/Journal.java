@@ -246,12 +246,18 @@ public final class Journal {
         failed.forEach(group -> group.outcome.completeExceptionally(failure));
     }
 
+    /** Whether the memory has changes that could not be written: nothing may be built on it before {@link #recover}. */
+    boolean isAhead() {
+        return ahead;
+    }
+
     /**
      * Called before any work on the memory: makes the memory equal to the disk, but for changes that are being written,
-     * if a write has failed.
+     * if a write has failed. Changes that were added since then were built on what was not written, and are dropped.
      */
     void recover() {
         if (ahead) {
+            groups.clear();
             try {
                 lost.run();
             } catch (StateException e) {
