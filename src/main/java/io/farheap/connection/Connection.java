@@ -494,8 +494,7 @@ public final class Connection implements AutoCloseable {
     private int atomicFlags(long remoteAddress) {
         boolean fenced = adopted.reads(remoteAddress, Long.BYTES)
                 || lastRead >= ring.completed()
-                        && outstandingReads.mayOverlapRead(
-                                ring.completed(), ring.posted(), remoteAddress, Long.BYTES);
+                        && outstandingReads.mayOverlapRead(ring.completed(), ring.posted(), remoteAddress, Long.BYTES);
         return fenced ? SendRequests.FENCE : 0;
     }
 

@@ -91,8 +91,7 @@ class LeavingServerTest {
     void whatIsLostKeepsNoServer() {
         try (CodedServers servers = new CodedServers(3, 1);
                 CodedSpace space = servers.space(Resilience.failureRecovery(2, 1), 1)) {
-            SlabTable table =
-                    Fields.get(Fields.get(space, "space", SpaceState.class), "table", SlabTable.class);
+            SlabTable table = Fields.get(Fields.get(space, "space", SpaceState.class), "table", SlabTable.class);
             RemoteServer missed = space.slab(0, 0).region().server();
             RemoteServer good = space.slab(0, 2).region().server();
             table.makeVoid(space.slab(0, 0));
@@ -101,8 +100,7 @@ class LeavingServerTest {
                 space.retire(server, () -> {});
                 assertEquals(0, space.slabsAt(server));
                 servers.memory.detach(server);
-                CodedServers.await(
-                        "its memory is free", () -> servers.freeRegions(servers.indexOf(server)) == 1);
+                CodedServers.await("its memory is free", () -> servers.freeRegions(servers.indexOf(server)) == 1);
             }
             assertEquals(3, space.health().voidSlabs());
         }

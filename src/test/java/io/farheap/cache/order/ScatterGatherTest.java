@@ -11,9 +11,7 @@ import org.junit.jupiter.api.Test;
 class ScatterGatherTest {
 
     /** From the best to the worst. */
-    private static final int[] RANKED = {
-        Status.OK, Status.SEGMENT_GONE, Status.CLOSED, Status.CORRUPT, Status.LOST
-    };
+    private static final int[] RANKED = {Status.OK, Status.SEGMENT_GONE, Status.CLOSED, Status.CORRUPT, Status.LOST};
 
     private static final int PARTS = 3;
 
