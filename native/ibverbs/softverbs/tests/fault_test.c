@@ -303,15 +303,15 @@ static void model_rests(void)
 /* Runs in a process of its own, because the model stays on. */
 static int weak(void)
 {
-	unsigned overtaken = 0, reused = 0;
-	struct ibv_sge sge, read_sge;
+	unsigned overtaken = 0, reused = 0, added = 0;
+	struct ibv_sge sge, read_sge, add_sge, next_sge;
 
 	control("order=weak seed=1");
 	open_pair(PATIENT);
 	uint64_t until = now_ns() + PATIENCE_NS, i = 0;
 
 	/* the helper may run between a post and the next step, more often on a busy machine */
-	while ((i < 500 || overtaken <= i / 25 || reused <= i / 25) && now_ns() < until) {
+	while ((i < 500 || overtaken <= i / 25 || reused <= i / 25 || added <= i / 25) && now_ns() < until) {
 		i++;
 		/* a write behind an unfenced read of the same word */
 		uint64_t value = i;
@@ -344,15 +344,37 @@ static int weak(void)
 		poll_one(a.cq);
 		CHECK_EQ(*(uint64_t *)(a.buffer + 4096), before);
 		*(uint64_t *)b.buffer = 0;
+
+		/* an atomic behind an unfenced read of the same word, and another, which never overtakes the first */
+		struct ibv_send_wr add = atomic_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, &add_sge, address_of(&b), 0, 1, 0);
+		struct ibv_send_wr next = atomic_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, &next_sge, address_of(&b), 0, 1, 0);
+
+		add_sge = sge_of(&a, 4104, 8);
+		next_sge = sge_of(&a, 4112, 8);
+		read.next = &add;
+		add.next = &next;
+		for (int fenced = 0; fenced < 2; fenced++) {
+			*(uint64_t *)b.buffer = 0;
+			post(a.qp, &read);
+			for (int n = 0; n < 3; n++)
+				poll_one(a.cq);
+			CHECK_EQ(*(uint64_t *)(a.buffer + 4104), 0);
+			CHECK_EQ(*(uint64_t *)(a.buffer + 4112), 1);
+			CHECK(!fenced || *(uint64_t *)(a.buffer + 4096) == 0);
+			added += *(uint64_t *)(a.buffer + 4096) != 0;
+			add.send_flags |= IBV_SEND_FENCE;
+		}
+		*(uint64_t *)b.buffer = 0;
 	}
 	for (int i = 0; i < 100; i++) {
 		close_pair();
 		open_pair(PATIENT);
 		behind_an_error(i % 2);
 	}
-	step("order=weak: %u of %lu unfenced writes overtook a read, %u buffers were reused too early", overtaken, i,
-	    reused);
+	step("order=weak: of %lu unfenced writes %u overtook a read, of as many atomics %u; %u buffers were reused too early",
+	    i, overtaken, added, reused);
 	CHECK(overtaken > i / 25);
+	CHECK(added > i / 25);
 	CHECK(reused > i / 25);
 	close_pair();
 	return 0;

@@ -6,10 +6,10 @@
  * spins while anything is outstanding (which takes one core from this process), so that data also appears in time for a
  * target that polls its memory; otherwise it looks every millisecond.
  *
- * order=weak. Each step executes, at random, the oldest operation that has not run, or a write, send or read behind it
- * that may overtake it: one that is not fenced may overtake READs and atomics, and nothing else. Nothing runs before
- * the first poll or the helper's next look, so that a buffer that is reused too early is noticed. Completions stay in
- * order.
+ * order=weak. Each step executes, at random, the oldest operation that has not run, or one behind it that may overtake
+ * it: a write or send that is not fenced may overtake READs and atomics, an atomic that is not fenced READs alone.
+ * Nothing runs before the first poll or the helper's next look, so that a buffer that is reused too early is noticed.
+ * Completions stay in order.
  */
 #include "base/clock.h"
 #include "execute/access.h"
@@ -20,9 +20,16 @@
 #include "path/late.h"
 #include "path/try.h"
 
-static bool may_overtake(const struct sv_pending *p)
+static bool is_atomic(const struct sv_pending *p)
 {
-	return !(p->wr.send_flags & IBV_SEND_FENCE) && p->wr.opcode <= IBV_WR_SEND_WITH_IMM;
+	return sv_is_answered(&p->wr) && p->wr.opcode != IBV_WR_RDMA_READ;
+}
+
+/* behind_atomic: one of the operations that it would overtake is an atomic */
+static bool may_overtake(const struct sv_pending *p, bool behind_atomic)
+{
+	return !(p->wr.send_flags & IBV_SEND_FENCE) &&
+	       (p->wr.opcode <= IBV_WR_SEND_WITH_IMM || (is_atomic(p) && !behind_atomic));
 }
 
 /*
@@ -38,6 +45,7 @@ static uint32_t choose(struct sv_qp *qp)
 	if (at == qp->pending_tail || !sv_config.weak)
 		return at;
 	uint32_t chosen = at;
+	bool behind_atomic = false;
 
 	/* look behind READs and atomics for an operation that may overtake them */
 	for (uint32_t i = at; i != qp->pending_tail && i - at < 16; i++) {
@@ -47,10 +55,11 @@ static uint32_t choose(struct sv_qp *qp)
 			break;
 		if (p->done)
 			continue;
-		if (i != at && may_overtake(p) && sv_random(2))
+		if (i != at && may_overtake(p, behind_atomic) && sv_random(2))
 			return i;
 		if (!sv_is_answered(&p->wr))
 			break;
+		behind_atomic |= is_atomic(p);
 	}
 	return chosen;
 }

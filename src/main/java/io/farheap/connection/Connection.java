@@ -38,8 +38,10 @@ public final class Connection implements AutoCloseable {
     private final int number;
     private final int inlineBytes;
     private final OperationRing ring;
-    /** The latest READ or atomic. Only if it has not completed does a WRITE check which ranges are being read. */
+    /** The latest READ. Only if it has not completed does a WRITE or an atomic check which ranges are being read. */
     private long lastRead = -1;
+    /** The latest atomic, which counts as a READ for WRITEs. */
+    private long lastAtomic = -1;
 
     /** The operations in the list count as posted. */
     private final RequestList list = new RequestList();
@@ -209,8 +211,9 @@ public final class Connection implements AutoCloseable {
 
     /**
      * Posts a compare-and-swap or a fetch-and-add on 8 bytes, aligned to 8; their old value is written to
-     * {@code localAddress}. A later WRITE to them is fenced behind it, as behind a READ. There must be
-     * {@linkplain #hasRoom room}, and the device must do atomics.
+     * {@code localAddress}. It is fenced behind outstanding READs that it may overlap, as a WRITE is, and not behind
+     * earlier atomics, which the server's device executes in order. A later WRITE to its 8 bytes is fenced behind it.
+     * There must be {@linkplain #hasRoom room}, and the device must do atomics.
      *
      * @param compareOrAdd the value to compare with, or to add
      * @param value the value to store if the comparison succeeds
@@ -226,12 +229,13 @@ public final class Connection implements AutoCloseable {
             long compareOrAdd,
             long value) {
         int slot = ring.nextSlot();
-        lastRead = ring.posted();
+        int flags = atomicFlags(remoteAddress);
+        lastAtomic = ring.posted();
         ring.begin(tag);
         requests.prepareAtomic(
                 slot,
                 opcode(swap),
-                SendRequests.SIGNALED,
+                flags | SendRequests.SIGNALED,
                 localAddress,
                 localKey,
                 remoteAddress,
@@ -253,12 +257,13 @@ public final class Connection implements AutoCloseable {
             long compareOrAdd,
             long value) {
         int slot = ring.nextSlot();
-        lastRead = ring.posted();
+        int flags = atomicFlags(remoteAddress);
+        lastAtomic = ring.posted();
         ring.begin(tag);
         requests.aimAtomic(
-                slot, opcode(swap), 0, localAddress, localKey, remoteAddress, remoteKey, compareOrAdd, value);
+                slot, opcode(swap), flags, localAddress, localKey, remoteAddress, remoteKey, compareOrAdd, value);
         requests.link(slot, ring.nextSlot());
-        list.add(slot, 0, Long.BYTES);
+        list.add(slot, flags, Long.BYTES);
     }
 
     private static int opcode(boolean swap) {
@@ -481,9 +486,16 @@ public final class Connection implements AutoCloseable {
     private int writeFlags(long remoteAddress, int bytes) {
         int flags = bytes <= inlineBytes ? SendRequests.INLINE : 0;
         boolean fenced = adopted.reads(remoteAddress, bytes)
-                || lastRead >= ring.completed()
+                || (lastRead >= ring.completed() || lastAtomic >= ring.completed())
                         && outstandingReads.mayOverlap(ring.completed(), ring.posted(), remoteAddress, bytes);
         return fenced ? flags | SendRequests.FENCE : flags;
+    }
+
+    private int atomicFlags(long remoteAddress) {
+        boolean fenced = adopted.reads(remoteAddress, Long.BYTES)
+                || lastRead >= ring.completed()
+                        && outstandingReads.mayOverlapRead(ring.completed(), ring.posted(), remoteAddress, Long.BYTES);
+        return fenced ? SendRequests.FENCE : 0;
     }
 
     private void append(

@@ -27,7 +27,7 @@ public final class ControlException extends RuntimeException {
         TICKET_REFUSED,
         /** The copy of a region from another server failed. */
         PULL_FAILED,
-        /** The server cannot be reached. */
+        /** The server cannot be reached, or cannot end a connection yet: call again. */
         UNAVAILABLE,
         /** The server has not answered in time. */
         DEADLINE_EXCEEDED,

@@ -241,7 +241,7 @@ public final class CodedSpace implements AutoCloseable {
                 .server();
     }
 
-    /** How many slabs are at a server, or were there and have no successor yet. */
+    /** How many slabs are at a server, or were there and have no successor yet, but for those of lost ranges. */
     public int slabsAt(RemoteServer server) {
         return space.table.placesAt(server);
     }

@@ -135,7 +135,7 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
             incoming = new IncomingPulls(context, pool, budgets, sources, retired);
             services.forEach(service -> service.threads(threads::startAll));
             services.forEach(service -> service.install(options, handlers, spaces));
-            monitor = new ResourceMonitor(options.headroom(), pool, holders);
+            monitor = new ResourceMonitor(options.headroom(), pool, holders, this::promisedRegions);
         } catch (Throwable e) {
             Closeables.after(e, this);
             throw e;
@@ -323,6 +323,12 @@ final class ServerPlane implements ControlPlane, AutoCloseable {
     /** How many regions the caches of managers hold, by the cache's id; 0 for a cache that has only a lease. */
     Map<Long, Integer> regionsByCache() {
         return leases.regionsByCache();
+    }
+
+    /** How many regions caches with a lease may still take by the grants that they have shown. */
+    private int promisedRegions() {
+        GrantBook book = grants;
+        return book == null ? 0 : book.untaken(leases.regionsByCache());
     }
 
     /** Ends the lease again if its cache was ended between the check of the grant and the opening of the lease. */

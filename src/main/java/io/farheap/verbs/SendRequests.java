@@ -222,6 +222,11 @@ public final class SendRequests implements AutoCloseable {
                 : 0;
     }
 
+    /** Whether a prepared request is a compare-and-swap or a fetch-and-add. */
+    public boolean isAtomic(int index) {
+        return atomic(address(index));
+    }
+
     @Override
     public void close() {
         count = 0;

@@ -13,6 +13,8 @@ import io.farheap.cache.calls.LocalCalls;
 import io.farheap.cache.calls.SessionCall;
 import io.farheap.cache.calls.SessionCalls;
 import io.farheap.cache.contract.CallCompletion;
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.memory.NativeMemory;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.format.CallFormat;
@@ -21,11 +23,15 @@ import io.farheap.rpc.batch.BatchConnection;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Fields;
 import java.lang.reflect.Proxy;
+import io.farheap.testing.PlaneProxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The outcomes of calls whose connection fails while a server has them, and of calls to a server that is full. */
 @Timeout(300)
@@ -128,6 +134,29 @@ class CallLossTest {
             // The session continues on new rings.
             assertEquals(CallStatus.DONE, caller.call(add, 0, 0, 1, 1).status());
             assertEquals(100, caller.result());
+        }
+    }
+
+    /** The call was never sent: it is kept while its server may answer, and does not wait for ever. */
+    @ParameterizedTest
+    @CsvSource({"1, DONE", "2, DONE", "1000000, LOST"})
+    void aCallIsKeptWhileItsServerRefusesAFewTimes(int refusals, String ends) {
+        AtomicInteger left = new AtomicInteger();
+        try (Cluster cluster = new Cluster().serving(ServedCode.JAVA).threads(1)) {
+            cluster.behind(server -> PlaneProxy.around(server, (method, arguments, rest) -> {
+                        if (method.equals("connectRing") && left.getAndDecrement() > 0) {
+                            throw new ControlException(Code.UNAVAILABLE, "not now");
+                        }
+                        return rest.call();
+                    }))
+                    .add(1);
+            try (Cache cache = cache(cluster, 1);
+                    Caller caller = new Caller(cache)) {
+                Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
+                left.set(refusals);
+                int expected = ends.equals("DONE") ? CallStatus.DONE : CallStatus.LOST;
+                assertEquals(expected, caller.call(load, 0, 8).status());
+            }
         }
     }
 

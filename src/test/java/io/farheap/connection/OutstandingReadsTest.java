@@ -111,6 +111,23 @@ class OutstandingReadsTest {
         assertFalse(mayOverlap(old));
     }
 
+    /** A WRITE is fenced behind an atomic. An atomic is not: fetch-and-adds on one word would wait for each other. */
+    @Test
+    void anAtomicCountsForWritesAlone() {
+        long address = 1 << 20;
+        requests.aimAtomic((int) posted++, SendRequests.FETCH_AND_ADD, 0, 0, 0, address, 0, 1, 0);
+        outstanding.add(new Range(true, address, 8));
+        assertTrue(reads.mayOverlap(completed, posted, address, 8));
+        assertFalse(reads.mayOverlapRead(completed, posted, address, 8));
+        post(new Range(true, address, 8));
+        assertTrue(reads.mayOverlapRead(completed, posted, address, 8));
+        complete();
+        assertTrue(reads.mayOverlapRead(completed, posted, address, 8));
+        complete();
+        assertFalse(reads.mayOverlap(completed, posted, address, 8));
+        assertFalse(reads.mayOverlapRead(completed, posted, address, 8));
+    }
+
     @Test
     void mostlyTellsDistantRangesApart() {
         post(new Range(true, 0, 64));

@@ -200,6 +200,34 @@ class RemoteQueueTest {
         }
     }
 
+    /** A READ that returned the sum of a later fetch-and-add of its queue would have seen the future. */
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void anAtomicDoesNotOvertakeAReadOnADeviceThatLetsIt() {
+        Softverbs.set("order=weak");
+        try {
+            for (int round = 0; round < 100; round++) {
+                boolean listed = round % 2 == 0;
+                if (listed) {
+                    queue.beginList();
+                }
+                ok(queue.read(regions.get(0), 0, buffer, 16, 8, 0));
+                ok(queue.fetchAndAdd(regions.get(0), 0, 1, buffer, 24, 1));
+                ok(queue.read(regions.get(0), 0, buffer, 32, 8, 2));
+                ok(queue.compareAndSwap(regions.get(0), 0, 2L * round + 1, 2L * round + 2, buffer, 40, 3));
+                if (listed) {
+                    queue.postList();
+                }
+                tags.await(queue, 4 * (round + 1));
+                assertEquals(
+                        List.of(2L * round, 2L * round, 2L * round + 1, 2L * round + 1),
+                        List.of(get(16), get(24), get(32), get(40)));
+            }
+        } finally {
+            Softverbs.set("order=strict");
+        }
+    }
+
     @Test
     void badRangesAreRefusedBeforeTheDeviceSeesThem() throws Exception {
         RemoteRegion region = regions.get(0);

@@ -2,6 +2,7 @@ package io.farheap.resilience;
 
 import io.farheap.control.ServerStatus;
 import io.farheap.control.grpc.ControlServer;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.contract.Health;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 
 /** Memory servers in this process, each a failure domain, and a client that is attached to all of them. */
 public final class CodedServers implements AutoCloseable {
@@ -34,6 +36,7 @@ public final class CodedServers implements AutoCloseable {
 
     private final long leaseNanos;
     private final boolean headroom;
+    private final UnaryOperator<ControlPlane> before;
     private boolean onDevices;
 
     public CodedServers(int count, int regions) {
@@ -41,10 +44,12 @@ public final class CodedServers implements AutoCloseable {
     }
 
     CodedServers(int count, int regions, long leaseNanos) {
-        this(count, regions, leaseNanos, false);
+        this(count, regions, leaseNanos, false, UnaryOperator.identity());
     }
 
-    private CodedServers(int count, int regions, long leaseNanos, boolean headroom) {
+    private CodedServers(
+            int count, int regions, long leaseNanos, boolean headroom, UnaryOperator<ControlPlane> before) {
+        this.before = before;
         this.leaseNanos = leaseNanos;
         this.headroom = headroom;
         for (int i = 0; i < count; i++) {
@@ -74,7 +79,12 @@ public final class CodedServers implements AutoCloseable {
 
     /** Servers on a machine each, which has memory to spare until a test changes that. */
     static CodedServers withHeadroom(int count, int regions) {
-        return new CodedServers(count, regions, LEASE_NANOS, true);
+        return new CodedServers(count, regions, LEASE_NANOS, true, UnaryOperator.identity());
+    }
+
+    /** Servers whose control planes answer through another one. */
+    static CodedServers behind(UnaryOperator<ControlPlane> before, int count, int regions) {
+        return new CodedServers(count, regions, LEASE_NANOS, false, before);
     }
 
     RemoteServer add(int regions) {
@@ -89,7 +99,7 @@ public final class CodedServers implements AutoCloseable {
         machine.runs(Planes.of(server));
         machines.add(machine);
         servers.add(server);
-        controls.add(ControlServer.start("127.0.0.1:0", Planes.of(server)));
+        controls.add(ControlServer.start("127.0.0.1:0", before.apply(Planes.of(server))));
         attached.add(memory.attach(controls.getLast().address()));
         return attached.getLast();
     }

@@ -7,6 +7,10 @@ import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.resilience.keeper.SlabPlacement;
+import io.farheap.resilience.table.SlabTable;
+import io.farheap.resilience.table.SpaceState;
+import io.farheap.testing.Fields;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -79,6 +83,26 @@ class LeavingServerTest {
             latch.await();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The range is lost, and its slabs have no successors: its servers may leave, and so take their memory back. */
+    @Test
+    void whatIsLostKeepsNoServer() {
+        try (CodedServers servers = new CodedServers(3, 1);
+                CodedSpace space = servers.space(Resilience.failureRecovery(2, 1), 1)) {
+            SlabTable table = Fields.get(Fields.get(space, "space", SpaceState.class), "table", SlabTable.class);
+            RemoteServer missed = space.slab(0, 0).region().server();
+            RemoteServer good = space.slab(0, 2).region().server();
+            table.makeVoid(space.slab(0, 0));
+            table.makeVoid(space.slab(0, 1));
+            for (RemoteServer server : List.of(missed, good)) {
+                space.retire(server, () -> {});
+                assertEquals(0, space.slabsAt(server));
+                servers.memory.detach(server);
+                CodedServers.await("its memory is free", () -> servers.freeRegions(servers.indexOf(server)) == 1);
+            }
+            assertEquals(3, space.health().voidSlabs());
         }
     }
 

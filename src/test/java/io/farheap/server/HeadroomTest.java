@@ -4,10 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.control.CacheGrant;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.ManagerKey;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.ServerStatus;
+import io.farheap.control.SignedGrant;
 import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.RegionUse;
 import io.farheap.control.plane.WantedRegions;
@@ -16,6 +19,8 @@ import io.farheap.server.contract.Headroom;
 import io.farheap.server.contract.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.ValueLayout;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -87,6 +92,22 @@ class HeadroomTest {
                 assertEquals(0, client.page().get(ValueLayout.JAVA_LONG_UNALIGNED, 0), "region " + region.regionId());
             }
         }
+    }
+
+    /** The manager has counted them as the cache's: it would find no room where it was promised some. */
+    @Test
+    void whatACacheWasGrantedIsNotWithdrawn() throws Exception {
+        KeyPair keys = KeyPairGenerator.getInstance(SignedGrant.ALGORITHM).generateKeyPair();
+        server.requireGrants().accept(ManagerKey.of(1, keys.getPublic().getEncoded(), 1));
+        long id = server.hello(ControlPlane.PROTOCOL_VERSION).serverId();
+        int rights = CacheGrant.READ | CacheGrant.WRITE;
+        SignedGrant four = SignedGrant.sign(new CacheGrant(7, id, 4, rights, 300_000, 1, 1), keys.getPrivate());
+        long lease = server.openLease("granted", 7, four).id();
+        machine.wants(REGIONS);
+        await("all others are withdrawn", () -> status().withdrawnRegions() == REGIONS - 4);
+        int looks = machine.looks();
+        await("the server has looked again", () -> machine.looks() > looks + 2);
+        assertEquals(4, server.allocate(lease, 4).size());
     }
 
     @Test

@@ -7,6 +7,7 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
+import io.farheap.memory.Plurals;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -161,7 +162,7 @@ final class FigureFile {
         if (!(machine.get("cores") instanceof JsonPrimitive cores && cores.isNumber())) {
             throw new IllegalArgumentException(place(name) + ", machine: its field cores must be a number");
         }
-        return facts.text("processor") + ", " + cores.getAsInt() + (cores.getAsInt() == 1 ? " core" : " cores");
+        return facts.text("processor") + ", " + Plurals.of(cores.getAsInt(), "core");
     }
 
     /** The most late operations of any row, in percent; NaN if no model was on. */

@@ -126,7 +126,7 @@ final class BatchCallbacks {
         int worst = status;
         if (!succeeded) {
             for (int entry = first + 1; entry < first + records; entry++) {
-                worst = Math.max(worst, status(lane.connection.status(entry)));
+                worst = Status.worse(worst, status(lane.connection.status(entry)));
             }
         }
         parts.completed((int) lane.get(first).token, worst, records);

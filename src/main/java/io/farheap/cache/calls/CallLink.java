@@ -19,6 +19,10 @@ public final class CallLink {
 
     /** The pause between two attempts to fence a server's end. */
     private static final long FENCE_PAUSE_NANOS = 20_000_000;
+    /** The pause after the first attempt to connect that failed; it doubles. */
+    private static final long FIRST_PAUSE_NANOS = 5_000_000;
+    /** After this number of failed attempts in turn, at least 155 ms, calls are not kept for the server any more. */
+    private static final int MOST_FAILED = 6;
 
     private final RemoteServer server;
     private final ServerLinks<ServerRing> links;
@@ -34,7 +38,11 @@ public final class CallLink {
 
     private int askedAt;
     private boolean runs;
-    /** Written by the thread that connects. */
+    /** Attempts to connect that have failed in turn, at most {@link #MOST_FAILED}. */
+    private int failed;
+    /** Whether the server has not answered the last attempt. Written by the thread that connects, before the next. */
+    private boolean silent;
+    /** Whether the last attempt failed. Written by the thread that connects. */
     private volatile boolean unreachable;
 
     private volatile boolean left;
@@ -44,7 +52,7 @@ public final class CallLink {
         this.server = server;
         this.links = links;
         this.wake = wake;
-        connect(null);
+        connect(null, 0);
     }
 
     RemoteServer server() {
@@ -54,16 +62,22 @@ public final class CallLink {
     /**
      * @param before the failed ring, which is ended first, so that none of its calls takes effect once the next ring is
      *     used
+     * @param pauseNanos how long it waits first
      */
-    private void connect(@Nullable ServerRing before) {
+    private void connect(@Nullable ServerRing before, long pauseNanos) {
         Thread.ofVirtual().start(() -> {
             try {
+                if (pauseNanos > 0) {
+                    LockSupport.parkNanos(pauseNanos);
+                }
                 if (before != null) {
                     links.forget(server);
                     fence(before);
                 }
                 links.connect(server, () -> !left);
             } catch (Throwable e) {
+                silent = e instanceof ControlException unheard
+                        && unheard.code() == ControlException.Code.DEADLINE_EXCEEDED;
                 unreachable = true;
             } finally {
                 wake.run();
@@ -99,6 +113,7 @@ public final class CallLink {
 
     /** Uses a ring that has been connected from now on. */
     void use(ServerRing made) {
+        failed = 0;
         ring = made;
         connection = made.connection();
         lane = new RpcLane(server, connection);
@@ -129,7 +144,7 @@ public final class CallLink {
             lane = null;
             connection = null;
             ring = null;
-            connect(before);
+            connect(before, 0);
         }
     }
 
@@ -148,14 +163,20 @@ public final class CallLink {
         return now.hasRoom();
     }
 
-    /** Whether the last attempt to connect failed; this then begins another. */
+    /**
+     * Whether a call that waits for the connection ends: the last attempt to connect failed, as some before it did, or
+     * the server has not answered it. One refusal ends no call, since it may pass at once. If the last attempt failed,
+     * this begins another.
+     */
     boolean unreachable() {
-        if (unreachable && !left) {
-            unreachable = false;
-            connect(null);
-            return true;
+        if (!unreachable || left) {
+            return unreachable;
         }
-        return unreachable;
+        unreachable = false;
+        failed = Math.min(failed + 1, MOST_FAILED);
+        boolean ends = silent || failed == MOST_FAILED;
+        connect(null, ends ? 0 : FIRST_PAUSE_NANOS << failed - 1);
+        return ends;
     }
 
     /** Whether its queue is full. */

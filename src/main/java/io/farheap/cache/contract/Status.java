@@ -22,6 +22,25 @@ public final class Status {
 
     private Status() {}
 
+    /**
+     * The status of a request of which parts ended with these two, in whatever order they ended: OK only if both are,
+     * else the first of {@link #LOST}, {@link #CORRUPT}, {@link #CLOSED}, {@link #SEGMENT_GONE} that is among them.
+     * Content that is gone has to be filled again, whatever else has failed, and the segment is the caller's own.
+     */
+    public static int worse(int one, int other) {
+        return rank(one) >= rank(other) ? one : other;
+    }
+
+    private static int rank(int status) {
+        return switch (status) {
+            case OK -> 0;
+            case SEGMENT_GONE -> 1;
+            case CLOSED -> 2;
+            case CORRUPT -> 3;
+            default -> 4;
+        };
+    }
+
     /** Describes a status, for messages. */
     public static String describe(int status) {
         return switch (status) {

@@ -89,7 +89,7 @@ final class PartCompletions {
         }
         if (chunk >= 0) {
             if (status == WcStatus.SUCCESS && !request.write && !bounce.copyOut(chunk, request.segment)) {
-                request.status = Status.SEGMENT_GONE;
+                request.status = Status.worse(request.status, Status.SEGMENT_GONE);
             }
             bounce.give(chunk);
         }

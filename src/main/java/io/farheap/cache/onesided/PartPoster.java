@@ -127,7 +127,7 @@ public final class PartPoster {
 
     /** Passes over bytes of a request that will not be posted, and stores why. */
     private static void skip(PostedRequest request, int bytes, int status) {
-        request.status = status;
+        request.status = Status.worse(request.status, status);
         request.posted += bytes;
     }
 

@@ -35,7 +35,7 @@ public final class PostedRequest extends Request {
     /** Gives up the part of it that has not been posted; it ends when the rest has. */
     public void abandon() {
         if (!fullyPosted()) {
-            status = Status.CLOSED;
+            status = Status.worse(status, Status.CLOSED);
             posted = length;
         }
     }

@@ -5,7 +5,8 @@ import io.farheap.cache.contract.Status;
 
 /**
  * Requests for many records whose records have become requests of their own, or groups in batches. The completion of
- * the whole is called when the last part has ended. One thread at a time; nothing here allocates after construction.
+ * the whole is called when the last part has ended, with the {@linkplain Status#worse worst} of their statuses. One
+ * thread at a time; nothing here allocates after construction.
  */
 public final class ScatterGather implements Completion {
 
@@ -60,7 +61,7 @@ public final class ScatterGather implements Completion {
      */
     public void completed(int whole, int partStatus, int parts) {
         if (partStatus != Status.OK) {
-            status[whole] = partStatus;
+            status[whole] = Status.worse(status[whole], partStatus);
         }
         remaining[whole] -= parts;
         if (remaining[whole] == 0) {

@@ -121,7 +121,7 @@ public interface ControlPlane {
      * Destroys a connection's queue pair, and message rings. This is the fence: when it returns, no operation posted
      * through that connection will take effect any more. Idempotent, also for a lease that has ended.
      *
-     * @throws ControlException INTERNAL if an operation that has begun does not end: call again
+     * @throws ControlException UNAVAILABLE if an operation that has begun does not end: call again
      */
     void disconnect(long leaseId, long connectionId);
 

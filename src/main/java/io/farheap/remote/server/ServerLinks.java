@@ -217,7 +217,10 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
         try {
             boolean usable = gate.asked(() -> link.end != null && !link.end.failed());
             if (!usable) {
-                fenceBeforeAnother(link.end);
+                E failed = link.end;
+                if (failed != null && !shut && !failed.isOver()) {
+                    failed.fence();
+                }
                 leave(link, server);
             }
             between.run();
@@ -226,22 +229,6 @@ public final class ServerLinks<E extends ServerAttachment> implements AutoClosea
             }
         } finally {
             link.changing.unlock();
-        }
-    }
-
-    private void fenceBeforeAnother(@Nullable E end) {
-        if (end == null || shut || end.isOver()) {
-            return;
-        }
-        try {
-            end.fence();
-        } catch (ControlException e) {
-            if (e.code() != ControlException.Code.INTERNAL) {
-                throw e;
-            }
-            // The server answers, but its device does not release the old end yet.
-            throw new ControlException(
-                    ControlException.Code.UNAVAILABLE, "an earlier connection has not ended yet: " + e.getMessage(), e);
         }
     }
 

@@ -51,6 +51,8 @@ public final class ServerRetirement {
             await(server, "none of its slabs has moved", () -> space.table.placesAt(server) < before);
             moved.run();
         }
+        // What is left there belongs to ranges that are lost, and moves nowhere.
+        space.table.makeVoidOfLostRanges(server);
     }
 
     private void await(RemoteServer server, String otherwise, BooleanSupplier what) {

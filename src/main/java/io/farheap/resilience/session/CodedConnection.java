@@ -17,6 +17,8 @@ final class CodedConnection {
     private static final int MEAN_SHIFT = 4;
     private static final int DEVIATIONS = 6;
     private static final int COUNTED_TOGETHER = 256;
+    /** With the pauses between them, at least 155 ms in which its server refuses. */
+    private static final int MOST_FAILED_RECONNECTS = 6;
 
     final RemoteServer server;
     final ServerErrorCounts record;
@@ -24,8 +26,8 @@ final class CodedConnection {
     boolean connected;
     /** A reconnect is under way, since {@link #since}. */
     boolean repairing;
-    /** The latest reconnect failed. */
-    boolean unreachable;
+    /** How many reconnects in turn have failed. */
+    int failedReconnects;
     /** By the session's clock. */
     long since;
 
@@ -68,6 +70,14 @@ final class CodedConnection {
             record.asked.add(asked);
             asked = 0;
         }
+    }
+
+    /**
+     * Whether writes do not wait for this server any more. One reconnect that fails says nothing about its memory, and
+     * to make a slab anew costs the network k slabs; a process that has ended refuses all of them.
+     */
+    boolean isUnreachable() {
+        return failedReconnects >= MOST_FAILED_RECONNECTS;
     }
 
     /** Whether a split from this server can be waited for. */

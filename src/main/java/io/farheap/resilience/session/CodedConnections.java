@@ -119,7 +119,7 @@ public final class CodedConnections implements FenceStatus {
         line.unfenced = true;
         line.fenceWanted = false;
         line.connected = false;
-        line.unreachable = false;
+        line.failedReconnects = 0;
         line.backoff = FIRST_BACKOFF_NANOS;
         line.since = clock;
         line.retryAt = clock;
@@ -136,7 +136,6 @@ public final class CodedConnections implements FenceStatus {
 
     private void reconnect(CodedConnection line) {
         if (space.lost(line.server)) {
-            line.unreachable = true;
             line.repairing = false;
             return;
         }
@@ -152,7 +151,7 @@ public final class CodedConnections implements FenceStatus {
     public void reconnected(long tag, int outcome, long clock) {
         CodedConnection line = lines.getPlain((int) (tag & ~RECONNECT));
         line.repairing = false;
-        line.unreachable = outcome != Outcome.DONE;
+        line.failedReconnects = outcome == Outcome.DONE ? 0 : line.failedReconnects + 1;
         // The queue uses a new connection before it reports the reconnect. Such a connection may have failed since. If
         // that failure has been polled, broke found the connection unconnected and did nothing: the queue does not
         // report it as connected, so it is made again, and stays unfenced until then. If the failure has not been
@@ -180,7 +179,6 @@ public final class CodedConnections implements FenceStatus {
             }
             if (gone(line)) {
                 line.connected = false;
-                line.unreachable = true;
                 space.lost(line.server);
             } else if (line.connected && line.fenceWanted) {
                 begin(line, clock);

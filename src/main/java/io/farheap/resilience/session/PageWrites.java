@@ -309,7 +309,7 @@ final class PageWrites {
 
     /**
      * Looks at a write's time limit. Splits that are not there when it has passed, or that failed at a server that
-     * cannot be reached, make their slabs void; as {@link #begin}.
+     * {@linkplain CodedConnection#isUnreachable cannot be reached}, make their slabs void; as {@link #begin}.
      */
     int tick(PageOp op, PageBuffer slot) {
         int unreachable = 0;
@@ -319,7 +319,7 @@ final class PageWrites {
                 op.skipped |= 1 << split;
                 op.failed &= ~(1 << split);
             } else if ((op.failed >>> split & 1) != 0
-                    && parts.lines.of(slot.slabs[split].region().server()).unreachable) {
+                    && parts.lines.of(slot.slabs[split].region().server()).isUnreachable()) {
                 unreachable |= 1 << split;
             }
         }

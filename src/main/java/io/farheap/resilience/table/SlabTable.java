@@ -278,16 +278,35 @@ public final class SlabTable {
     }
 
     /**
-     * How many places of the table name a slab of this server, void ones included: those have no successor yet. Any
-     * thread.
+     * How many places of the table name a slab of this server that moves when the server is retired: a void slab is
+     * counted, too, since it has no successor yet, but none of a range that {@linkplain #isLost is lost}, which gets no
+     * new slabs. Any thread.
      */
     public int placesAt(RemoteServer server) {
         int count = 0;
         AtomicReferenceArray<Slab> all = slabs;
         for (int i = 0; i < all.length(); i++) {
-            count += all.get(i).region().server() == server ? 1 : 0;
+            count += all.get(i).region().server() == server && !isLost(i / splits) ? 1 : 0;
         }
         return count;
+    }
+
+    /** Whether fewer than k slabs of a range are not void, so that it will never be read again. */
+    private boolean isLost(int range) {
+        int left = 0;
+        for (int split = 0; split < splits; split++) {
+            left += slab(range, split).isVoid() ? 0 : 1;
+        }
+        return left < dataSplits;
+    }
+
+    /** Makes the slabs of a server void that belong to ranges which are lost: the server may leave with them. */
+    public synchronized void makeVoidOfLostRanges(RemoteServer server) {
+        for (Slab slab : slabsAt(server)) {
+            if (isLost(slab.range())) {
+                slab.become(Slab.VOID);
+            }
+        }
     }
 
     /** The size of {@link #slabsAt}. */

@@ -50,7 +50,10 @@ public final class RetiredResources implements AutoCloseable {
     private final Thread thread;
     public final FailPoint fault = new FailPoint();
     private volatile boolean stopped;
-    /** Patience of calls that wait for a reader to leave. Tests set more, so that no result depends on time. */
+    /**
+     * Patience of calls that wait for a reader to leave, or for a connection to end. Tests set another, so that no
+     * result depends on time.
+     */
     public volatile long patienceNanos = PATIENCE_NANOS;
 
     public RetiredResources() {

@@ -99,7 +99,8 @@ public final class ClientConnections {
     /**
      * When it returns, no operation of that connection takes effect any more.
      *
-     * @throws ControlException INTERNAL if the device is busy with it
+     * @throws ControlException UNAVAILABLE if the device is busy with it, or does not close it: the connection is not
+     *     fenced, and may be disconnected again
      */
     public void disconnect(long connectionId) {
         LentResource connection;
@@ -116,21 +117,21 @@ public final class ClientConnections {
 
     private void closePatiently(AutoCloseable connection) {
         try {
-            if (!RetiredResources.closed(connection, RetiredResources.PATIENCE_NANOS)) {
+            long patience = retired.patienceNanos;
+            if (!RetiredResources.closed(connection, patience)) {
                 throw new ControlException(
-                        Code.INTERNAL,
-                        "the connection is closed, but an operation that a client began has been under way for "
-                                + RetiredResources.PATIENCE_NANOS / 1_000_000
-                                + " ms, as if its process were stopped; disconnect again");
+                        Code.UNAVAILABLE,
+                        "the connection has not ended yet: an operation that a client began has been under way for "
+                                + patience / 1_000_000 + " ms, as if its process were stopped; disconnect again");
             }
         } catch (ControlException e) {
             throw e;
         } catch (Exception e) {
             unfenced = true;
             throw new ControlException(
-                    Code.INTERNAL,
-                    "the device did not close the connection (" + e.getMessage()
-                            + "); the regions of the lease are withdrawn when it ends",
+                    Code.UNAVAILABLE,
+                    "the connection has not ended yet: the device did not close it (" + e.getMessage()
+                            + "); disconnect again, or the regions of the lease are withdrawn when it ends",
                     e);
         }
     }

@@ -205,6 +205,27 @@ public final class GrantBook {
         }
     }
 
+    /**
+     * How many regions caches may still take by their latest grants that have not expired.
+     *
+     * @param held by cache with a lease here: how many regions it has
+     */
+    public synchronized int untaken(Map<Long, Integer> held) {
+        ManagerKey known = manager;
+        if (known == null) {
+            return 0;
+        }
+        long now = managerMillis(known);
+        long untaken = 0;
+        for (Map.Entry<Long, Integer> each : held.entrySet()) {
+            Entry entry = entries.get(each.getKey());
+            if (entry != null && entry.untilMillis > now) {
+                untaken += Math.max(0, entry.grant.regions() - each.getValue());
+            }
+        }
+        return (int) Math.min(untaken, Integer.MAX_VALUE);
+    }
+
     private static ControlException refused(String why) {
         return new ControlException(Code.GRANT_REFUSED, why);
     }

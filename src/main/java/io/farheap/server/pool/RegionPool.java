@@ -36,6 +36,8 @@ public final class RegionPool implements AutoCloseable {
     private final IntArrayList withdrawn = new IntArrayList();
     /** Number of regions that are to be withdrawn as they are given back. */
     private int owed;
+    /** Number of free regions that are not withdrawn. */
+    private int kept;
     /** Withdrawals that were begun, and those of them whose memory the machine has received. */
     private long begun;
 
@@ -179,7 +181,7 @@ public final class RegionPool implements AutoCloseable {
     /** Makes a zeroed region free, or withdraws it if regions are owed. */
     public void free(int id) {
         synchronized (this) {
-            if (owed == 0) {
+            if (owed == 0 || freeCount < kept) {
                 free[freeCount++] = id;
                 return;
             }
@@ -208,18 +210,20 @@ public final class RegionPool implements AutoCloseable {
      * it, count toward the new number. One thread at a time.
      *
      * @param since {@link #withdrawals} before the machine's memory was read
+     * @param keep how many regions stay free nevertheless, as they are promised
      * @return how many are still owed
      */
-    int owe(int regions, long since) {
+    int owe(int regions, long since, int keep) {
         int left;
         synchronized (this) {
             owed = 0;
+            kept = keep;
             left = (int) (regions - (begun - since));
         }
         for (; left > 0; left--) {
             int id;
             synchronized (this) {
-                if (freeCount == 0) {
+                if (freeCount <= keep) {
                     owed = left;
                     return left;
                 }

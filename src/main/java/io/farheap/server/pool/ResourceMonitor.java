@@ -13,15 +13,16 @@ import io.farheap.thread.FailSafeLog;
 import io.farheap.thread.ThreadJoiner;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps a part of the machine's memory free, after Hydra's Resource Monitor (Lee et al., FAST '22, section 4.2). Each
- * control period it compares the free memory with the headroom. If less is free, free regions are withdrawn: their
- * pages are given back to the kernel. If that is not enough, clients are asked for regions that they could give up. If
- * more is free, withdrawn regions become free regions again, half of the excess at a time, so that the two do not
- * alternate. It has a thread of its own if there is headroom to keep; thread-safe.
+ * control period it compares the free memory with the headroom. If less is free, free regions that are not promised
+ * are withdrawn: their pages are given back to the kernel. If that is not enough, clients are asked for regions that
+ * they could give up. If more is free, withdrawn regions become free regions again, half of the excess at a time, so
+ * that the two do not alternate. It has a thread of its own if there is headroom to keep; thread-safe.
  */
 public final class ResourceMonitor implements AutoCloseable {
 
@@ -32,13 +33,16 @@ public final class ResourceMonitor implements AutoCloseable {
     private final Headroom headroom;
     private final RegionPool pool;
     private final RegionUses uses;
+    private final IntSupplier promised;
     private final @Nullable Thread thread;
     private volatile MachineMemory seen = new MachineMemory(0, 0);
     private volatile boolean stopped;
 
-    public ResourceMonitor(Headroom headroom, RegionPool pool, RegionHolders holders) {
+    /** @param promised how many free regions caches may still take, which are not withdrawn */
+    public ResourceMonitor(Headroom headroom, RegionPool pool, RegionHolders holders, IntSupplier promised) {
         this.headroom = headroom;
         this.pool = pool;
+        this.promised = promised;
         this.uses = new RegionUses(holders, headroom.periodNanos(), headroom.extra(), RandomGenerator.getDefault());
         if (!headroom.isKept()) {
             thread = null;
@@ -69,7 +73,7 @@ public final class ResourceMonitor implements AutoCloseable {
         long now = System.nanoTime();
         if (missing > 0) {
             long regions = Math.min(pool.total(), (missing - 1) / pool.regionBytes() + 1);
-            int owed = pool.owe((int) regions, since);
+            int owed = pool.owe((int) regions, since, promised.getAsInt());
             if (owed > 0) {
                 uses.ask(Math.min(owed, MOST_ASKED), now);
                 return;

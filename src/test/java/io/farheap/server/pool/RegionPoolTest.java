@@ -23,7 +23,7 @@ class RegionPoolTest {
     void whatTheMachineDoesNotGiveStaysWithdrawn() throws Exception {
         try (Context context = Devices.open(TestDevice.server());
                 RegionPool pool = new RegionPool(context, REGION, 4, true)) {
-            assertEquals(0, pool.owe(3, pool.withdrawals()));
+            assertEquals(0, pool.owe(3, pool.withdrawals(), 0));
             pool.oweNothing();
             for (List<Call> refused : List.of(
                     List.of(Call.populate(Errno.ENOMEM)),
@@ -50,15 +50,33 @@ class RegionPoolTest {
                 RegionPool pool = new RegionPool(context, REGION, 4, true)) {
             int[] taken = pool.take(4);
             long read = pool.withdrawals();
-            assertEquals(3, pool.owe(3, read));
+            assertEquals(3, pool.owe(3, read, 0));
             pool.free(taken[0]);
-            assertEquals(2, pool.owe(3, read));
+            assertEquals(2, pool.owe(3, read, 0));
             pool.free(taken[1]);
             pool.free(taken[2]);
             pool.free(taken[3]);
             assertEquals(3, pool.withdrawnCount());
             assertEquals(1, pool.freeCount());
-            assertEquals(0, pool.owe(0, pool.withdrawals()));
+            assertEquals(0, pool.owe(0, pool.withdrawals(), 0));
+        }
+    }
+
+    /** What is promised stays free, also if it is given back later; the rest is owed. */
+    @Test
+    void whatIsPromisedIsNotWithdrawn() {
+        try (Context context = Devices.open(TestDevice.server());
+                RegionPool pool = new RegionPool(context, REGION, 6, true)) {
+            int[] taken = pool.take(2);
+            assertEquals(5, pool.owe(6, pool.withdrawals(), 3));
+            assertEquals(1, pool.withdrawnCount());
+            assertEquals(3, pool.freeCount());
+            pool.take(1);
+            pool.free(taken[0]);
+            assertEquals(3, pool.freeCount());
+            pool.free(taken[1]);
+            assertEquals(3, pool.freeCount());
+            assertEquals(2, pool.withdrawnCount());
         }
     }
 }

@@ -17,6 +17,7 @@ import io.farheap.manager.allocation.Allocator;
 import io.farheap.manager.allocation.Menu;
 import io.farheap.manager.allocation.Prices;
 import io.farheap.manager.allocation.Reallocator;
+import io.farheap.manager.provider.Machine;
 import io.farheap.manager.provider.ServerProvider;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Clients;
@@ -503,8 +504,13 @@ public final class ClusterManager implements CacheManager {
             spares.keep(now);
             recruits.help(moves.stuck(now, millis.getAsLong()), millis.getAsLong());
             recruits.forgetLate(now);
-            fleet.stopIdle(now).forEach(roll::stops);
+            fleet.findIdle(now).forEach(roll::stops);
+            if (fleet.hasIdle()) {
+                journal.confirm();
+            }
         });
+        // What was chosen is on disk, so this manager leads and no cache will be placed there.
+        lock.held(fleet::takeIdle).forEach(Machine::stop);
         alert();
     }
 

@@ -5,6 +5,7 @@ import io.farheap.manager.state.LifeRecord;
 import io.farheap.manager.state.ManagerState;
 import io.farheap.manager.state.ModelRecord;
 import io.farheap.manager.state.ServerRecord;
+import io.farheap.manager.state.StaleEpochException;
 import io.farheap.manager.state.StateChange;
 import io.farheap.manager.state.StateException;
 import io.farheap.manager.state.StateStore;
@@ -23,6 +24,8 @@ public final class MemoryStore implements StateStore {
     final Map<String, LifeRecord> lives = new TreeMap<>();
     String menu = "";
     public boolean failing;
+    /** Whether another store was opened since: this one writes nothing any more. */
+    boolean followed;
 
     @Override
     public long epoch() {
@@ -42,6 +45,9 @@ public final class MemoryStore implements StateStore {
 
     @Override
     public void write(List<StateChange> changes) {
+        if (followed) {
+            throw new StaleEpochException("another manager leads");
+        }
         if (failing) {
             throw new StateException("the disk is full");
         }

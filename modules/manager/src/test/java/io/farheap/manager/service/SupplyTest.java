@@ -266,6 +266,67 @@ class SupplyTest {
         assertTrue(machine.stopped);
     }
 
+    /** Caches of the manager that leads now may be there, of which this one knows nothing. */
+    @Test
+    void aManagerThatWasFollowedStopsNothing() {
+        start(0, SupplyTest::serveSoon, SMALL);
+        allocate(7, 4, 0);
+        cluster.deallocate(7);
+        TestProvider.TestMachine machine = provider.machines.getFirst();
+        store.followed = true;
+        refusedTicks(70, Code.UNAVAILABLE);
+        assertFalse(machine.stopped);
+    }
+
+    /** A server that has not registered with this manager may have registered with the one that leads now. */
+    @Test
+    void aManagerThatWasFollowedStopsNoMachineThatHasNotRegistered() {
+        start(1, _ -> {}, SMALL);
+        now += SECOND;
+        cluster.tick();
+        TestProvider.TestMachine machine = provider.machines.getFirst();
+        store.followed = true;
+        refusedTicks(610, Code.UNAVAILABLE);
+        assertFalse(machine.stopped);
+        store.followed = false;
+        now += SECOND;
+        cluster.tick();
+        assertTrue(machine.stopped);
+    }
+
+    /** What is not on disk is not done, and is tried again. */
+    @Test
+    void aServerIsStoppedOnceThatIsOnDisk() {
+        start(0, SupplyTest::serveSoon, SMALL);
+        allocate(7, 4, 0);
+        cluster.deallocate(7);
+        TestProvider.TestMachine machine = provider.machines.getFirst();
+        store.failing = true;
+        refusedTicks(70, Code.INTERNAL);
+        assertFalse(machine.stopped);
+        store.failing = false;
+        machine.report(4, Map.of());
+        assertEquals(List.of(new RegionShare("host100:1", 4)), allocate(9, 4, 0).shares());
+        now += SECOND;
+        cluster.tick();
+        assertFalse(machine.stopped, "it has got a cache meanwhile");
+    }
+
+    /** @param code of the refusals of the ticks that would stop something */
+    private void refusedTicks(int seconds, Code code) {
+        int refused = 0;
+        for (int i = 0; i < seconds; i++) {
+            now += SECOND;
+            try {
+                cluster.tick();
+            } catch (ControlException e) {
+                assertEquals(code, e.code());
+                refused++;
+            }
+        }
+        assertTrue(refused > 0, "nothing was to be stopped");
+    }
+
     @Test
     void aServerThatIsStoppedGetsNoCaches() {
         start(0, SupplyTest::serveSoon, SMALL);

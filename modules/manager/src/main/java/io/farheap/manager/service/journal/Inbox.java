@@ -1,17 +1,17 @@
 package io.farheap.manager.service.journal;
 
 import io.farheap.manager.ServerReport;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ObjLongConsumer;
 
 /**
  * Holds reports of servers that need no answer and no write: nearly all of thousands of servers report each second what
  * they reported before. The next thread that takes the manager's lock reads them. If each of them took the lock
- * instead, the lock would pass from one report to the next, and all other calls would queue behind them.
+ * instead, the lock would pass from one report to the next, and all other calls would queue behind them. Of a server's
+ * reports only the latest is kept: while the state cannot be read, no thread may read reports for long.
  *
  * <p>Thread-safe. The set of expected reports is changed, and reports are read, with the manager's lock.
  */
@@ -23,9 +23,8 @@ public final class Inbox {
     /** By server: its report that was answered last, if the answer was that there is nothing to do. */
     private final Map<Long, ServerReport> expected = new ConcurrentHashMap<>();
 
-    private final Queue<UnreadReport> unread = new ConcurrentLinkedQueue<>();
-    /** Raised after each insertion: the thread with the lock finds at least this many reports in the queue. */
-    private final AtomicInteger count = new AtomicInteger();
+    /** By server: its latest report. */
+    private final Map<Long, UnreadReport> unread = new ConcurrentHashMap<>();
 
     /**
      * Keeps a report until it is read, if it is the one that is expected of its server. Called without the lock.
@@ -38,8 +37,7 @@ public final class Inbox {
         if (before == null || !isAlike(report, before)) {
             return false;
         }
-        unread.add(new UnreadReport(report, now));
-        count.incrementAndGet();
+        unread.put(report.serverId(), new UnreadReport(report, now));
         return true;
     }
 
@@ -58,14 +56,20 @@ public final class Inbox {
     }
 
     /**
-     * Reads all reports that wait now, in the order in which they came; it ends, since it leaves those that come
-     * meanwhile.
+     * Reads the latest report of each server that waits now, in the order in which they came; it ends, since it leaves
+     * those that come meanwhile.
      */
     void read(ObjLongConsumer<ServerReport> reader) {
-        for (int left = count.get(); left > 0; left--) {
-            UnreadReport heard = unread.remove();
-            count.decrementAndGet();
-            reader.accept(heard.report(), heard.at());
+        if (unread.isEmpty()) {
+            return;
+        }
+        List<UnreadReport> waiting = new ArrayList<>(unread.values());
+        // Compared by difference, as times of nanoTime are.
+        waiting.sort((one, other) -> Long.signum(one.at() - other.at()));
+        for (UnreadReport heard : waiting) {
+            if (unread.remove(heard.report().serverId(), heard)) {
+                reader.accept(heard.report(), heard.at());
+            }
         }
     }
 

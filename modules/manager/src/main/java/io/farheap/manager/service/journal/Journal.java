@@ -88,14 +88,28 @@ public final class Journal {
     /** Adds a change to the group that is written next. */
     public void add(StateChange change) {
         int bytes = RecordSizes.most(change);
+        Group last = open(bytes);
+        last.changes.add(change);
+        last.bytes += bytes;
+    }
+
+    /**
+     * Has the next group written even if it has no change, so that it is refused if another manager leads: for what
+     * only the leader may do, and writes nothing.
+     */
+    public void confirm() {
+        open(0);
+    }
+
+    /** Returns the group that is written next. */
+    private Group open(int bytes) {
         Group last = groups.isEmpty() ? null : groups.getLast();
         // The first group is being written, or may be.
         if (last == null || groups.size() == 1 && writing || last.bytes + bytes > GROUP_BYTES) {
             last = new Group();
             groups.add(last);
         }
-        last.changes.add(change);
-        last.bytes += bytes;
+        return last;
     }
 
     /**
@@ -198,12 +212,18 @@ public final class Journal {
         failed.forEach(group -> group.outcome.completeExceptionally(failure));
     }
 
+    /** Whether the memory has changes that could not be written: nothing may be built on it before {@link #recover}. */
+    boolean isAhead() {
+        return ahead;
+    }
+
     /**
      * Called before any work on the memory: makes the memory equal to the disk, but for changes that are being written,
-     * if a write has failed.
+     * if a write has failed. Changes that were added since then were built on what was not written, and are dropped.
      */
     void recover() {
         if (ahead) {
+            groups.clear();
             try {
                 lost.run();
             } catch (StateException e) {

@@ -1,5 +1,6 @@
 package io.farheap.manager.service.journal;
 
+import io.farheap.control.ControlException;
 import io.farheap.manager.ServerReport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.ObjLongConsumer;
@@ -68,17 +69,21 @@ public final class ManagerLock {
     /**
      * Reads the waiting reports and runs an action whose result no caller receives, so that it need not wait for the
      * disk.
+     *
+     * @throws ControlException UNAVAILABLE if a write has failed and the state cannot be read again
      */
     public void locked(Runnable action) {
         held(() -> {
+            journal.recover();
             inbox.read(reader);
             action.run();
         });
     }
 
     /**
-     * Runs an action with the lock whose result no caller receives, or is on disk already. Reads no reports, and waits
-     * for no write.
+     * Runs an action with the lock whose result no caller receives, or is on disk already. The action changes nothing
+     * that is written to disk, since it may run on memory that is ahead of the disk. Reads no reports, and waits for no
+     * write.
      */
     public <T> T held(Supplier<T> action) {
         lock.lock();
@@ -96,11 +101,17 @@ public final class ManagerLock {
         });
     }
 
-    /** Reads the waiting reports unless another thread has the lock: the next thread that takes it reads them. */
+    /**
+     * Reads the waiting reports, unless another thread has the lock or a write has failed: then the next thread that
+     * takes the lock reads them. A report may change what is written to disk, so it is not read on memory that is ahead
+     * of the disk.
+     */
     public void tryRead() {
         if (lock.tryLock()) {
             try {
-                inbox.read(reader);
+                if (!journal.isAhead()) {
+                    inbox.read(reader);
+                }
             } finally {
                 lock.unlock();
             }

@@ -49,6 +49,9 @@ public final class Fleet implements ServerProvider.Listener {
         /** Since when no cache has anything on its server or waits for it; null otherwise. */
         private @Nullable Long emptySince;
 
+        /** Whether it is empty or lost for so long that it will be stopped, as soon as that is on disk. */
+        private boolean stopping;
+
         private boolean stopped;
         /** Until when it runs, if it was taken back before its server was known. */
         private @Nullable Long reclaimedUntil;
@@ -65,7 +68,11 @@ public final class Fleet implements ServerProvider.Listener {
 
         /** Whether it may still become a server. */
         boolean isComing() {
-            return failure == null && server == null && !stopped && reclaimedUntil == null;
+            return failure == null && server == null && !stops() && reclaimedUntil == null;
+        }
+
+        private boolean stops() {
+            return stopping || stopped;
         }
 
         /** Returns why it does not start; null if it has started or may still start. */
@@ -271,45 +278,65 @@ public final class Fleet implements ServerProvider.Listener {
         hired.server = server;
     }
 
-    /** Whether the manager has stopped a server since no cache needs it. */
+    /** Whether the manager stops a server, or has stopped it, since no cache needs it. */
     public boolean isStopped(long serverId) {
         return machines.values().stream()
-                .anyMatch(hired -> hired.stopped && hired.server != null && hired.server.record.id() == serverId);
+                .anyMatch(hired -> hired.stops() && hired.server != null && hired.server.record.id() == serverId);
     }
 
     /**
-     * Stops servers that have been empty for long and for which no cache waits, and machines whose servers are lost.
+     * Chooses the machines to stop: those whose servers have been empty for long and for which no cache waits, and
+     * those whose servers are lost. {@link #takeIdle} stops none of them before this is on disk: a manager that no
+     * longer leads does not know which caches its successor has placed there.
      *
-     * @return servers that were stopped and have not reported yet that they leave
+     * @return servers that are or will be stopped and have not reported yet that they leave
      */
-    public List<Servers.KnownServer> stopIdle(long now) {
+    public List<Servers.KnownServer> findIdle(long now) {
         List<Servers.KnownServer> staying = new ArrayList<>();
         for (StartedMachine hired : machines.values()) {
             Servers.KnownServer server = hired.server;
             boolean lost = server == null && now - hired.since > LOST_NANOS;
-            boolean idle = server != null
-                    && hired.cacheId == null
-                    && server.caches().isEmpty()
-                    && (server.report == null || server.report.held().isEmpty())
-                    && !servers.heldBack().containsKey(server.record.id());
-            if (!idle) {
+            if (!isIdle(hired)) {
                 hired.emptySince = null;
             } else if (hired.emptySince == null) {
                 hired.emptySince = now;
             }
-            if (!hired.stopped && (lost || hired.emptySince != null && now - hired.emptySince > idleNanos)) {
-                hired.stopped = true;
-                LOG.log(
-                        System.Logger.Level.INFO,
-                        "stopping a server of type " + hired.lot()
-                                + (lost ? ", which has not registered" : ", which is empty: " + hired.address));
-                hired.machine.stop();
-            }
-            if (hired.stopped && server != null && server.report != null && !server.record.leaving()) {
+            hired.stopping =
+                    !hired.stopped && (lost || hired.emptySince != null && now - hired.emptySince > idleNanos);
+            if (hired.stops() && server != null && server.report != null && !server.record.leaving()) {
                 staying.add(server);
             }
         }
         return staying;
+    }
+
+    private boolean isIdle(StartedMachine hired) {
+        Servers.KnownServer server = hired.server;
+        return server != null
+                && hired.cacheId == null
+                && server.caches().isEmpty()
+                && (server.report == null || server.report.held().isEmpty())
+                && !servers.heldBack().containsKey(server.record.id());
+    }
+
+    /** Whether {@link #takeIdle} will return a machine. */
+    public boolean hasIdle() {
+        return machines.values().stream().anyMatch(hired -> hired.stopping);
+    }
+
+    /** Returns the machines that {@link #findIdle} has chosen and that are still unused: the caller stops them. */
+    public List<Machine> takeIdle() {
+        List<Machine> idle = new ArrayList<>();
+        for (StartedMachine hired : machines.values()) {
+            if (hired.stopping && (hired.server == null || isIdle(hired))) {
+                hired.stopped = true;
+                String why = hired.server == null ? ", which has not registered" : ", which is empty: " + hired.address;
+                LOG.log(System.Logger.Level.INFO, "stopping a server of type " + hired.lot() + why);
+                idle.add(hired.machine);
+            }
+            hired.stopping = false;
+        }
+        return idle;
     }
 
     /** Returns a report, completed by what the server itself does not know: that it is taken back. */

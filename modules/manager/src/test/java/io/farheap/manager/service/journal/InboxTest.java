@@ -2,6 +2,7 @@ package io.farheap.manager.service.journal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.manager.ServerReport;
@@ -54,12 +55,50 @@ class InboxTest {
     }
 
     @Test
-    void whatIsFreeAndHeldIsReadInOrder() {
+    void theLatestOfWhatIsFreeAndHeldIsRead() {
         inbox.expect(FIRST);
         assertTrue(inbox.keep(report("a:1", 8, 5, 30_000, false, Map.of(7L, 3), Set.of()), 1));
         assertTrue(inbox.keep(report("a:1", 8, 6, 30_000, false, Map.of(7L, 2), Set.of()), 2));
-        assertEquals(List.of("5 at 1", "6 at 2"), read());
+        assertEquals(List.of("6 at 2"), read());
         assertEquals(List.of(), read());
+    }
+
+    /** No thread reads them while the state cannot be read, and the servers report on, each second. */
+    @Test
+    void ofManyReportsTheLatestOfEachServerWaitInTheOrderOfTheirTimes() {
+        int servers = 10;
+        int rounds = 10_000;
+        for (int at = 0; at < servers * rounds; at++) {
+            // In another order in each round.
+            long id = at < servers * (rounds - 1) ? at % servers : servers - 1 - at % servers;
+            ServerReport report = new ServerReport(
+                    id, "a:1", "t", false, "d/c/r", "r", 1 << 20, 8, 8, 30_000, false, 0, Map.of(), Set.of());
+            inbox.expect(report);
+            assertTrue(inbox.keep(report, at));
+        }
+        List<Long> read = new ArrayList<>();
+        List<Long> times = new ArrayList<>();
+        inbox.read((report, at) -> {
+            read.add(report.serverId());
+            times.add(at);
+        });
+        assertEquals(List.of(9L, 8L, 7L, 6L, 5L, 4L, 3L, 2L, 1L, 0L), read);
+        assertEquals(servers * (rounds - 1L), times.getFirst());
+    }
+
+    /** A report that cannot be processed takes no other with it. */
+    @Test
+    void whatComesBehindAReportThatThrowsWaits() {
+        inbox.expect(FIRST);
+        assertTrue(inbox.keep(FIRST, 1));
+        ServerReport other = new ServerReport(
+                2, "b:1", "t", false, "d/c/r", "r", 1 << 20, 8, 8, 30_000, false, 0, Map.of(), Set.of());
+        inbox.expect(other);
+        assertTrue(inbox.keep(other, 2));
+        assertThrows(IllegalStateException.class, () -> inbox.read((_, _) -> {
+            throw new IllegalStateException("injected");
+        }));
+        assertEquals(List.of("8 at 2"), read());
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.state.AllocationTerms;
 import io.farheap.manager.state.CacheRecord;
+import io.farheap.manager.ServerReport;
 import io.farheap.manager.state.ManagerState;
 import io.farheap.manager.state.StaleEpochException;
 import io.farheap.manager.state.StateChange;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -175,6 +177,45 @@ class JournalTest {
         assertEquals(List.of(new StateChange.RemoveCache(7)), onDisk);
         change(8);
         assertEquals(1, recoveries);
+    }
+
+    /** It would put on disk a record that was built on one that is not there. */
+    @Test
+    void whatWasAddedBehindAFailureIsNotWritten() {
+        failure = new StateException("the disk is full");
+        assertThrows(ControlException.class, () -> change(0));
+        failure = null;
+        lock.lock();
+        try {
+            journal.add(new StateChange.RemoveCache(1));
+        } finally {
+            lock.unlock();
+        }
+        change(2);
+        assertEquals(1, recoveries);
+        assertEquals(List.of(new StateChange.RemoveCache(2)), onDisk);
+    }
+
+    /** A report may change records, and the action behind it too: they are made equal to the disk first. */
+    @Test
+    void noReportIsReadOnMemoryThatIsAheadOfTheDisk() {
+        Inbox inbox = new Inbox();
+        ServerReport report = new ServerReport(
+                1, "a:1", "t", false, "d/c/r", "r", 1 << 20, 8, 8, 30_000, false, 0, Map.of(), Set.of());
+        inbox.expect(report);
+        List<Integer> readAfter = new ArrayList<>();
+        ManagerLock managers = new ManagerLock(lock, journal, inbox, (_, _) -> readAfter.add(recoveries));
+        failure = new StateException("the disk is full");
+        assertThrows(ControlException.class, () -> change(0));
+        failure = null;
+        assertTrue(inbox.keep(report, 1));
+        managers.tryRead();
+        assertEquals(List.of(), readAfter);
+        managers.locked(() -> readAfter.add(10 + recoveries));
+        assertEquals(List.of(1, 11), readAfter);
+        assertTrue(inbox.keep(report, 2));
+        managers.tryRead();
+        assertEquals(List.of(1, 11, 1), readAfter);
     }
 
     @Test
