@@ -99,7 +99,8 @@ final class ManagerReporter {
         }
         if (refusals >= MANY_REFUSALS) {
             LOG.log(
-                    System.Logger.Level.INFO, "the manager has accepted the report that cache " + name + " has changed");
+                    System.Logger.Level.INFO,
+                    "the manager has accepted the report that cache " + name + " has changed");
         }
         refusals = 0;
         return true;

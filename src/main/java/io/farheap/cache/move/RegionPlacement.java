@@ -133,8 +133,7 @@ public final class RegionPlacement {
             return new ArrayList<>(server.allocate(regions));
         } catch (ControlException e) {
             throw new CacheException(
-                    server + " does not grant " + Plurals.of(regions, "region") + ": " + e.getMessage(),
-                    e);
+                    server + " does not grant " + Plurals.of(regions, "region") + ": " + e.getMessage(), e);
         }
     }
 

@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps a part of the machine's memory free, after Hydra's Resource Monitor (Lee et al., FAST '22, section 4.2). Each
- * control period it compares the free memory with the headroom. If less is free, free regions that are not promised
- * are withdrawn: their pages are given back to the kernel. If that is not enough, clients are asked for regions that
- * they could give up. If more is free, withdrawn regions become free regions again, half of the excess at a time, so
- * that the two do not alternate. It has a thread of its own if there is headroom to keep; thread-safe.
+ * control period it compares the free memory with the headroom. If less is free, free regions that are not promised are
+ * withdrawn: their pages are given back to the kernel. If that is not enough, clients are asked for regions that they
+ * could give up. If more is free, withdrawn regions become free regions again, half of the excess at a time, so that
+ * the two do not alternate. It has a thread of its own if there is headroom to keep; thread-safe.
  */
 public final class ResourceMonitor implements AutoCloseable {
 

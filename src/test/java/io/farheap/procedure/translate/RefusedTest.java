@@ -71,8 +71,7 @@ class RefusedTest {
     /** The JDK's parser cannot read such a switch. */
     @Test
     void aSwitchToTheGreatestInt() {
-        body(
-                """
+        body("""
                 int kind = call.argumentInt(0);
                 switch (kind + 1) {
                     case 1: kind = 10; break;
@@ -91,8 +90,7 @@ class RefusedTest {
                     case Integer.MAX_VALUE: return 3;
                     default: return 4;
                 }
-                """,
-                "P, line 14: tableswitch: a switch goes up to Integer.MAX_VALUE; write its last case as an if");
+                """, "P, line 14: tableswitch: a switch goes up to Integer.MAX_VALUE; write its last case as an if");
         String none = refusal(new byte[] {1, 2, 3});
         assertTrue(none.contains("not a class file"), none);
     }

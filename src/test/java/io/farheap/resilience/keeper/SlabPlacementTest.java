@@ -36,7 +36,9 @@ class SlabPlacementTest {
         servers.attached.forEach(server -> assertEquals(1, asked.get(server)));
         Map<RemoteServer, Integer> loads = new HashMap<>();
         slabs.forEach(slab -> loads.merge(slab.region().server(), 1, Integer::sum));
-        assertEquals(3, loads.values().stream().mapToInt(Integer::intValue).max().orElseThrow());
-        assertEquals(2, loads.values().stream().mapToInt(Integer::intValue).min().orElseThrow());
+        assertEquals(
+                3, loads.values().stream().mapToInt(Integer::intValue).max().orElseThrow());
+        assertEquals(
+                2, loads.values().stream().mapToInt(Integer::intValue).min().orElseThrow());
     }
 }

@@ -93,8 +93,8 @@ class TopServersTest {
     @Test
     void theServersAreAskedOnceForTheFirstTable() {
         AtomicInteger described = new AtomicInteger();
-        ServerOptions options = new ServerOptions(
-                4 * MIB, MIB, TestDevice.patience(30_000_000_000L), TestDevice.server(), "m1");
+        ServerOptions options =
+                new ServerOptions(4 * MIB, MIB, TestDevice.patience(30_000_000_000L), TestDevice.server(), "m1");
         try (MemoryServer memory = MemoryServer.open(options);
                 ControlServer control = ControlServer.start("127.0.0.1:0", counting(described, Planes.of(memory)))) {
             assertEquals(0, new CommandLine(new TopCommand()).setOut(full()).execute("--json", control.address()));

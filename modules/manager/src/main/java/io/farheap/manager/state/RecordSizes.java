@@ -32,9 +32,7 @@ public final class RecordSizes {
                     case StateChange.PutCache put -> cache(put.cache());
                     // The text is stored as it is, and the key is part of the path.
                     case StateChange.PutModel put ->
-                        UTF8
-                                * (put.model().text().length()
-                                        + put.model().key().length());
+                        UTF8 * (put.model().text().length() + put.model().key().length());
                     case StateChange.PutMenu put -> UTF8 * put.text().length();
                     case StateChange.PutLife put ->
                         // The path has two digits for each byte of the type.
@@ -45,16 +43,14 @@ public final class RecordSizes {
                         // It is part of the path, too.
                         2 * escaped(put.tenant().name());
                     case StateChange.RemoveTenant remove -> escaped(remove.name());
-                    case StateChange.RemoveModel remove ->
-                        UTF8 * remove.key().length();
+                    case StateChange.RemoveModel remove -> UTF8 * remove.key().length();
                     case StateChange.RemoveServer _, StateChange.RemoveCache _ -> 0;
                 };
     }
 
     private static int cache(CacheRecord cache) {
         CachePlan plan = cache.plan();
-        return escaped(
-                        cache.name(), cache.terms().place(), cache.terms().tenant())
+        return escaped(cache.name(), cache.terms().place(), cache.terms().tenant())
                 + SHARE * (cache.regions().size() + cache.reserved().size())
                 + (plan == null ? 0 : LEFT * plan.left().size());
     }

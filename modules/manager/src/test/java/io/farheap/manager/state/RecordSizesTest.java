@@ -34,8 +34,8 @@ class RecordSizesTest {
         for (long id = -1; id >= -100; id--) {
             counts.put(id, Integer.MAX_VALUE);
         }
-        CachePlan plan = new CachePlan(
-                Integer.MAX_VALUE, Integer.MAX_VALUE, Long.MAX_VALUE, new TreeSet<>(counts.keySet()));
+        CachePlan plan =
+                new CachePlan(Integer.MAX_VALUE, Integer.MAX_VALUE, Long.MAX_VALUE, new TreeSet<>(counts.keySet()));
         AllocationTerms terms = new AllocationTerms(
                 text, Integer.MAX_VALUE, Integer.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, "t".repeat(64));
         CacheRecord cache = new CacheRecord(
@@ -53,8 +53,9 @@ class RecordSizesTest {
         isBound(new StateChange.PutCache(cache), NodePaths.cache(-1), RecordFormat.encode(cache), 0);
         LifeRecord life = new LifeRecord(
                 text,
-                List.of(new LifeRecord.LifeSample(Double.MIN_VALUE * 9, Integer.MAX_VALUE, Integer.MAX_VALUE),
-                        new LifeRecord.LifeSample(1.2345678901234567E-300, Integer.MAX_VALUE, Integer.MAX_VALUE)));
+                List.of(
+                        new LifeRecord.LifeSample(Double.MIN_VALUE * 9, Integer.MAX_VALUE, Integer.MAX_VALUE),
+                        new LifeRecord.LifeSample(1.234567890123456E-300, Integer.MAX_VALUE, Integer.MAX_VALUE)));
         isBound(new StateChange.PutLife(life), NodePaths.life(text), RecordFormat.encode(life), 0);
         TenantRecord tenant = new TenantRecord("t".repeat(64), Long.MAX_VALUE, Long.MAX_VALUE);
         isBound(new StateChange.PutTenant(tenant), NodePaths.tenant(tenant.name()), RecordFormat.encode(tenant), 0);

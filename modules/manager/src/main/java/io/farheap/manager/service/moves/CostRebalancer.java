@@ -146,7 +146,9 @@ public final class CostRebalancer {
         }
         Map.Entry<Long, Double> dearest =
                 costs.entrySet().stream().max(Map.Entry.comparingByValue()).orElse(null);
-        if (dearest == null || dearest.getValue() == 0 || cheaper == 0 && !dearest.getValue().isInfinite()) {
+        if (dearest == null
+                || dearest.getValue() == 0
+                || cheaper == 0 && !dearest.getValue().isInfinite()) {
             return;
         }
         int regions = Objects.requireNonNull(cache.regions().get(dearest.getKey()));

@@ -8,8 +8,8 @@ import java.util.Map;
 
 /**
  * How fast caches leave servers, by type of server: begins with the figure of Redy's paper, 1.09 s a GB (section 7.4),
- * and follows what is observed. The content of a spot server must be able to leave within its notice.
- * Guarded by the manager's lock.
+ * and follows what is observed. The content of a spot server must be able to leave within its notice. Guarded by the
+ * manager's lock.
  */
 public final class MigrationRates {
 

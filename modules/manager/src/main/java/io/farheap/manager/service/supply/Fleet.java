@@ -301,8 +301,7 @@ public final class Fleet implements ServerProvider.Listener {
             } else if (hired.emptySince == null) {
                 hired.emptySince = now;
             }
-            hired.stopping =
-                    !hired.stopped && (lost || hired.emptySince != null && now - hired.emptySince > idleNanos);
+            hired.stopping = !hired.stopped && (lost || hired.emptySince != null && now - hired.emptySince > idleNanos);
             if (hired.stops() && server != null && server.report != null && !server.record.leaving()) {
                 staying.add(server);
             }

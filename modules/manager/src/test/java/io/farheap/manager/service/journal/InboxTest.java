@@ -95,9 +95,11 @@ class InboxTest {
                 2, "b:1", "t", false, "d/c/r", "r", 1 << 20, 8, 8, 30_000, false, 0, Map.of(), Set.of());
         inbox.expect(other);
         assertTrue(inbox.keep(other, 2));
-        assertThrows(IllegalStateException.class, () -> inbox.read((_, _) -> {
-            throw new IllegalStateException("injected");
-        }));
+        assertThrows(
+                IllegalStateException.class,
+                () -> inbox.read((_, _) -> {
+                    throw new IllegalStateException("injected");
+                }));
         assertEquals(List.of("8 at 2"), read());
     }
 
