@@ -76,9 +76,11 @@ public final class VersionNumbers {
 
     private boolean hasNext() {
         CompletableFuture<Long> asked = coming;
-        if (asked == null || asked.isCompletedExceptionally()) {
+        // Looked at once: another thread may complete it at each moment, also with an exception.
+        boolean done = asked != null && asked.isDone();
+        if (asked == null || done && asked.isCompletedExceptionally()) {
             ask();
-        } else if (count == most && asked.isDone()) {
+        } else if (count == most && done) {
             coming = null;
             begin(asked.join());
         }

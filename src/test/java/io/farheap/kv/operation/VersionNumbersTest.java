@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 class VersionNumbersTest {
 
     private static final int COUNT_BITS = 28;
+    private static final int ASKS = 20_000;
 
     private final AtomicLong asked = new AtomicLong();
 
@@ -68,6 +69,24 @@ class VersionNumbersTest {
         }
         reached.countDown();
         assertTrue(seen.add(await(versions)));
+    }
+
+    /** A look may find a request for a number that fails during the look. */
+    @Test
+    void anAnswerThatFailsWhileTheSessionLooksIsNoAnswer() {
+        VersionNumbers versions = new VersionNumbers(
+                1,
+                () -> {
+                    asked.incrementAndGet();
+                    throw new IllegalStateException("the first server does not answer");
+                },
+                1);
+        assertEquals(1, versions.next() >>> COUNT_BITS);
+        long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+        while (asked.get() < ASKS) {
+            assertTrue(System.nanoTime() - deadline < 0, "the session does not ask again");
+            assertEquals(VersionNumbers.NONE, versions.next());
+        }
     }
 
     @Test
