@@ -170,6 +170,8 @@ public final class FarMapBuilder {
      * so that it cannot be opened, and for a map of another release. Processes that have the map open lose it.
      *
      * @return how many of the servers had a part of the map; the others have none of that name and that token
+     * @throws MapException if a server has a space of that name and that token that another program made, which stays;
+     *     on the other servers the parts have ended nevertheless
      * @throws ControlException if a server cannot be reached; on the other servers the parts have ended nevertheless
      */
     public int dropParts() {
@@ -186,8 +188,14 @@ public final class FarMapBuilder {
     }
 
     private static boolean dropPart(RemoteMemory remote, String hostPort, SpaceKey key) {
+        RemoteServer server = remote.attach(hostPort);
         try {
-            remote.dropSpace(remote.attach(hostPort), key);
+            RemoteSpace space = remote.openSpace(server, key);
+            if (!MapDescriptor.isOfMap(space.descriptor())) {
+                throw new MapException(space + " is no map: another program made it, and it stays; leave out "
+                        + hostPort + ", or drop the space with that program");
+            }
+            remote.dropSpace(server, key, space.id());
             return true;
         } catch (ControlException e) {
             if (e.code() == ControlException.Code.NOT_FOUND) {
