@@ -157,8 +157,8 @@ public final class FarMapBuilder {
      * Opens an existing map. Its servers have the options that it was created with.
      *
      * @throws MapException if the map is of another release, or not all of its servers were named
-     * @throws ControlException if a server cannot be reached, has no such map, or the token is wrong; the map may have
-     *     been created or dropped by half, then {@link #dropParts} ends it
+     * @throws ControlException if a server cannot be reached, has no such map, or the token is wrong; the map may be
+     *     under creation, or may have been created or dropped by half, then {@link #dropParts} ends it
      */
     public FarMap open() {
         return connect(this::open);
@@ -327,9 +327,10 @@ public final class FarMapBuilder {
         if (missing != null && !parts.isEmpty()) {
             throw new ControlException(
                     missing.code(),
-                    missing.getMessage() + ", but there is " + parts.getFirst() + "; name the servers of one map, or,"
-                            + " if a client ended while it created or dropped the map, end its parts with"
-                            + " farheap kv drop --parts",
+                    missing.getMessage() + ", but there is " + parts.getFirst()
+                            + ": leave out servers that have left the map, name those of one map, and try again if it"
+                            + " is being created; if a client ended while it created or dropped the map, end its parts"
+                            + " with farheap kv drop --parts",
                     missing);
         }
         if (missing != null) {
