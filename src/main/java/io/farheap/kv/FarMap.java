@@ -113,7 +113,7 @@ public final class FarMap implements AutoCloseable {
     /**
      * Opens a session with room for 16 requests in flight, for one thread at a time.
      *
-     * @throws MapException if a server does not answer, or the map has had 2^36 sessions
+     * @throws MapException if a server does not answer, or the map has had 2^36 - 1 sessions, the most there are
      */
     public MapSession openSession() {
         return openSession(REQUESTS);
@@ -123,7 +123,7 @@ public final class FarMap implements AutoCloseable {
      * Opens a session with room for a given number of requests in flight. Each takes about 32 KiB.
      *
      * @param requests 1 to 1,024, rounded up to a power of two
-     * @throws MapException if a server does not answer, or the map has had 2^36 sessions
+     * @throws MapException if a server does not answer, or the map has had 2^36 - 1 sessions, the most there are
      */
     public MapSession openSession(int requests) {
         if (requests < 1 || requests > MOST_REQUESTS) {
@@ -141,7 +141,7 @@ public final class FarMap implements AutoCloseable {
     /**
      * Opens a session whose requests are futures, for any thread.
      *
-     * @throws MapException if a server does not answer
+     * @throws MapException if a server does not answer, or the map has had 2^36 - 1 sessions, the most there are
      */
     public FutureMapSession openFutureSession() {
         FutureMapSession session = new FutureMapSession(openSession(), futures::remove);
@@ -152,7 +152,7 @@ public final class FarMap implements AutoCloseable {
     /**
      * Opens a view of this map with typed keys and values, for any thread.
      *
-     * @throws MapException if a server does not answer
+     * @throws MapException if a server does not answer, or the map has had 2^36 - 1 sessions, the most there are
      */
     public <K, V> TypedMap<K, V> openTyped(Codec<K> keys, Codec<V> values) {
         return new TypedMap<>(openFutureSession(), keys, values);
