@@ -12,7 +12,6 @@ import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
-import io.farheap.kv.operation.VersionNumbers;
 import io.farheap.kv.replacement.Replacements;
 import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
@@ -160,7 +159,7 @@ public final class FarMap implements AutoCloseable {
 
     private long sessionNumber() {
         try (TableReader reader = new TableReader(memory, space)) {
-            return VersionNumbers.checked(reader.add(space.region(0), SpaceShape.SESSION_COUNTER, 1) + 1);
+            return reader.add(space.region(0), SpaceShape.SESSION_COUNTER, 1) + 1;
         }
     }
 

@@ -110,7 +110,8 @@ public final class BlockWrite {
         operations.attempts[place] = 0;
         boolean pieces = writer.isOf(place);
         if (BlockFormat.version(ALL, operations.blockCopy(place)) == VersionNumbers.NONE) {
-            ending.end(place, KvStatus.LOST);
+            // Without a number for now, or for good.
+            ending.end(place, versions.exhausted() ? KvStatus.NO_VERSION : KvStatus.LOST);
         } else if (!posts.reach().bucket(operations.hash[place])) {
             // Takes no block and evicts nothing for a request that would then fail.
             operations.step[place] = START;
