@@ -12,7 +12,6 @@ import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
-import io.farheap.kv.operation.VersionNumbers;
 import io.farheap.kv.replacement.Replacements;
 import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
@@ -113,7 +112,7 @@ public final class FarMap implements AutoCloseable {
     /**
      * Opens a session with room for 16 requests in flight, for one thread at a time.
      *
-     * @throws MapException if a server does not answer, or the map has had 2^36 sessions
+     * @throws MapException if a server does not answer, or the map has had 2^36 - 1 sessions, the most there are
      */
     public MapSession openSession() {
         return openSession(REQUESTS);
@@ -123,7 +122,7 @@ public final class FarMap implements AutoCloseable {
      * Opens a session with room for a given number of requests in flight. Each takes about 32 KiB.
      *
      * @param requests 1 to 1,024, rounded up to a power of two
-     * @throws MapException if a server does not answer, or the map has had 2^36 sessions
+     * @throws MapException if a server does not answer, or the map has had 2^36 - 1 sessions, the most there are
      */
     public MapSession openSession(int requests) {
         if (requests < 1 || requests > MOST_REQUESTS) {
@@ -141,7 +140,7 @@ public final class FarMap implements AutoCloseable {
     /**
      * Opens a session whose requests are futures, for any thread.
      *
-     * @throws MapException if a server does not answer
+     * @throws MapException if a server does not answer, or the map has had 2^36 - 1 sessions, the most there are
      */
     public FutureMapSession openFutureSession() {
         FutureMapSession session = new FutureMapSession(openSession(), futures::remove);
@@ -152,7 +151,7 @@ public final class FarMap implements AutoCloseable {
     /**
      * Opens a view of this map with typed keys and values, for any thread.
      *
-     * @throws MapException if a server does not answer
+     * @throws MapException if a server does not answer, or the map has had 2^36 - 1 sessions, the most there are
      */
     public <K, V> TypedMap<K, V> openTyped(Codec<K> keys, Codec<V> values) {
         return new TypedMap<>(openFutureSession(), keys, values);
@@ -160,7 +159,7 @@ public final class FarMap implements AutoCloseable {
 
     private long sessionNumber() {
         try (TableReader reader = new TableReader(memory, space)) {
-            return VersionNumbers.checked(reader.add(space.region(0), SpaceShape.SESSION_COUNTER, 1) + 1);
+            return reader.add(space.region(0), SpaceShape.SESSION_COUNTER, 1) + 1;
         }
     }
 

@@ -157,8 +157,8 @@ public final class FarMapBuilder {
      * Opens an existing map. Its servers have the options that it was created with.
      *
      * @throws MapException if the map is of another release, or not all of its servers were named
-     * @throws ControlException if a server cannot be reached, has no such map, or the token is wrong; the map may have
-     *     been created or dropped by half, then {@link #dropParts} ends it
+     * @throws ControlException if a server cannot be reached, has no such map, or the token is wrong; the map may be
+     *     under creation, or may have been created or dropped by half, then {@link #dropParts} ends it
      */
     public FarMap open() {
         return connect(this::open);
@@ -170,6 +170,8 @@ public final class FarMapBuilder {
      * so that it cannot be opened, and for a map of another release. Processes that have the map open lose it.
      *
      * @return how many of the servers had a part of the map; the others have none of that name and that token
+     * @throws MapException if a server has a space of that name and that token that another program made, which stays;
+     *     on the other servers the parts have ended nevertheless
      * @throws ControlException if a server cannot be reached; on the other servers the parts have ended nevertheless
      */
     public int dropParts() {
@@ -186,8 +188,14 @@ public final class FarMapBuilder {
     }
 
     private static boolean dropPart(RemoteMemory remote, String hostPort, SpaceKey key) {
+        RemoteServer server = remote.attach(hostPort);
         try {
-            remote.dropSpace(remote.attach(hostPort), key);
+            RemoteSpace space = remote.openSpace(server, key);
+            if (!MapDescriptor.isOfMap(space.descriptor())) {
+                throw new MapException(space + " is no map: another program made it, and it stays; leave out "
+                        + hostPort + ", or drop the space with that program");
+            }
+            remote.dropSpace(server, key, space.id());
             return true;
         } catch (ControlException e) {
             if (e.code() == ControlException.Code.NOT_FOUND) {
@@ -319,9 +327,10 @@ public final class FarMapBuilder {
         if (missing != null && !parts.isEmpty()) {
             throw new ControlException(
                     missing.code(),
-                    missing.getMessage() + ", but there is " + parts.getFirst() + "; name the servers of one map, or,"
-                            + " if a client ended while it created or dropped the map, end its parts with"
-                            + " farheap kv drop --parts",
+                    missing.getMessage() + ", but there is " + parts.getFirst()
+                            + ": leave out servers that have left the map, name those of one map, and try again if it"
+                            + " is being created; if a client ended while it created or dropped the map, end its parts"
+                            + " with farheap kv drop --parts",
                     missing);
         }
         if (missing != null) {

@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -8,9 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.control.ControlException;
 import io.farheap.control.SpaceKey;
 import io.farheap.control.plane.SpacePlane;
+import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.FakeMap;
 import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.contract.RemoteServer;
 import io.farheap.testing.TestDevice;
+import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
 /** Maps of which a client's create or drop ended half-way have spaces on some of their servers alone. */
@@ -34,6 +38,10 @@ class HalfMadeMapTest {
                             .open())
                     .getMessage();
             assertTrue(refused.contains(addresses[1]) && refused.contains("kv drop --parts"), refused);
+            // The map may be sound: then nothing must be dropped.
+            int left = refused.indexOf("leave out servers that have left the map");
+            int beingMade = refused.indexOf("try again if it is being created");
+            assertTrue(0 < left && left < beingMade && beingMade < refused.indexOf("kv drop --parts"), refused);
             endPartsAndUseAgain(servers, addresses);
         }
     }
@@ -68,6 +76,26 @@ class HalfMadeMapTest {
             assertArrayEquals(key, session.get(key));
         }
         assertEquals(2, servers.named(addresses).dropParts());
+    }
+
+    @Test
+    void anotherProgramsSpaceOfTheNameAndTheTokenStays() {
+        try (TestServers servers = new TestServers(NAME);
+                RemoteMemory client = RemoteMemory.open(TestDevice.client(), "another program")) {
+            String[] addresses = servers.startAll(2, REGIONS, REGION_BYTES);
+            RemoteServer server = client.attach(addresses[0]);
+            client.createSpace(server, KEY, 2, SpacePlane.FOR_EVER, "no map".getBytes(US_ASCII));
+            byte[] part = FakeMap.descriptor(2, 2, REGION_BYTES).of(1).encode();
+            // The version of the formats: a map of another release is a map.
+            ByteBuffer.wrap(part).putInt(Long.BYTES, 1);
+            client.createSpace(client.attach(addresses[1]), KEY, 2, SpacePlane.FOR_EVER, part);
+            String refused = assertThrows(
+                            MapException.class, () -> servers.named(addresses).dropParts())
+                    .getMessage();
+            assertTrue(refused.contains(addresses[0]) && refused.contains("is no map"), refused);
+            assertEquals(1, client.spaces(server).size());
+            servers.awaitFree(1, REGIONS);
+        }
     }
 
     /** The parts that can be reached are ended, although another server cannot be reached. */

@@ -17,6 +17,7 @@ import io.farheap.remote.contract.RemoteServer;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Softverbs;
+import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,6 +46,15 @@ class ReconnectTest {
 
     private static byte[] key(int number) {
         return TestServers.key(number);
+    }
+
+    private static void pollUntil(MapSession session, KvHandler handler, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - deadline < 0, "it has not come to that");
+            session.poll(handler);
+            session.await(100_000);
+        }
     }
 
     /** The map has one session, so the test knows the object that each request finds. Only insertions may be lost. */
@@ -170,10 +181,8 @@ class ReconnectTest {
             Softverbs.set("qp_error_after=1");
             // This object has another size, so it needs another segment.
             assertTrue(session.set(MemorySegment.ofArray(key(KEYS)), MemorySegment.ofArray(large), 0));
-            while (calls.inVain() == 0) {
-                session.poll(handler);
-                session.await(100_000);
-            }
+            // The keeper's thread writes what this reads.
+            pollUntil(session, handler, () -> space.keeper.tasks().ask(calls::inVain) > 0);
             Softverbs.set("qp_error_after=0");
             session.requests().awaitAll(handler);
             assertEquals(0, evicted(session));
@@ -256,10 +265,7 @@ class ReconnectTest {
                 found[0] = new byte[bytes];
                 MemorySegment.copy(memory, at, MemorySegment.ofArray(found[0]), 0, bytes);
             };
-            while (session.requests().connections().begun() == 0) {
-                session.poll(handler);
-                session.await(1_000_000);
-            }
+            pollUntil(session, handler, () -> session.requests().connections().begun() > 0);
             assertNull(found[0]);
             Softverbs.set("link=up");
             session.requests().awaitAll(handler);
@@ -297,10 +303,8 @@ class ReconnectTest {
             Softverbs.set("qp_error_after=1");
             assertTrue(session.set(MemorySegment.ofArray(key), MemorySegment.ofArray(new byte[bytes]), 0));
             for (int round = 1; round <= 3; round++) {
-                while (operations.failures[place] < round) {
-                    session.poll(handler);
-                    session.await(100_000);
-                }
+                int failures = round;
+                pollUntil(session, handler, () -> operations.failures[place] >= failures);
                 Softverbs.set("qp_error_after=0");
                 assertTrue(session.get(MemorySegment.ofArray(near.get(round - 1)), round));
                 assertEquals(round - 1, session.requests().connections().inVain(server));

@@ -41,6 +41,7 @@ public final class TestSpace implements AutoCloseable {
     final SpaceMemory space;
     final TestClock clock = new TestClock();
     final MapServers mapServers;
+    final MapKeeper keeper;
 
     /** @param regionsOfEach regions of each server */
     public TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects) {
@@ -74,13 +75,8 @@ public final class TestSpace implements AutoCloseable {
                 shape, TestKeys.HASH, RegionDirectory.of(serverCount, regionsOfEach, shape), spaces::get);
         regions = IntStream.range(0, space.regions()).mapToObj(space::region).toList();
         mapServers = new MapServers(memory, KEY, System.nanoTime(), "");
-        map = new FarMap(
-                memory,
-                mapServers,
-                space,
-                clock,
-                policy,
-                new MapKeeper(mapServers, spaces, space, new SynchronizedMapClock(System::nanoTime)));
+        keeper = new MapKeeper(mapServers, spaces, space, new SynchronizedMapClock(System::nanoTime));
+        map = new FarMap(memory, mapServers, space, clock, policy, keeper);
     }
 
     /**

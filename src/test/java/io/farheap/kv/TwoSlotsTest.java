@@ -20,9 +20,12 @@ import io.farheap.kv.space.RequestColumns;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** A key that an insertion has left in two slots, with an older value in the higher one, in a map that is full. */
+/** A key that an insertion has left in two slots, with an older value in the higher one. */
 class TwoSlotsTest {
 
     /** A value of this length takes a block of the largest size, of which the map has twelve. */
@@ -144,6 +147,34 @@ class TwoSlotsTest {
             assertTrue(session.delete(key(0)));
             assertNull(session.get(key(0)));
             assertFalse(session.delete(key(0)));
+        }
+    }
+
+    /**
+     * A get and a touch of an expired object compare the keys of the higher slots first. They have no block, and such a
+     * key is longer than the room for a block's head without its key.
+     */
+    @ParameterizedTest
+    @CsvSource({"100, false", "100, true", "1024, false", "1024, true"})
+    void theEndOfAnExpiredObjectIsTheEndOfBoth(int keyBytes, boolean touches) {
+        byte[] key = new byte[keyBytes];
+        new SplittableRandom(keyBytes).nextBytes(key);
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession session = bucket.space.map.openSession()) {
+            session.set(key, new byte[] {1});
+            byte[] older = bucket.slot();
+            bucket.write(0, new byte[Slot.BYTES]);
+            session.set(key, new byte[] {2}, 1000);
+            bucket.write(HIGHER_SLOT, older);
+            bucket.space.clock.millis = 2000;
+            if (touches) {
+                assertFalse(session.touch(key, 0));
+            } else {
+                assertNull(session.get(key));
+            }
+            assertEquals(SlotWord.EMPTY, bucket.word(0));
+            assertEquals(SlotWord.EMPTY, bucket.word(HIGHER_SLOT), "the older value is back");
+            assertNull(session.get(key));
         }
     }
 

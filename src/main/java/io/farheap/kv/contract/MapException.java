@@ -15,7 +15,8 @@ public final class MapException extends RuntimeException {
      */
     public static boolean isOf(int status) {
         return switch (status) {
-            case KvStatus.LOST, KvStatus.NO_ROOM, KvStatus.NOT_A_NUMBER, KvStatus.NO_MEMORY -> true;
+            case KvStatus.LOST, KvStatus.NO_ROOM, KvStatus.NOT_A_NUMBER, KvStatus.NO_MEMORY, KvStatus.NO_VERSION ->
+                true;
             default -> false;
         };
     }
@@ -33,10 +34,14 @@ public final class MapException extends RuntimeException {
                         "there is no room for the object, and nothing could be evicted that makes room for one of its"
                                 + " size; give the map more memory";
                     case KvStatus.NOT_A_NUMBER ->
-                        "the value that was to be added to does not have 8 bytes; store a number of 8 bytes there first";
+                        "the value that was to be added to does not have 8 bytes; store a number of 8 bytes there"
+                                + " first";
                     case KvStatus.NO_MEMORY ->
                         "this process has no memory for a value in pieces, and the map is as before; give the process"
                                 + " more";
+                    case KvStatus.NO_VERSION ->
+                        "the session has given all of its versions, and the map has had 2^36 - 1 sessions, which is the"
+                                + " limit, as versions would return; the map is as before: create another map";
                     default -> "a server that the request needs is lost: whether it took effect is not known" + trouble;
                 });
     }

@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
  * <p>A client without the map's token chooses values, so the constants that are added to words are secrets, which every
  * client of the map derives from the key of its {@link KeyHash}. With known constants a seed would not help: the two
  * factors of a product can be exchanged, so a value made of parts of two others could have the checksum of one of them
- * under every seed, and a torn copy would count as whole. Nor can a value be the image of a block. Nobody without the
- * map's token sees a checksum.
+ * under every seed, and a torn copy would count as whole. Nor can a value be the image of a block. No client without
+ * the map's token sees a checksum.
  */
 public final class BlockChecksum {
 

@@ -81,6 +81,11 @@ public record MapDescriptor(
                 .array();
     }
 
+    /** Whether a space's descriptor is a map's, of any release. */
+    public static boolean isOfMap(byte[] bytes) {
+        return bytes.length >= Long.BYTES && ByteBuffer.wrap(bytes).getLong() == MARK;
+    }
+
     /**
      * Decodes a space's descriptor.
      *
@@ -88,10 +93,10 @@ public record MapDescriptor(
      * @throws MapException if it is not a map's descriptor of this release
      */
     public static MapDescriptor decode(byte[] bytes, String where) {
-        ByteBuffer in = ByteBuffer.wrap(bytes);
-        if (bytes.length < BYTES || bytes.length > BYTES + MOST_POLICY_BYTES || in.getLong() != MARK) {
+        if (bytes.length < BYTES || bytes.length > BYTES + MOST_POLICY_BYTES || !isOfMap(bytes)) {
             throw new MapException(where + " is no map: another program made it; choose another name");
         }
+        ByteBuffer in = ByteBuffer.wrap(bytes).position(Long.BYTES);
         int version = in.getInt();
         int engine = in.getInt();
         if (version != VERSION) {

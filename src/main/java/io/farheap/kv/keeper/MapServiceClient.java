@@ -69,7 +69,10 @@ public final class MapServiceClient implements AutoCloseable {
     private long changeCall = -1;
 
     private long changedAt;
-    /** The clock of the back-off. */
+    /** Whether the connection has failed since the change was sent, so that the change must be sent again. */
+    private boolean resend;
+
+    /** The clock of the back-off and of late answers. */
     private final LongSupplier nanoTime;
 
     private final ReconnectBackoff backoff;
@@ -149,8 +152,9 @@ public final class MapServiceClient implements AutoCloseable {
         changing(0, space.id()).changing(1, ++changes);
         unansweredOperation = operation;
         unansweredWords = words;
-        changedAt = System.nanoTime();
+        changedAt = nanoTime.getAsLong();
         changeCall = -1;
+        resend = false;
         return again();
     }
 
@@ -163,6 +167,8 @@ public final class MapServiceClient implements AutoCloseable {
         queue.poll(this::ended);
         if (!answeredLate()) {
             long before = calls;
+            // If the connection fails during the call, this is set again.
+            resend &= underWay;
             boolean answered = call(unansweredOperation, CHANGE, unansweredWords, PATIENCE_NANOS);
             changeCall = calls > before ? calls : changeCall;
             if (!answered) {
@@ -180,11 +186,11 @@ public final class MapServiceClient implements AutoCloseable {
 
     /**
      * Whether the missing answer to a change may only be late: the server has not failed the call, or the connection
-     * has failed and is about to be made again.
+     * has failed and the change is about to be sent again, which the next {@link #again} does.
      */
     boolean late() {
-        boolean mayCome = underWay || down && !unreachable && !lost();
-        return unanswered() && mayCome && System.nanoTime() - changedAt < LATE_NANOS;
+        boolean mayCome = underWay || resend && !unreachable && !lost();
+        return unanswered() && mayCome && nanoTime.getAsLong() - changedAt < LATE_NANOS;
     }
 
     /** A word of the arguments of the change that {@link #again} repeats. */
@@ -258,6 +264,7 @@ public final class MapServiceClient implements AutoCloseable {
     /** Makes the connection again; it may be lost although the server is not. */
     private void reconnect() {
         long now = nanoTime.getAsLong();
+        resend |= unanswered();
         if (!lost() && !connecting) {
             if (!down) {
                 down = true;

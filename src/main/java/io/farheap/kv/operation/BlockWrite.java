@@ -74,11 +74,18 @@ public final class BlockWrite {
         return BlockFormat.keyAt(extensionBytes);
     }
 
+    /** The version of the next object to store; a request without a version ends when it begins. */
+    public long nextVersion() {
+        return versions.next();
+    }
+
     /**
      * Prepares the head of the block that a request stores. Its key is in the block's local copy already, and its value
      * is there or in the writer of pieces.
+     *
+     * @param version from {@link #nextVersion}
      */
-    public void prepare(int place, int keyBytes, int valueBytes, long expiryMillis) {
+    public void prepare(int place, int keyBytes, int valueBytes, long expiryMillis, long version) {
         boolean index = writer.isOf(place);
         int bytes = index ? ValuePieces.indexBytes(ValuePieces.count(extensionBytes, valueBytes)) : valueBytes;
         units[place] = index
@@ -94,7 +101,7 @@ public final class BlockWrite {
                 extensionBytes,
                 keyBytes,
                 bytes,
-                versions.next(),
+                version,
                 operations.hash[place]);
     }
 
@@ -103,7 +110,8 @@ public final class BlockWrite {
         operations.attempts[place] = 0;
         boolean pieces = writer.isOf(place);
         if (BlockFormat.version(ALL, operations.blockCopy(place)) == VersionNumbers.NONE) {
-            ending.end(place, KvStatus.LOST);
+            // Without a number for now, or for good.
+            ending.end(place, versions.exhausted() ? KvStatus.NO_VERSION : KvStatus.LOST);
         } else if (!posts.reach().bucket(operations.hash[place])) {
             // Takes no block and evicts nothing for a request that would then fail.
             operations.step[place] = START;

@@ -33,12 +33,15 @@ public final class VersionNumbers {
     private long count;
     /** The session asks for another number when the count has come to this. */
     private long askAt;
+    /** Whether the number that was asked for is none: the session does not ask again. */
+    private boolean exhausted;
     /** The number that was asked for. */
     private @Nullable CompletableFuture<Long> coming;
 
     /**
      * @param number the first
-     * @param numbers gives others; may block, may throw, and may be called on any thread
+     * @param numbers gives others, or a number above {@link #MOST_NUMBER} if the map has had all; may block, may throw,
+     *     and may be called on any thread
      */
     public VersionNumbers(long number, LongSupplier numbers) {
         this(number, numbers, MOST_COUNT);
@@ -53,11 +56,15 @@ public final class VersionNumbers {
 
     /** @throws MapException if the map has had all numbers */
     public static long checked(long number) {
-        if (number < 1 || number > MOST_NUMBER) {
+        if (!isNumber(number)) {
             throw new MapException("the map has had " + MOST_NUMBER
                     + " sessions, which is the limit, as versions would return: create another map");
         }
         return number;
+    }
+
+    private static boolean isNumber(long number) {
+        return number >= 1 && number <= MOST_NUMBER;
     }
 
     private void begin(long first) {
@@ -74,15 +81,29 @@ public final class VersionNumbers {
         return number << COUNT_BITS | ++count;
     }
 
+    /** Whether {@link #next} gives no version any more, as the map has had all numbers. */
+    boolean exhausted() {
+        return exhausted;
+    }
+
     private boolean hasNext() {
         CompletableFuture<Long> asked = coming;
-        if (asked == null || asked.isCompletedExceptionally()) {
+        // Looked at once: another thread may complete it at each moment, also with an exception.
+        boolean done = asked != null && asked.isDone();
+        if (asked == null || done && asked.isCompletedExceptionally()) {
             ask();
-        } else if (count == most && asked.isDone()) {
-            coming = null;
-            begin(asked.join());
+        } else if (count == most && done && !exhausted) {
+            takeUp(asked.join());
         }
         return count < most;
+    }
+
+    private void takeUp(long next) {
+        exhausted = !isNumber(next);
+        if (!exhausted) {
+            coming = null;
+            begin(next);
+        }
     }
 
     private void ask() {
@@ -90,7 +111,7 @@ public final class VersionNumbers {
         coming = answer;
         Thread.ofVirtual().name("farheap-map-number").start(() -> {
             try {
-                answer.complete(checked(numbers.getAsLong()));
+                answer.complete(numbers.getAsLong());
             } catch (Throwable e) {
                 answer.completeExceptionally(e);
             }

@@ -7,6 +7,7 @@ import io.farheap.kv.blocks.Reclaimer;
 import io.farheap.kv.blocks.UnfencedBlocks;
 import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.contract.MapException;
 import io.farheap.kv.eviction.AccessClock;
 import io.farheap.kv.eviction.AdaptiveRecords;
 import io.farheap.kv.eviction.EvictionSettings;
@@ -92,7 +93,9 @@ public final class MapRequests implements AutoCloseable {
 
     /**
      * @param requests in flight at most, a power of two
-     * @param numbers that no other session of the map has; may be called on any thread, even after this has returned
+     * @param numbers that no other session of the map has, unchecked; may be called on any thread, even after this has
+     *     returned
+     * @throws MapException if the map has had all numbers
      */
     public MapRequests(
             RemoteMemory remote,
@@ -105,7 +108,7 @@ public final class MapRequests implements AutoCloseable {
             MapCountTotals tally) {
         this.tally = tally;
         this.keeper = keeper;
-        long number = numbers.getAsLong();
+        long number = VersionNumbers.checked(numbers.getAsLong());
         try (CloseStack stack = new CloseStack()) {
             int depth = requests * RequestPoster.mostOfAStep(policy.extensionWords())
                     + RequestPoster.HINTS

@@ -242,13 +242,16 @@ final class Pipeline {
         long at = operations.blockCopy(place) + blockWrite.keyAt();
         PaddedKeys.store(key, keyFrom, keyBytes, at);
         hash(place, at, keyBytes);
+        // Before the writer begins a value in pieces: nothing may throw between that and the request's start.
+        long version = blockWrite.nextVersion();
+        long expiryMillis = expiry(lifeMillis);
         if (!inPieces(keyBytes, valueBytes)) {
             MemorySegment.copy(value, valueFrom, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
             MappedFaults.raise(value);
         } else if (!writer.begin(place, value, valueFrom, valueBytes)) {
             return false;
         }
-        blockWrite.prepare(place, keyBytes, valueBytes, expiry(lifeMillis));
+        blockWrite.prepare(place, keyBytes, valueBytes, expiryMillis, version);
         return true;
     }
 

@@ -32,7 +32,7 @@ public final class MapSessionCounts {
     /** From here on, by kind and status: requests that have ended. */
     private static final int ENDED = REGRETS + EXPERTS;
 
-    private static final int STATUSES = KvStatus.NO_MEMORY + 1;
+    private static final int STATUSES = KvStatus.NO_VERSION + 1;
     public static final int SIZE = ENDED + RequestColumns.KINDS * STATUSES;
 
     private final long[] counts = new long[SIZE];

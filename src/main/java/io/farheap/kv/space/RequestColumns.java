@@ -68,7 +68,9 @@ public final class RequestColumns {
     private static final int OLD = SpaceShape.BUCKET_BYTES;
     private static final int METADATA = OLD + 64;
     private static final int HEAD = METADATA + 64;
-    private static final int KEY = HEAD + BlockFormat.MOST_HEAD_BYTES;
+    /** Behind room for a head with its key, which requests without a block of their own read too. */
+    private static final int KEY = HEAD + BlockFormat.MOST_HEAD_BYTES + BlockFormat.MOST_KEY_BYTES;
+
     private static final int BLOCK = KEY + BlockFormat.MOST_KEY_BYTES + 64;
     public static final int MOST_BLOCK_BYTES = SlotWord.MOST_UNITS * BlockFormat.UNIT_BYTES;
     private static final int SAMPLE = BLOCK + MOST_BLOCK_BYTES;
@@ -355,9 +357,9 @@ public final class RequestColumns {
     }
 
     /**
-     * The offset of the head of the block that the request's word names. A request that has a block of its own may read
-     * that block's key too, and an increment all of it: this reaches into the memory for keys, which such a request
-     * does not use.
+     * The offset of the head of the block that the request's word names, with room for the block's key. An increment
+     * reads all of the block: this reaches into the memory for keys, which an increment does not use, because it keeps
+     * its key in its own block.
      */
     public static long headAt(int place) {
         return (long) place * PLACE_BYTES + HEAD;

@@ -42,9 +42,12 @@ class MapServiceClientTest {
         }
     }
 
-    /** A session whose keeper cannot call a server evicts objects meanwhile, so the back-off must begin short. */
-    @Test
-    void aConnectionThatFailsAgainIsMadeAgainAfter5Ms() {
+    private interface LineUser {
+        /** @param answered calls the server, and returns whether it has answered */
+        void use(MapServiceClient line, BooleanSupplier answered);
+    }
+
+    private void withLine(LineUser user) {
         try (MemoryServer server = MemoryServer.open(
                         new ServerOptions(REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "calls"));
                 ControlServer control = ControlServer.start("127.0.0.1:0", Planes.of(server));
@@ -61,16 +64,47 @@ class MapServiceClientTest {
                     return line.with(1, 7).callFirst(MapCalls.REGISTER, 2);
                 };
                 await(answered);
-                Softverbs.set("qp_error_after=1");
-                await(() -> {
-                    assertFalse(answered.getAsBoolean());
-                    return line.inVain() == 2;
-                });
-                Softverbs.set("qp_error_after=0");
-                assertFalse(answered.getAsBoolean(), "its back-off has not passed");
-                now += 5 * MILLI;
-                await(answered);
+                user.use(line, answered);
             }
         }
+    }
+
+    /** A session whose keeper cannot call a server evicts objects meanwhile, so the back-off must begin short. */
+    @Test
+    void aConnectionThatFailsAgainIsMadeAgainAfter5Ms() {
+        withLine((line, answered) -> {
+            Softverbs.set("qp_error_after=1");
+            // The call that the failure meets may still be answered.
+            await(() -> !answered.getAsBoolean() && line.inVain() == 2);
+            Softverbs.set("qp_error_after=0");
+            assertFalse(answered.getAsBoolean(), "its back-off has not passed");
+            now += 5 * MILLI;
+            await(answered);
+        });
+    }
+
+    /** Another call may learn first that the connection is back. A session that waits must not evict then. */
+    @Test
+    void theAnswerToAChangeIsLateUntilTheChangeIsSentAgain() {
+        withLine((line, answered) -> {
+            Softverbs.set("qp_error_after=1");
+            await(() -> !line.changing(2, 0)
+                            .changing(3, 1)
+                            .changing(4, 0)
+                            .changing(5, MapCalls.FIRST)
+                            .changing(6, 1)
+                            .change(MapCalls.TAKE, 7)
+                    && line.unanswered());
+            assertTrue(line.late());
+            Softverbs.set("qp_error_after=0");
+            await(() -> {
+                now = line.inVain() * 5 * MILLI;
+                return answered.getAsBoolean();
+            });
+            assertTrue(line.late(), "the change has not been sent again");
+            await(() -> line.again() || !line.unanswered());
+            assertFalse(line.unanswered());
+            assertFalse(line.late());
+        });
     }
 }

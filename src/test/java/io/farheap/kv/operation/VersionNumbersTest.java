@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
 import io.farheap.testing.TestDevice;
 import java.util.HashSet;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Test;
 class VersionNumbersTest {
 
     private static final int COUNT_BITS = 28;
+    private static final int ASKS = 20_000;
 
     private final AtomicLong asked = new AtomicLong();
 
@@ -68,6 +70,44 @@ class VersionNumbersTest {
         }
         reached.countDown();
         assertTrue(seen.add(await(versions)));
+    }
+
+    /** A look may find a request for a number that fails during the look. */
+    @Test
+    void anAnswerThatFailsWhileTheSessionLooksIsNoAnswer() {
+        VersionNumbers versions = new VersionNumbers(
+                1,
+                () -> {
+                    asked.incrementAndGet();
+                    throw new IllegalStateException("the first server does not answer");
+                },
+                1);
+        assertEquals(1, versions.next() >>> COUNT_BITS);
+        long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+        while (asked.get() < ASKS) {
+            assertTrue(System.nanoTime() - deadline < 0, "the session does not ask again");
+            assertEquals(VersionNumbers.NONE, versions.next());
+        }
+    }
+
+    @Test
+    void aSessionAsksAMapThatHasHadAllNumbersOnce() {
+        VersionNumbers versions = new VersionNumbers(
+                1,
+                () -> {
+                    asked.incrementAndGet();
+                    return VersionNumbers.MOST_NUMBER + 1;
+                },
+                1);
+        assertEquals(1, versions.next() >>> COUNT_BITS);
+        long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+        for (int i = 0; i < ASKS || !versions.exhausted(); i++) {
+            assertTrue(System.nanoTime() - deadline < 0, "the session does not learn that there is no number");
+            assertEquals(VersionNumbers.NONE, versions.next());
+        }
+        assertEquals(1, asked.get());
+        String message = MapException.of(KvStatus.NO_VERSION).getMessage();
+        assertTrue(message.contains("2^36 - 1") && message.contains("create another map"), message);
     }
 
     @Test

@@ -21,7 +21,8 @@ final class KvDropCommand implements Callable<Integer> {
     @Option(
             names = "--parts",
             description = "End what the servers of --servers have of the map, for a map that was created or dropped by"
-                    + " half, or is of another release, so that it cannot be opened.")
+                    + " half, or is of another release, so that it cannot be opened. The exit code is 1 if no"
+                    + " server has a part of it.")
     private boolean parts;
 
     @Spec
@@ -31,6 +32,12 @@ final class KvDropCommand implements Callable<Integer> {
     public Integer call() {
         if (parts) {
             int ended = options.builder().dropParts();
+            if (ended == 0) {
+                command.commandLine()
+                        .getErr()
+                        .println("no server of --servers has a part of the map: check its name and the token");
+                return 1;
+            }
             command.commandLine().getOut().println("servers that had a part of the map: " + ended);
             return 0;
         }

@@ -89,7 +89,10 @@ class KvCommandTest {
             run(0, "drop", "prices");
             String gone = run(1, "stats", "prices");
             assertTrue(gone.contains("farheap: ") && gone.contains("no space"), gone);
-            assertTrue(run(0, "drop", "prices", "--parts").endsWith("a part of the map: 0\n"));
+            String none = run(1, "drop", "prices", "--parts");
+            assertTrue(none.startsWith("no server of --servers has a part of the map: "), none);
+            run(0, "create", "prices", "--memory", "2m");
+            assertTrue(run(0, "drop", "prices", "--parts").endsWith("a part of the map: 2\n"));
         }
     }
 
