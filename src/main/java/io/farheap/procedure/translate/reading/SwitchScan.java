@@ -31,9 +31,11 @@ final class SwitchScan {
             int[] lengths = lengths();
             for (MethodModel method : model.methods()) {
                 CodeAttribute code = method.findAttribute(Attributes.code()).orElse(null);
-                int at = code == null ? -1 : find(code.codeArray(), lengths);
-                if (at >= 0) {
-                    return OptionalInt.of(line(code, at));
+                if (code != null) {
+                    int at = find(code.codeArray(), lengths);
+                    if (at >= 0) {
+                        return OptionalInt.of(line(code, at));
+                    }
                 }
             }
         } catch (RuntimeException e) {
