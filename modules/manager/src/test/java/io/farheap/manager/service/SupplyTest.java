@@ -524,6 +524,60 @@ class SupplyTest {
         assertEquals(3, starts);
     }
 
+    /** A manager that calls wait at for no time, and that starts machines which do not serve. */
+    private CacheRequest startImpatient() {
+        ManagerOptions options =
+                new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, new Supply(0, 60 * SECOND, 20 * SECOND));
+        cluster = new ClusterManager(store, options, () -> now, () -> now / 1_000_000, 1);
+        cluster.menu(MENU);
+        provider = new TestProvider(cluster::report, _ -> {});
+        provider.lots = List.of(SMALL);
+        cluster.use(provider, Map.of(), "manager:1");
+        return new CacheRequest(7, CLIENT, "cache", 4 * MIB, 0, "d/c/r", List.of(AllocationCandidate.ANY));
+    }
+
+    private void busy(CacheRequest request) {
+        ControlException refused = assertThrows(ControlException.class, () -> cluster.allocate(request));
+        assertEquals(Code.BUSY, refused.code(), refused.getMessage());
+    }
+
+    /** Nobody could ask meanwhile: the client would have another server started. */
+    @Test
+    void aClientKeepsItsServersWhileTheManagerStandsStill() {
+        CacheRequest request = startImpatient();
+        busy(request);
+        cluster.tick();
+        now += 10 * SECOND;
+        cluster.tick();
+        now += SECOND;
+        cluster.tick();
+        busy(request);
+        assertEquals(1, provider.machines.size());
+    }
+
+    /** What was started for it would otherwise go to another cache, or be stopped. */
+    @Test
+    void aClientThatWaitsForCachesToEndKeepsItsServers() {
+        CacheRequest request = startImpatient();
+        report(1, 4, false, Map.of());
+        cluster.allocate(new CacheRequest(5, CLIENT, "old", 4 * MIB, 1000, "d/c/r", request.candidates()));
+        busy(request);
+        assertEquals(1, provider.machines.size());
+        now += 2 * SECOND;
+        for (int i = 0; i < 8; i++) {
+            now += SECOND;
+            report(1, 4, false, Map.of(5L, 4));
+            busy(request);
+            assertTrue(store.caches.get(5L).ended(), "it waits for the room of another cache");
+            cluster.tick();
+        }
+        // That room never comes.
+        now += 4 * SECOND;
+        cluster.tick();
+        busy(request);
+        assertEquals(1, provider.machines.size());
+    }
+
     /** What was started for it would otherwise wait for it for more than a minute. */
     @Test
     void aClientThatAsksNoMoreLosesItsClaimOnServers() {
