@@ -560,20 +560,23 @@ class SupplyTest {
     void aClientThatWaitsForCachesToEndKeepsItsServers() {
         CacheRequest request = startImpatient();
         report(1, 4, false, Map.of());
-        cluster.allocate(new CacheRequest(5, CLIENT, "old", 4 * MIB, 1000, "d/c/r", request.candidates()));
-        busy(request);
-        assertEquals(1, provider.machines.size());
-        now += 2 * SECOND;
-        for (int i = 0; i < 8; i++) {
+        cluster.allocate(new CacheRequest(5, CLIENT, "old", 4 * MIB, 40_000, "d/c/r", request.candidates()));
+        CacheManager.Attendance line = cluster.attend(CLIENT, new Unheard());
+        for (int i = 1; i < 50; i++) {
             now += SECOND;
+            line.renew(Set.of(5L));
             report(1, 4, false, Map.of(5L, 4));
-            busy(request);
-            assertTrue(store.caches.get(5L).ended(), "it waits for the room of another cache");
+            if (i > 37) {
+                busy(request);
+                assertEquals(i >= 40, store.caches.get(5L).ended(), "whether it waits for the room of another cache");
+            }
             cluster.tick();
         }
         // That room never comes.
-        now += 4 * SECOND;
-        cluster.tick();
+        for (int i = 0; i < 4; i++) {
+            now += SECOND;
+            cluster.tick();
+        }
         busy(request);
         assertEquals(1, provider.machines.size());
     }
