@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The alerts of a cache's manager, and the thread that follows them one after the other, which runs while there are
  * any. The thread also reports the cache's state after a change, again and again until the manager has accepted it;
- * alerts that wait come first. An exception while it follows one is logged, and the thread continues with the
- * next. Any thread may call.
+ * alerts that wait come first. An exception while it follows one is logged, and the thread continues with the next. Any
+ * thread may call.
  */
 final class ReclaimWorker {
 
