@@ -291,13 +291,37 @@ public final class SlabTable {
         return count;
     }
 
-    /** Whether fewer than k slabs of a range are not void, so that it will never be read again. */
+    /**
+     * How many places of the table name a slab of this server, those of lost ranges included. Any thread.
+     */
+    public int namedAt(RemoteServer server) {
+        int count = 0;
+        AtomicReferenceArray<Slab> all = slabs;
+        for (int i = 0; i < all.length(); i++) {
+            count += all.get(i).region().server() == server ? 1 : 0;
+        }
+        return count;
+    }
+
+    /**
+     * Whether fewer than k slabs of a range are not void, so that it will never be read again. As with {@link #good},
+     * a look without the monitor can count too few.
+     */
     private boolean isLost(int range) {
+        return left(range) < dataSplits && settledLeft(range) < dataSplits;
+    }
+
+    private synchronized int settledLeft(int range) {
+        return left(range);
+    }
+
+    /** How many slabs of a range are not void. */
+    private int left(int range) {
         int left = 0;
         for (int split = 0; split < splits; split++) {
             left += slab(range, split).isVoid() ? 0 : 1;
         }
-        return left < dataSplits;
+        return left;
     }
 
     /** Makes the slabs of a server void that belong to ranges which are lost: the server may leave with them. */

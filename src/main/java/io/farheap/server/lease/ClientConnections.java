@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.plane.ConnectedQueuePair;
 import io.farheap.control.plane.ConnectedRing;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.RingRequest;
 import io.farheap.server.budget.Borrower;
 import io.farheap.server.budget.Budget;
@@ -16,6 +17,8 @@ import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.VerbsException;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.agrona.collections.Long2ObjectHashMap;
 
@@ -35,8 +38,8 @@ public final class ClientConnections {
     private final Long2ObjectHashMap<LentResource> connections = new Long2ObjectHashMap<>();
 
     private boolean closed;
-    /** Whether a connection could not be closed. */
-    private volatile boolean unfenced;
+    /** The connections that the device did not close when they were disconnected last, by id. */
+    private final Set<Long> unfenced = ConcurrentHashMap.newKeySet();
 
     /**
      * @param domain the lease's
@@ -108,29 +111,30 @@ public final class ClientConnections {
             connection = connections.get(connectionId);
         }
         if (connection != null) {
-            closePatiently(connection);
+            closePatiently(connectionId, connection);
+            unfenced.remove(connectionId);
             synchronized (this) {
                 connections.remove(connectionId, connection);
             }
         }
     }
 
-    private void closePatiently(AutoCloseable connection) {
+    private void closePatiently(long connectionId, AutoCloseable connection) {
         try {
             long patience = retired.patienceNanos;
             if (!RetiredResources.closed(connection, patience)) {
                 throw new ControlException(
                         Code.UNAVAILABLE,
-                        "the connection has not ended yet: an operation that a client began has been under way for "
+                        ControlPlane.NOT_ENDED_YET + ": an operation that a client began has been under way for "
                                 + patience / 1_000_000 + " ms, as if its process were stopped; disconnect again");
             }
         } catch (ControlException e) {
             throw e;
         } catch (Exception e) {
-            unfenced = true;
+            unfenced.add(connectionId);
             throw new ControlException(
                     Code.UNAVAILABLE,
-                    "the connection has not ended yet: the device did not close it (" + e.getMessage()
+                    ControlPlane.NOT_ENDED_YET + ": the device did not close it (" + e.getMessage()
                             + "); disconnect again, or the regions of the lease are withdrawn when it ends",
                     e);
         }
@@ -149,9 +153,9 @@ public final class ClientConnections {
         connections.values().forEach(connection -> fence.add("a connection", connection));
     }
 
-    /** Whether a connection could not be closed for good. */
+    /** Whether the device did not close a connection, and has not closed it since. */
     boolean unfenced() {
-        return unfenced;
+        return !unfenced.isEmpty();
     }
 
     /** Forgets the connections, after {@link #cutOff} and its fence. */

@@ -327,6 +327,32 @@ class SupplyTest {
         assertTrue(refused > 0, "nothing was to be stopped");
     }
 
+    /** It would be paid for although no cache uses it, and so would those behind it. */
+    @Test
+    void aMachineThatCannotBeStoppedKeepsNoOtherRunningAndIsTriedAgain() {
+        start(0, SupplyTest::serveSoon, SMALL);
+        allocate(7, 4, 0);
+        allocate(8, 4, 0);
+        cluster.deallocate(7);
+        cluster.deallocate(8);
+        provider.machines.getFirst().stuck = true;
+        seconds(70);
+        assertFalse(provider.machines.getFirst().stopped);
+        assertTrue(provider.machines.getLast().stopped);
+        provider.machines.getFirst().stuck = false;
+        seconds(12);
+        assertTrue(provider.machines.getFirst().stopped);
+    }
+
+    /** Lets time pass in which the machines report that they are empty. */
+    private void seconds(int count) {
+        for (int i = 0; i < count; i++) {
+            now += SECOND;
+            provider.machines.forEach(machine -> machine.report(4, Map.of()));
+            cluster.tick();
+        }
+    }
+
     @Test
     void aServerThatIsStoppedGetsNoCaches() {
         start(0, SupplyTest::serveSoon, SMALL);
@@ -496,6 +522,63 @@ class SupplyTest {
             now += SECOND;
         }
         assertEquals(3, starts);
+    }
+
+    /** A manager that calls wait at for no time, and that starts machines which do not serve. */
+    private CacheRequest startImpatient() {
+        ManagerOptions options =
+                new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, new Supply(0, 60 * SECOND, 20 * SECOND));
+        cluster = new ClusterManager(store, options, () -> now, () -> now / 1_000_000, 1);
+        cluster.menu(MENU);
+        provider = new TestProvider(cluster::report, _ -> {});
+        provider.lots = List.of(SMALL);
+        cluster.use(provider, Map.of(), "manager:1");
+        return new CacheRequest(7, CLIENT, "cache", 4 * MIB, 0, "d/c/r", List.of(AllocationCandidate.ANY));
+    }
+
+    private void busy(CacheRequest request) {
+        ControlException refused = assertThrows(ControlException.class, () -> cluster.allocate(request));
+        assertEquals(Code.BUSY, refused.code(), refused.getMessage());
+    }
+
+    /** Nobody could ask meanwhile: the client would have another server started. */
+    @Test
+    void aClientKeepsItsServersWhileTheManagerStandsStill() {
+        CacheRequest request = startImpatient();
+        busy(request);
+        cluster.tick();
+        now += 10 * SECOND;
+        cluster.tick();
+        now += SECOND;
+        cluster.tick();
+        busy(request);
+        assertEquals(1, provider.machines.size());
+    }
+
+    /** What was started for it would otherwise go to another cache, or be stopped. */
+    @Test
+    void aClientThatWaitsForCachesToEndKeepsItsServers() {
+        CacheRequest request = startImpatient();
+        report(1, 4, false, Map.of());
+        cluster.allocate(new CacheRequest(5, CLIENT, "old", 4 * MIB, 40_000, "d/c/r", request.candidates()));
+        CacheManager.Attendance line = cluster.attend(CLIENT, new Unheard());
+        for (int i = 1; i < 50; i++) {
+            now += SECOND;
+            line.renew(Set.of(5L));
+            report(1, 4, false, Map.of(5L, 4));
+            if (i > 37) {
+                busy(request);
+                assertEquals(i >= 40, store.caches.get(5L).ended(), "whether it waits for the room of another cache");
+            }
+            cluster.tick();
+        }
+        // That room never comes.
+        for (int i = 0; i < 4; i++) {
+            now += SECOND;
+            cluster.tick();
+        }
+        busy(request);
+        assertEquals(1, provider.machines.size());
     }
 
     /** What was started for it would otherwise wait for it for more than a minute. */
