@@ -1234,6 +1234,21 @@ class ClusterManagerTest {
         assertEquals(List.of(new RegionShare("host2:1", 1)), alerts.getFirst().targets());
     }
 
+    /** Its client moves nothing off a dead server, so no move needs the room. */
+    @Test
+    void aCacheGrowsAlthoughAServerThatWasLeavingHasEnded() {
+        reports(1, 2);
+        reports(2, 2);
+        allocate(7, 4);
+        cluster.report(report(1, 2, 0, true, Map.of(7L, 2)));
+        refusal(Code.BUSY, () -> cluster.reallocate(7, 5 * MIB, List.of()));
+        now += 4 * SECOND;
+        cluster.report(report(2, 2, 0, false, Map.of(7L, 2)));
+        reports(3, 8);
+        cluster.tick();
+        assertEquals(1, regions(cluster.reallocate(7, 5 * MIB, List.of()).reserved()));
+    }
+
     @Test
     void cachesAreListedInPages() {
         reports(1, 10);

@@ -169,10 +169,15 @@ public final class Reallocations {
         return plan(wish);
     }
 
-    /** Refuses a change of a cache on a server that leaves: its move off that server comes first. */
+    /**
+     * Refuses a change of a cache on a server that leaves: its move off that server comes first. No move off a server
+     * that is silent is planned, so nothing waits for its room.
+     */
     private void requireStays(CacheRecord cache) {
+        long now = nanos.getAsLong();
         for (long id : cache.regions().keySet()) {
-            if (roll.isToLeave(id)) {
+            Servers.KnownServer server = servers.find(id);
+            if (server != null && server.record.leaving() && !servers.isSilent(server, now)) {
                 throw new ControlException(
                         Code.BUSY,
                         "cache " + Caches.hex(cache.id()) + " has regions on memory server " + servers.address(id)
