@@ -222,6 +222,18 @@ class ServerLinksTest {
         assertEquals(0, owner.left, "operations of the old end are lost, and may still take effect");
     }
 
+    /** INTERNAL would stand for a defect, and end what the client does; the end may be gone in a moment. */
+    @Test
+    void anEndThatAServerOfAnEarlierReleaseDoesNotReleaseYetIsUnavailable() {
+        links.connect(server);
+        ServerRing old = owner.used;
+        gate.claimed(() -> old.connection().fail());
+        plane.stop(asked::incrementAndGet, ControlException.Code.INTERNAL);
+        ControlException refused = assertThrows(ControlException.class, () -> links.ensure(server, () -> {}));
+        assertEquals(ControlException.Code.UNAVAILABLE, refused.code());
+        assertEquals(1, asked.get());
+    }
+
     @Test
     void aQueueThatIsClosedIsNotFencedByAServerThatIsSilent() {
         RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT);

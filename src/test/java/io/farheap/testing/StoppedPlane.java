@@ -10,10 +10,17 @@ import io.farheap.control.plane.ControlPlane;
 public final class StoppedPlane {
 
     private volatile Runnable asked;
+    private volatile ControlException.Code code = ControlException.Code.UNAVAILABLE;
 
     /** Stops the server: {@code whenAsked} runs each time that a client asks it to destroy an end. */
     public void stop(Runnable whenAsked) {
         asked = whenAsked;
+    }
+
+    /** As {@link #stop(Runnable)}, for a server that refuses with another code. */
+    public void stop(Runnable whenAsked, ControlException.Code refusal) {
+        code = refusal;
+        stop(whenAsked);
     }
 
     /** A server that answers until {@link #stop}. */
@@ -22,7 +29,7 @@ public final class StoppedPlane {
             Runnable stopped = asked;
             if (stopped != null && method.equals("disconnect")) {
                 stopped.run();
-                throw new ControlException(ControlException.Code.UNAVAILABLE, "the server is stopped");
+                throw new ControlException(code, "the server is stopped");
             }
             return rest.call();
         });

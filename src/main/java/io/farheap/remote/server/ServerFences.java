@@ -31,12 +31,21 @@ public final class ServerFences {
      * The fence: when it returns, nothing that was posted through the connection takes effect any more. If the server
      * has recently not answered another call, it throws at once, so that several callers wait for one deadline
      * together.
+     *
+     * @throws ControlException UNAVAILABLE if the end still exists, and the fence may be tried again
      */
     void disconnect(long connectionId) {
         calls.requireAnswering();
         try {
             calls.run(lease -> control.disconnect(lease, connectionId));
         } catch (ControlException e) {
+            if (e.code() == ControlException.Code.INTERNAL) {
+                // So a server of an earlier release answers while its device does not release the end.
+                throw new ControlException(
+                        ControlException.Code.UNAVAILABLE,
+                        "an earlier connection has not ended yet: " + e.getMessage(),
+                        e);
+            }
             if (e.code() != ControlException.Code.LEASE_EXPIRED) {
                 throw e;
             }
