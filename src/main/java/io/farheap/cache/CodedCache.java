@@ -78,7 +78,7 @@ final class CodedCache extends Cache {
             listener.serverLost(
                     server.address(),
                     String.valueOf(cause.getMessage()),
-                    servers == null ? 0 : servers.space().slabsAt(server));
+                    servers == null ? 0 : servers.space().lostWith(server));
         }
     }
 

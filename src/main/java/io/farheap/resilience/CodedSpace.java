@@ -246,6 +246,11 @@ public final class CodedSpace implements AutoCloseable {
         return space.table.placesAt(server);
     }
 
+    /** As {@link #slabsAt}, with those of lost ranges: the slabs that are lost if the server is. */
+    public int lostWith(RemoteServer server) {
+        return space.table.namedAt(server);
+    }
+
     Slab slab(int range, int split) {
         return space.table.slab(range, split);
     }

@@ -106,6 +106,22 @@ class LeavingServerTest {
         }
     }
 
+    /** The content is gone, so a listener of the loss must not receive that there was none. */
+    @Test
+    void aLostServerCountsItsSlabsOfLostRanges() {
+        try (CodedServers servers = new CodedServers(3, 1);
+                CodedSpace space = servers.space(Resilience.failureRecovery(2, 1), 1)) {
+            SlabTable table =
+                    Fields.get(Fields.get(space, "space", SpaceState.class), "table", SlabTable.class);
+            table.makeVoid(space.slab(0, 0));
+            table.makeVoid(space.slab(0, 1));
+            for (RemoteServer server : servers.attached) {
+                assertEquals(1, space.lostWith(server));
+                assertEquals(0, space.slabsAt(server));
+            }
+        }
+    }
+
     /** A retired server is detached next: a slab that came in between would be lost. */
     @Test
     void noSlabComesToAServerThatHasBeenRetired() {

@@ -291,6 +291,18 @@ public final class SlabTable {
         return count;
     }
 
+    /**
+     * How many places of the table name a slab of this server, those of lost ranges included. Any thread.
+     */
+    public int namedAt(RemoteServer server) {
+        int count = 0;
+        AtomicReferenceArray<Slab> all = slabs;
+        for (int i = 0; i < all.length(); i++) {
+            count += all.get(i).region().server() == server ? 1 : 0;
+        }
+        return count;
+    }
+
     /** Whether fewer than k slabs of a range are not void, so that it will never be read again. */
     private boolean isLost(int range) {
         int left = 0;
