@@ -68,6 +68,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ClusterManager implements CacheManager {
 
+    private static final System.Logger LOG = System.getLogger(ClusterManager.class.getName());
+
     /**
      * The most that one tick may add to the time for which this manager has listened; ticks come a few times a second.
      */
@@ -510,8 +512,20 @@ public final class ClusterManager implements CacheManager {
             }
         });
         // What was chosen is on disk, so this manager leads and no cache will be placed there.
-        lock.held(fleet::takeIdle).forEach(Machine::stop);
+        lock.held(fleet::takeIdle).forEach(this::stop);
         alert();
+    }
+
+    /** A provider that throws for one machine must not keep the others running. */
+    private void stop(Machine machine) {
+        try {
+            machine.stop();
+        } catch (RuntimeException e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "a machine of type " + machine.lot() + " cannot be stopped, and is tried again: " + e.getMessage());
+            lock.held(() -> fleet.notStopped(machine));
+        }
     }
 
     private void alert() {

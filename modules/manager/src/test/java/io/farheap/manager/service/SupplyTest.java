@@ -327,6 +327,32 @@ class SupplyTest {
         assertTrue(refused > 0, "nothing was to be stopped");
     }
 
+    /** It would be paid for although no cache uses it, and so would those behind it. */
+    @Test
+    void aMachineThatCannotBeStoppedKeepsNoOtherRunningAndIsTriedAgain() {
+        start(0, SupplyTest::serveSoon, SMALL);
+        allocate(7, 4, 0);
+        allocate(8, 4, 0);
+        cluster.deallocate(7);
+        cluster.deallocate(8);
+        provider.machines.getFirst().stuck = true;
+        seconds(70);
+        assertFalse(provider.machines.getFirst().stopped);
+        assertTrue(provider.machines.getLast().stopped);
+        provider.machines.getFirst().stuck = false;
+        seconds(12);
+        assertTrue(provider.machines.getFirst().stopped);
+    }
+
+    /** Lets time pass in which the machines report that they are empty. */
+    private void seconds(int count) {
+        for (int i = 0; i < count; i++) {
+            now += SECOND;
+            provider.machines.forEach(machine -> machine.report(4, Map.of()));
+            cluster.tick();
+        }
+    }
+
     @Test
     void aServerThatIsStoppedGetsNoCaches() {
         start(0, SupplyTest::serveSoon, SMALL);

@@ -25,6 +25,9 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
         final MachineOffer lot;
         final long id;
         boolean stopped;
+        /** Whether its stop throws. */
+        boolean stuck;
+
         private final CompletableFuture<String> address = new CompletableFuture<>();
 
         private TestMachine(MachineOffer lot, long id) {
@@ -44,6 +47,9 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
 
         @Override
         public void stop() {
+            if (stuck) {
+                throw new IllegalStateException("injected");
+            }
             stopped = true;
         }
 

@@ -34,6 +34,8 @@ public final class Fleet implements ServerProvider.Listener {
     private static final System.Logger LOG = System.getLogger(Fleet.class.getName());
     /** A machine whose server has not registered after this time counts as lost. */
     private static final long LOST_NANOS = 600_000_000_000L;
+    /** A machine that could not be stopped is tried again after this time. */
+    private static final long STOP_AGAIN_NANOS = 10_000_000_000L;
 
     /** A machine that the manager has started. */
     static final class StartedMachine {
@@ -53,6 +55,8 @@ public final class Fleet implements ServerProvider.Listener {
         private boolean stopping;
 
         private boolean stopped;
+        /** When it could not be stopped last; null if it could, or was not tried. */
+        private @Nullable Long notStoppedAt;
         /** Until when it runs, if it was taken back before its server was known. */
         private @Nullable Long reclaimedUntil;
 
@@ -301,8 +305,9 @@ public final class Fleet implements ServerProvider.Listener {
             } else if (hired.emptySince == null) {
                 hired.emptySince = now;
             }
-            hired.stopping =
-                    !hired.stopped && (lost || hired.emptySince != null && now - hired.emptySince > idleNanos);
+            boolean waits = hired.notStoppedAt != null && now - hired.notStoppedAt < STOP_AGAIN_NANOS;
+            boolean idle = hired.emptySince != null && now - hired.emptySince > idleNanos;
+            hired.stopping = !hired.stopped && !waits && (lost || idle);
             if (hired.stops() && server != null && server.report != null && !server.record.leaving()) {
                 staying.add(server);
             }
@@ -337,6 +342,15 @@ public final class Fleet implements ServerProvider.Listener {
             hired.stopping = false;
         }
         return idle;
+    }
+
+    /** A machine that {@link #takeIdle} has returned could not be stopped: it is chosen again after a while. */
+    public void notStopped(Machine machine) {
+        StartedMachine hired = machines.get(machine);
+        if (hired != null) {
+            hired.stopped = false;
+            hired.notStoppedAt = nanos.getAsLong();
+        }
     }
 
     /** Returns a report, completed by what the server itself does not know: that it is taken back. */
