@@ -524,9 +524,12 @@ class SupplyTest {
         assertEquals(3, starts);
     }
 
-    /** What was started for it would otherwise wait for it for more than a minute. */
-    @Test
-    void aClientThatAsksNoMoreLosesItsClaimOnServers() {
+    /**
+     * Starts a manager that answers BUSY at once if there is no room, and has machines started that do not serve.
+     *
+     * @return a request for all of such a machine
+     */
+    private CacheRequest startImpatient() {
         ManagerOptions options =
                 new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, new Supply(0, 60 * SECOND, 20 * SECOND));
         cluster = new ClusterManager(store, options, () -> now, () -> now / 1_000_000, 1);
@@ -534,11 +537,58 @@ class SupplyTest {
         provider = new TestProvider(cluster::report, _ -> {});
         provider.lots = List.of(SMALL);
         cluster.use(provider, Map.of(), "manager:1");
-        CacheRequest request = new CacheRequest(7, CLIENT, "cache", MIB, 0, "", List.of(AllocationCandidate.ANY));
-        assertEquals(
-                Code.BUSY,
-                assertThrows(ControlException.class, () -> cluster.allocate(request))
-                        .code());
+        return new CacheRequest(7, CLIENT, "cache", 4 * MIB, 0, "d/c/r", List.of(AllocationCandidate.ANY));
+    }
+
+    private void busy(CacheRequest request) {
+        ControlException refused = assertThrows(ControlException.class, () -> cluster.allocate(request));
+        assertEquals(Code.BUSY, refused.code(), refused.getMessage());
+    }
+
+    /** Its client cannot ask meanwhile. The next time that it does, no other server must be started. */
+    @Test
+    void aClientKeepsItsServersWhileTheManagerStandsStill() {
+        CacheRequest request = startImpatient();
+        busy(request);
+        cluster.tick();
+        now += 10 * SECOND;
+        cluster.tick();
+        now += SECOND;
+        cluster.tick();
+        busy(request);
+        assertEquals(1, provider.machines.size());
+    }
+
+    /** What was started for it would otherwise go to another cache, or stop. */
+    @Test
+    void aClientThatWaitsForCachesToEndKeepsItsServers() {
+        CacheRequest request = startImpatient();
+        report(1, 4, false, Map.of());
+        cluster.allocate(new CacheRequest(5, CLIENT, "old", 4 * MIB, 40_000, "d/c/r", request.candidates()));
+        CacheManager.Attendance line = cluster.attend(CLIENT, new Unheard());
+        for (int i = 1; i < 50; i++) {
+            now += SECOND;
+            line.renew(Set.of(5L));
+            report(1, 4, false, Map.of(5L, 4));
+            if (i > 37) {
+                busy(request);
+                assertEquals(i >= 40, store.caches.get(5L).ended(), "whether it waits for the room of another cache");
+            }
+            cluster.tick();
+        }
+        // That room never comes.
+        for (int i = 0; i < 4; i++) {
+            now += SECOND;
+            cluster.tick();
+        }
+        busy(request);
+        assertEquals(1, provider.machines.size());
+    }
+
+    /** What was started for it would otherwise wait for it for more than a minute. */
+    @Test
+    void aClientThatAsksNoMoreLosesItsClaimOnServers() {
+        busy(startImpatient());
         TestProvider.TestMachine machine = provider.machines.getFirst();
         machine.serve();
         // It stops 20 s after no cache waits for it any more.

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Starts servers for caches that find no room: for allocations and for other capacities or objectives, of which the
@@ -63,6 +64,8 @@ public final class ServerProvisioner {
     private final LongSupplier nanos;
     private final long waitNanos;
     private final Map<Long, Recruit> recruits = new HashMap<>();
+    /** When {@link #forgetLate} was called last. */
+    private long looked;
 
     public ServerProvisioner(
             Fleet fleet, MachineSelector shopping, Condition changed, LongSupplier nanos, long waitNanos) {
@@ -71,6 +74,7 @@ public final class ServerProvisioner {
         this.changed = changed;
         this.nanos = nanos;
         this.waitNanos = waitNanos;
+        this.looked = nanos.getAsLong();
     }
 
     /**
@@ -88,6 +92,7 @@ public final class ServerProvisioner {
         if (!fleet.canStart()) {
             throw refused;
         }
+        asks(cacheId);
         if (fleet.latest() != seen) {
             if (System.nanoTime() - until >= 0) {
                 throw busy(cacheId);
@@ -112,7 +117,19 @@ public final class ServerProvisioner {
         }
     }
 
-    private boolean awaitNews(Recruit recruit, long until) {
+    /** A cache's client has asked. Returns the servers for which it waits, or null. */
+    private @Nullable Recruit asks(long cacheId) {
+        Recruit recruit = recruits.get(cacheId);
+        if (recruit != null) {
+            recruit.askedAt = nanos.getAsLong();
+        }
+        return recruit;
+    }
+
+    private boolean awaitNews(@Nullable Recruit recruit, long until) {
+        if (recruit == null) {
+            return awaitNews(until);
+        }
         recruit.calls++;
         try {
             return awaitNews(until);
@@ -123,14 +140,16 @@ public final class ServerProvisioner {
     }
 
     /**
-     * Waits until something has changed, if caches are being ended for one that finds no room.
+     * Waits until something has changed, if caches are being ended for one that finds no room. Servers that were
+     * started for it before stay its own.
      *
      * @param seen as {@link #await}
      * @param until as {@link #await}
      * @throws ControlException BUSY if the client has to ask again
      */
     public void awaitRoom(long cacheId, long seen, long until) {
-        boolean late = fleet.latest() == seen ? !awaitNews(until) : System.nanoTime() - until >= 0;
+        Recruit recruit = asks(cacheId);
+        boolean late = fleet.latest() == seen ? !awaitNews(recruit, until) : System.nanoTime() - until >= 0;
         if (late) {
             throw new ControlException(
                     Code.BUSY,
@@ -180,8 +199,15 @@ public final class ServerProvisioner {
         }
     }
 
-    /** Forgets the waits of clients that do not ask again. */
+    /**
+     * Forgets the waits of clients that do not ask again. Called several times a second: if it was not for long, this
+     * manager stood still or could not read its state, and clients could not ask either.
+     */
     public void forgetLate(long now) {
+        if (now - looked > CALL_NANOS) {
+            recruits.values().forEach(recruit -> recruit.askedAt = now);
+        }
+        looked = now;
         for (Map.Entry<Long, Recruit> each : Map.copyOf(recruits).entrySet()) {
             Recruit recruit = each.getValue();
             boolean gone = recruit.calls == 0 && now - recruit.askedAt > GONE_NANOS;
