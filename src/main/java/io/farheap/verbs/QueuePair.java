@@ -53,6 +53,8 @@ public final class QueuePair implements AutoCloseable {
     private final MemorySegment badRequest;
     private final long badRequestAddress;
     private boolean closed;
+    /** The error with which the device refused for good to destroy it; 0 if it has not. */
+    private int failure;
 
     /** Throws nothing, since no caller would own the handle then. */
     private QueuePair(
@@ -314,17 +316,23 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Destroys the queue pair. Idempotent.
+     * Destroys the queue pair. Idempotent once it is destroyed.
      *
      * @throws VerbsException with EBUSY if an operation of the peer is under way and does not progress, such as one of
-     *     a stopped process: no new one can begin, and nothing can be posted; close again later
+     *     a stopped process: no new one can begin, and nothing can be posted; close again later. With another error,
+     *     at each call, if the device does not destroy it: that is not tried again, as its context may be closed then
      */
     @Override
     public synchronized void close() {
+        if (failure != 0) {
+            // Success would stand for a fence.
+            throw new VerbsException("cannot destroy a queue pair", failure);
+        }
         if (!closed) {
             int error = destroy();
             if (error != Errno.EBUSY) {
                 closed = true;
+                failure = error;
                 completions.children().remove();
                 domain.children().remove();
             }
