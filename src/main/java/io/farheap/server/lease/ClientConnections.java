@@ -16,6 +16,8 @@ import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.VerbsException;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.agrona.collections.Long2ObjectHashMap;
 
@@ -35,8 +37,8 @@ public final class ClientConnections {
     private final Long2ObjectHashMap<LentResource> connections = new Long2ObjectHashMap<>();
 
     private boolean closed;
-    /** Whether a connection could not be closed. */
-    private volatile boolean unfenced;
+    /** The connections that the device did not close when they were disconnected last, by id. */
+    private final Set<Long> unfenced = ConcurrentHashMap.newKeySet();
 
     /**
      * @param domain the lease's
@@ -108,14 +110,15 @@ public final class ClientConnections {
             connection = connections.get(connectionId);
         }
         if (connection != null) {
-            closePatiently(connection);
+            closePatiently(connectionId, connection);
+            unfenced.remove(connectionId);
             synchronized (this) {
                 connections.remove(connectionId, connection);
             }
         }
     }
 
-    private void closePatiently(AutoCloseable connection) {
+    private void closePatiently(long connectionId, AutoCloseable connection) {
         try {
             long patience = retired.patienceNanos;
             if (!RetiredResources.closed(connection, patience)) {
@@ -127,7 +130,7 @@ public final class ClientConnections {
         } catch (ControlException e) {
             throw e;
         } catch (Exception e) {
-            unfenced = true;
+            unfenced.add(connectionId);
             throw new ControlException(
                     Code.UNAVAILABLE,
                     "the connection has not ended yet: the device did not close it (" + e.getMessage()
@@ -149,9 +152,9 @@ public final class ClientConnections {
         connections.values().forEach(connection -> fence.add("a connection", connection));
     }
 
-    /** Whether a connection could not be closed for good. */
+    /** Whether the device did not close a connection, and has not closed it since. */
     boolean unfenced() {
-        return unfenced;
+        return !unfenced.isEmpty();
     }
 
     /** Forgets the connections, after {@link #cutOff} and its fence. */

@@ -1,7 +1,9 @@
 package io.farheap.server.lease;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
@@ -67,5 +69,16 @@ class ClientConnectionsTest {
         assertEquals(0, connections.count());
         connections.disconnect(ID);
         assertEquals(1, closed);
+    }
+
+    /** The end of the lease withdraws the regions of a client that is not fenced: they would be lost for nothing. */
+    @Test
+    void aConnectionThatHasEndedAtTheSecondRequestIsFenced() {
+        failure = new VerbsException("ibv_destroy_qp is broken");
+        refused();
+        assertTrue(connections.unfenced());
+        failure = null;
+        connections.disconnect(ID);
+        assertFalse(connections.unfenced());
     }
 }
