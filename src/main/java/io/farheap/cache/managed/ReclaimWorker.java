@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The alerts of a cache's manager, and the thread that follows them one after the other, which runs while there are
- * any. The thread also reports the cache's state after a change, again and again until the manager has accepted it, and
- * follows alerts between two attempts. An exception while it follows one is logged, and the thread continues with the
- * next. Any thread may call.
+ * any. The thread also reports the cache's state after a change, again and again until the manager has accepted it;
+ * alerts that wait come first. An exception while it follows one is logged, and the thread continues with the next. Any
+ * thread may call.
  */
 final class ReclaimWorker {
 
@@ -101,12 +101,12 @@ final class ReclaimWorker {
     private void run() {
         try {
             while (awaitWork()) {
-                if (takeChanged()) {
-                    guarded(this::tell, "its state cannot be reported to the manager");
-                }
+                // A server that leaves does not wait for a manager that answers slowly.
                 Reclaim alert = next();
                 if (alert != null) {
                     guarded(() -> work.move(alert), "it cannot leave memory server " + alert.server());
+                } else if (takeChanged()) {
+                    guarded(this::tell, "its state cannot be reported to the manager");
                 }
             }
         } finally {

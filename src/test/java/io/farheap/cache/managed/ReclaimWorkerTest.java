@@ -83,6 +83,21 @@ class ReclaimWorkerTest {
         assertNull(done.poll());
     }
 
+    /** A report may take as long as the manager does not answer, and the server ends meanwhile. */
+    @Test
+    void anAlertIsFollowedBeforeAReportThatIsDue() throws InterruptedException {
+        ReclaimWorker reclaims = throwing(() -> {});
+        reclaims.changed();
+        reclaims.add(alert("one", Reclaim.Reason.LEAVES));
+        reclaims.add(alert("two", Reclaim.Reason.LEAVES));
+        assertNull(done.poll());
+        reclaims.begin();
+        isDone("one");
+        isDone("two");
+        isDone("told");
+        assertTrue(reclaims.close());
+    }
+
     /** A manager that refuses a report for long must not keep the cache from leaving a server. */
     @Test
     void aReportIsRepeatedUntilItIsAcceptedAndAlertsDoNotWaitForIt() throws InterruptedException {
