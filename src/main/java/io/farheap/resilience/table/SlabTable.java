@@ -303,13 +303,25 @@ public final class SlabTable {
         return count;
     }
 
-    /** Whether fewer than k slabs of a range are not void, so that it will never be read again. */
+    /**
+     * Whether fewer than k slabs of a range are not void, so that it will never be read again. As with {@link #good},
+     * a look without the monitor can count too few.
+     */
     private boolean isLost(int range) {
+        return left(range) < dataSplits && settledLeft(range) < dataSplits;
+    }
+
+    private synchronized int settledLeft(int range) {
+        return left(range);
+    }
+
+    /** How many slabs of a range are not void. */
+    private int left(int range) {
         int left = 0;
         for (int split = 0; split < splits; split++) {
             left += slab(range, split).isVoid() ? 0 : 1;
         }
-        return left < dataSplits;
+        return left;
     }
 
     /** Makes the slabs of a server void that belong to ranges which are lost: the server may leave with them. */

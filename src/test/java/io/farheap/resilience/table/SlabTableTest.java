@@ -3,6 +3,8 @@ package io.farheap.resilience.table;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.control.RegionGrant;
+import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.resilience.contract.Resilience;
 import io.farheap.thread.ThreadJoiner;
 import java.util.SplittableRandom;
@@ -67,5 +69,39 @@ class SlabTableTest {
         }
         assertTrue(least >= CODE.dataSplits(), least + " good slabs were seen");
         assertEquals(CODE.splits(), Integer.bitCount(table.good(0)));
+    }
+
+    /** At most one slab is void at any time: a server of a range that is not lost must not seem to be empty. */
+    @Test
+    void aServerOfARangeThatChangesKeepsItsPlaces() {
+        Resilience code = Resilience.failureRecovery(8, 1);
+        // All slabs are on the server null.
+        RemoteRegion region = new RemoteRegion(null, 0, new RegionGrant(0, 0, 0, 0), 1);
+        SlabTable table = new SlabTable(
+                code,
+                IntStream.range(0, code.splits())
+                        .mapToObj(split -> new Slab(region, 0, split, 0, Slab.GOOD))
+                        .toList());
+        AtomicBoolean enough = new AtomicBoolean();
+        Thread changer = Thread.ofPlatform().start(() -> {
+            SplittableRandom random = new SplittableRandom(1);
+            for (int generation = 1; !enough.get(); generation++) {
+                Slab old = table.slab(0, random.nextInt(code.splits()));
+                assertTrue(table.giveUp(old));
+                Slab next = new Slab(region, 0, old.split(), generation, Slab.REBUILDING);
+                table.replace(old, next);
+                assertTrue(table.rebuilt(next));
+            }
+        });
+        int least = code.splits();
+        try {
+            for (int i = 0; i < LOOKS / 10 && least == code.splits(); i++) {
+                least = table.placesAt(null);
+            }
+        } finally {
+            enough.set(true);
+            ThreadJoiner.join(changer);
+        }
+        assertEquals(code.splits(), least);
     }
 }
