@@ -160,6 +160,32 @@ class CallLossTest {
         }
     }
 
+    /** The attempts that failed belong to a call that has ended: the server may be there again. */
+    @Test
+    void aCallIsKeptAlthoughAnEarlierOneWasLostLongAgo() throws IllegalAccessException {
+        AtomicInteger left = new AtomicInteger();
+        try (Cluster cluster = new Cluster().serving(ServedCode.JAVA).threads(1)) {
+            cluster.behind(server -> PlaneProxy.around(server, (method, arguments, rest) -> {
+                        if (method.equals("connectRing") && left.getAndDecrement() > 0) {
+                            throw new ControlException(Code.UNAVAILABLE, "not now");
+                        }
+                        return rest.call();
+                    }))
+                    .add(1);
+            try (Cache cache = cache(cluster, 1);
+                    Caller caller = new Caller(cache)) {
+                Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
+                left.set(1_000_000);
+                assertEquals(CallStatus.LOST, caller.call(load, 0, 8).status());
+                CallLink link = links(caller.session)[0];
+                await(() -> Fields.get(link, "unreachable", Boolean.class));
+                left.set(0);
+                Fields.field(link, "failedAt").set(link, System.nanoTime() - 60_000_000_000L);
+                assertEquals(CallStatus.DONE, caller.call(load, 0, 8).status());
+            }
+        }
+    }
+
     /** The call's answer has begun to arrive, and is never complete. */
     @Test
     void aReadingCallThatWasUnderWayIsRepeated() {

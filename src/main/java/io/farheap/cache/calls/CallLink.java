@@ -23,6 +23,8 @@ public final class CallLink {
     private static final long FIRST_PAUSE_NANOS = 5_000_000;
     /** After this number of failed attempts in turn, at least 155 ms, calls are not kept for the server any more. */
     private static final int MOST_FAILED = 6;
+    /** The failure of an attempt that is older than this says nothing about the server now. */
+    private static final long STALE_NANOS = 1_000_000_000;
 
     private final RemoteServer server;
     private final ServerLinks<ServerRing> links;
@@ -42,6 +44,8 @@ public final class CallLink {
     private int failed;
     /** Whether the server has not answered the last attempt. Written by the thread that connects, before the next. */
     private boolean silent;
+    /** When the last attempt failed. Written by the thread that connects, before {@code unreachable}. */
+    private long failedAt;
     /** Whether the last attempt failed. Written by the thread that connects. */
     private volatile boolean unreachable;
 
@@ -78,6 +82,7 @@ public final class CallLink {
             } catch (Throwable e) {
                 silent = e instanceof ControlException unheard
                         && unheard.code() == ControlException.Code.DEADLINE_EXCEEDED;
+                failedAt = System.nanoTime();
                 unreachable = true;
             } finally {
                 wake.run();
@@ -165,16 +170,20 @@ public final class CallLink {
 
     /**
      * Whether a call that waits for the connection ends: the last attempt to connect failed, as some before it did, or
-     * the server has not answered it. One refusal ends no call, since it may pass at once. If the last attempt failed,
-     * this begins another.
+     * the server has not answered it. One refusal ends no call, since it may pass at once; nor does a failure that is
+     * old, since no call has waited for the server meanwhile. If the last attempt failed, this begins another.
      */
     boolean unreachable() {
         if (!unreachable || left) {
             return unreachable;
         }
+        boolean stale = System.nanoTime() - failedAt > STALE_NANOS;
         unreachable = false;
+        if (stale && failed == MOST_FAILED) {
+            failed = 0;
+        }
         failed = Math.min(failed + 1, MOST_FAILED);
-        boolean ends = silent || failed == MOST_FAILED;
+        boolean ends = silent && !stale || failed == MOST_FAILED;
         connect(null, ends ? 0 : FIRST_PAUSE_NANOS << failed - 1);
         return ends;
     }
