@@ -2,6 +2,7 @@ package io.farheap.control.grpc;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.HostPort;
 import io.farheap.control.text.PrintableText;
 import io.farheap.time.TimeLimit;
@@ -176,6 +177,10 @@ public final class CallChannel implements AutoCloseable {
         String message =
                 switch (code) {
                     case UNAVAILABLE -> {
+                        if (reason.startsWith(ControlPlane.NOT_ENDED_YET)) {
+                            channel.heard();
+                            yield peer + ": " + reason;
+                        }
                         channel.tryAgain();
                         yield peer + " cannot be reached: " + rootMessage(e, reason);
                     }

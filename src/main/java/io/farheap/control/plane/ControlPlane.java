@@ -25,6 +25,9 @@ public interface ControlPlane {
     /** Increased with every change to the messages, or to batches, that an older peer would misread. */
     int PROTOCOL_VERSION = 7;
 
+    /** How the message of an UNAVAILABLE begins with which a server answers that a connection still exists. */
+    String NOT_ENDED_YET = "the connection has not ended yet";
+
     /** Bytes of a {@link Ticket}'s token. */
     int TOKEN_BYTES = 16;
 

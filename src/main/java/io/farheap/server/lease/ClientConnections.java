@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.plane.ConnectedQueuePair;
 import io.farheap.control.plane.ConnectedRing;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.RingRequest;
 import io.farheap.server.budget.Borrower;
 import io.farheap.server.budget.Budget;
@@ -124,7 +125,7 @@ public final class ClientConnections {
             if (!RetiredResources.closed(connection, patience)) {
                 throw new ControlException(
                         Code.UNAVAILABLE,
-                        "the connection has not ended yet: an operation that a client began has been under way for "
+                        ControlPlane.NOT_ENDED_YET + ": an operation that a client began has been under way for "
                                 + patience / 1_000_000 + " ms, as if its process were stopped; disconnect again");
             }
         } catch (ControlException e) {
@@ -133,7 +134,7 @@ public final class ClientConnections {
             unfenced.add(connectionId);
             throw new ControlException(
                     Code.UNAVAILABLE,
-                    "the connection has not ended yet: the device did not close it (" + e.getMessage()
+                    ControlPlane.NOT_ENDED_YET + ": the device did not close it (" + e.getMessage()
                             + "); disconnect again, or the regions of the lease are withdrawn when it ends",
                     e);
         }

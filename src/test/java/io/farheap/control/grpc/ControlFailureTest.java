@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.lease.LeaseKeeper;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.control.plane.HostPort;
 import io.farheap.control.plane.Lease;
+import io.farheap.testing.PlaneProxy;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -75,6 +77,24 @@ class ControlFailureTest {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertEquals(
                     Code.DEADLINE_EXCEEDED, codeOf(() -> ControlClient.connect("127.0.0.1:" + silent.getLocalPort())));
+        }
+    }
+
+    /** The server has answered; an operator must not look for a network that is broken. */
+    @Test
+    void aServerWhoseConnectionHasNotEndedYetIsReached() {
+        String message = "the connection has not ended yet: on purpose";
+        ControlPlane plane = PlaneProxy.around(new InMemoryPlane(), (method, arguments, rest) -> {
+            if (method.equals("disconnect")) {
+                throw new ControlException(Code.UNAVAILABLE, message);
+            }
+            return rest.call();
+        });
+        try (ControlServer server = ControlServer.start("127.0.0.1:0", plane);
+                ControlClient client = ControlClient.connect(server.address())) {
+            ControlException e = assertThrows(ControlException.class, () -> client.disconnect(1, 2));
+            assertEquals(Code.UNAVAILABLE, e.code());
+            assertEquals("memory server " + server.address() + ": " + message, e.getMessage());
         }
     }
 
