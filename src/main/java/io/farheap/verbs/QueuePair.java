@@ -319,8 +319,8 @@ public final class QueuePair implements AutoCloseable {
      * Destroys the queue pair. Idempotent once it is destroyed.
      *
      * @throws VerbsException with EBUSY if an operation of the peer is under way and does not progress, such as one of
-     *     a stopped process: no new one can begin, and nothing can be posted; close again later. With another error,
-     *     at each call, if the device does not destroy it: that is not tried again, as its context may be closed then
+     *     a stopped process: no new one can begin, and nothing can be posted; close again later. With another error, at
+     *     each call, if the device does not destroy it: that is not tried again, as its context may be closed then
      */
     @Override
     public synchronized void close() {

@@ -111,8 +111,7 @@ class LeavingServerTest {
     void aLostServerCountsItsSlabsOfLostRanges() {
         try (CodedServers servers = new CodedServers(3, 1);
                 CodedSpace space = servers.space(Resilience.failureRecovery(2, 1), 1)) {
-            SlabTable table =
-                    Fields.get(Fields.get(space, "space", SpaceState.class), "table", SlabTable.class);
+            SlabTable table = Fields.get(Fields.get(space, "space", SpaceState.class), "table", SlabTable.class);
             table.makeVoid(space.slab(0, 0));
             table.makeVoid(space.slab(0, 1));
             for (RemoteServer server : servers.attached) {

@@ -291,9 +291,7 @@ public final class SlabTable {
         return count;
     }
 
-    /**
-     * How many places of the table name a slab of this server, those of lost ranges included. Any thread.
-     */
+    /** How many places of the table name a slab of this server, those of lost ranges included. Any thread. */
     public int namedAt(RemoteServer server) {
         int count = 0;
         AtomicReferenceArray<Slab> all = slabs;
@@ -304,8 +302,8 @@ public final class SlabTable {
     }
 
     /**
-     * Whether fewer than k slabs of a range are not void, so that it will never be read again. As with {@link #good},
-     * a look without the monitor can count too few.
+     * Whether fewer than k slabs of a range are not void, so that it will never be read again. As with {@link #good}, a
+     * look without the monitor can count too few.
      */
     private boolean isLost(int range) {
         return left(range) < dataSplits && settledLeft(range) < dataSplits;

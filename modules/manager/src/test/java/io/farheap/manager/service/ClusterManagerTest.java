@@ -873,8 +873,7 @@ class ClusterManagerTest {
             cluster.report(typed(i, "t", true));
         }
         for (int i = 1; i <= 12; i++) {
-            cluster.allocate(
-                    new CacheRequest(i, CLIENT, "c", MIB, 86_400_000, "", List.of(AllocationCandidate.ANY)));
+            cluster.allocate(new CacheRequest(i, CLIENT, "c", MIB, 86_400_000, "", List.of(AllocationCandidate.ANY)));
         }
         time += 3_540_000;
         for (int i = 4; i <= 6; i++) {
@@ -1227,8 +1226,7 @@ class ClusterManagerTest {
     /** Such a cache must not stay there, however few caches may move to what is cheaper. */
     @Test
     void aCacheThatIsExtendedForEverLeavesSpotServers() {
-        ManagerOptions none = new ManagerOptions(
-                3 * SECOND, 30 * SECOND, false, 0, ManagerOptions.DEFAULT.supply());
+        ManagerOptions none = new ManagerOptions(3 * SECOND, 30 * SECOND, false, 0, ManagerOptions.DEFAULT.supply());
         cluster = new ClusterManager(store, none, () -> now, () -> time);
         cluster.menu(
                 "{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"4m\", \"price\": 2, \"spot_price\": 0.1}]}");

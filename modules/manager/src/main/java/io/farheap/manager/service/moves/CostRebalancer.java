@@ -111,10 +111,7 @@ public final class CostRebalancer {
                 return;
             }
             CacheRecord cache = caches.find(cacheId);
-            if (cache != null
-                    && isFree(cache)
-                    && cache.regions().containsKey(serverId)
-                    && !moves.stays(cacheId, now)) {
+            if (cache != null && isFree(cache) && cache.regions().containsKey(serverId) && !moves.stays(cacheId, now)) {
                 room -= moves.plan(cache, server, Reason.ENDS_SOON, ending, now, millis) == null ? 0 : 1;
             }
         }
@@ -149,7 +146,9 @@ public final class CostRebalancer {
         }
         Map.Entry<Long, Double> dearest =
                 costs.entrySet().stream().max(Map.Entry.comparingByValue()).orElse(null);
-        if (dearest == null || dearest.getValue() == 0 || cheaper == 0 && !dearest.getValue().isInfinite()) {
+        if (dearest == null
+                || dearest.getValue() == 0
+                || cheaper == 0 && !dearest.getValue().isInfinite()) {
             return;
         }
         int regions = Objects.requireNonNull(cache.regions().get(dearest.getKey()));
