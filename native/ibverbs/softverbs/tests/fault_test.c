@@ -371,7 +371,8 @@ static int weak(void)
 		open_pair(PATIENT);
 		behind_an_error(i % 2);
 	}
-	step("order=weak: of %lu unfenced writes %u overtook a read, of as many atomics %u; %u buffers were reused too early",
+	step("order=weak: of %lu unfenced writes %u overtook a read, of as many atomics %u; %u buffers were reused too "
+	     "early",
 	    i, overtaken, added, reused);
 	CHECK(overtaken > i / 25);
 	CHECK(added > i / 25);

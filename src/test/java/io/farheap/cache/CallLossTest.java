@@ -357,6 +357,14 @@ class CallLossTest {
                     return refusals[0] > 2 || ended[0] >= 0;
                 });
                 assertEquals(-1, ended[0]);
+                // A session polls without a pause, and a registration is expensive.
+                lookForMemory(caller.session, System.nanoTime() + 3_600_000_000_000L);
+                int before = refusals[0];
+                for (int i = 0; i < 100; i++) {
+                    caller.session.poll();
+                }
+                assertEquals(before, refusals[0]);
+                lookForMemory(caller.session, System.nanoTime());
                 room[0] = true;
                 await(() -> {
                     caller.session.poll();
@@ -365,6 +373,15 @@ class CallLossTest {
                 assertEquals(CallStatus.describe(CallStatus.DONE), CallStatus.describe(ended[0]));
                 assertEquals(all, caller.result());
             }
+        }
+    }
+
+    /** Sets when the calls of a session look for memory again, by nanoTime. */
+    private static void lookForMemory(CacheSession session, long at) throws IllegalAccessException {
+        CallTable calls = Fields.get(session.core().admission.calls().all(), "calls", CallTable.class);
+        for (int place = 0; place < SessionCalls.MOST; place++) {
+            SessionCall call = calls.get(place);
+            Fields.field(call, "memoryAt").set(call, at);
         }
     }
 

@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.contract.CacheException;
@@ -12,7 +13,6 @@ import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -21,38 +21,24 @@ import org.junit.jupiter.api.Timeout;
 @Needs(Need.SOFTVERBS)
 class CallSplitRegionTest {
 
-    /** With this delay the rest of a copy takes seconds, longer than a busy machine keeps a thread waiting. */
-    private static final long STRAGGLE_NANOS = 25_000_000;
-
-    private static final MigrationOptions SLOWLY =
-            MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
+    private static final int CHUNK_BYTES = 512;
+    private static final int CHUNKS = (int) (Cluster.REGION_BYTES / CHUNK_BYTES);
+    /** Each chunk is one READ of the new server, which begins when the chunk before it is new. */
+    private static final MigrationOptions ONE_BY_ONE =
+            MigrationOptions.DEFAULT.chunkBytes(CHUNK_BYTES).windowBytes(CHUNK_BYTES);
 
     private final Cluster cluster = new Cluster().serving(ServedCode.JAVA);
 
     @AfterEach
     void close() {
         SoftverbsFaults.failQueuePairsAfter(0);
-        SoftverbsFaults.delayOperations(0);
         cluster.close();
     }
 
     private void moveInPart(Cache cache) {
-        SoftverbsFaults.delayOperations(STRAGGLE_NANOS);
-        CompletableFuture<Boolean> fails = CompletableFuture.supplyAsync(() -> {
-            try {
-                cache.migrate(List.of(0), cluster.address(1), SLOWLY);
-                return false;
-            } catch (CacheException e) {
-                return true;
-            }
-        });
-        while (!fails.isDone() && cache.movedBytes(0) == 0) {
-            Thread.onSpinWait();
-        }
-        SoftverbsFaults.failQueuePairsAfter(1);
-        assertTrue(fails.join(), "the migration was to fail");
+        SoftverbsFaults.failQueuePairsAfter(CHUNKS / 2);
+        assertThrows(CacheException.class, () -> cache.migrate(List.of(0), cluster.address(1), ONE_BY_ONE));
         SoftverbsFaults.failQueuePairsAfter(0);
-        SoftverbsFaults.delayOperations(0);
         assertTrue(cache.movedBytes(0) > 0 && cache.movedBytes(0) < Cluster.REGION_BYTES, "the region is in two parts");
     }
 

@@ -82,6 +82,7 @@ public final class CallTable {
         call.misses = 0;
         call.returns = 0;
         call.refusals = 0;
+        call.waitsForMemory = false;
         call.held = false;
         if (call.sentTo != null) {
             call.sentTo = null;

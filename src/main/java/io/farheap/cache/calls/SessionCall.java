@@ -70,6 +70,10 @@ public final class SessionCall {
     byte misses;
     /** How often a server that did not know its address was tried again. */
     int returns;
+    /** Whether there was no memory to run it here after it had begun, and when it looks again, by nanoTime. */
+    boolean waitsForMemory;
+
+    long memoryAt;
     /** A server that does not know an address of its own; null for most calls. */
     @Nullable
     RemoteServer lacking;

@@ -46,6 +46,8 @@ public final class SessionCalls implements AutoCloseable {
     /** The most calls of one {@link #callAll}, so that other calls find room. */
     public static final int MOST_AT_ONCE = MOST / 2;
 
+    /** After this time a call that has begun looks again for memory to run here: a registration is expensive. */
+    private static final long MEMORY_PAUSE_NANOS = 1_000_000;
     /** How often a read-only call is tried if its connection fails. */
     private static final int TRIES = 2;
     /** After this many answers that it does not have an address of its own, a server counts as not knowing it. */
@@ -224,6 +226,10 @@ public final class SessionCalls implements AutoCloseable {
      *     server, until there is memory or a server runs it
      */
     private boolean tryToRunHere(SessionCall call, RegisteredProcedure called, boolean polled) {
+        if (call.waitsForMemory && System.nanoTime() - call.memoryAt < 0) {
+            return false;
+        }
+        call.waitsForMemory = false;
         try {
             here.prepare(call.place);
         } catch (RuntimeException | OutOfMemoryError e) {
@@ -231,6 +237,9 @@ public final class SessionCalls implements AutoCloseable {
             if (ends) {
                 LOG.log(System.Logger.Level.WARNING, called + " is refused: no server runs it, nor is there memory", e);
                 refuse(call);
+            } else if (call.contextBytes > 0) {
+                call.waitsForMemory = true;
+                call.memoryAt = System.nanoTime() + MEMORY_PAUSE_NANOS;
             }
             return ends;
         }

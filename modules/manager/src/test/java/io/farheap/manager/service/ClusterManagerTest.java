@@ -883,13 +883,24 @@ class ClusterManagerTest {
         cluster.tick();
         assertEquals(8, early());
         CacheManager.Attendance line = attend();
-        line.renew(Set.of(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L, 10L, 11L, 12L));
+        Set<Long> all = Set.of(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L, 10L, 11L, 12L);
+        line.renew(all);
         Reclaim first = alerts.getFirst();
         assertEquals(Reclaim.Reason.ENDS_SOON, first.reason());
         cluster.moved(first.cacheId(), first.generation(), MIB, first.targets());
         cluster.tick();
         assertEquals(9, alerts.size(), "there is time for another one");
         assertEquals(8, early());
+        // Their clients do not move them: the others have their turn while the servers may still be there.
+        for (int i = 0; i < 61; i++) {
+            now += 2 * SECOND;
+            for (int server = 1; server <= 6; server++) {
+                cluster.report(typed(server, "t", true));
+            }
+            line.renew(all);
+            cluster.tick();
+        }
+        assertEquals(all, alerts.stream().map(Reclaim::cacheId).collect(Collectors.toSet()));
     }
 
     private long early() {

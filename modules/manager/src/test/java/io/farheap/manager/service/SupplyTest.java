@@ -524,7 +524,11 @@ class SupplyTest {
         assertEquals(3, starts);
     }
 
-    /** A manager that calls wait at for no time, and that starts machines which do not serve. */
+    /**
+     * Starts a manager that answers BUSY at once if there is no room, and has machines started that do not serve.
+     *
+     * @return a request for all of such a machine
+     */
     private CacheRequest startImpatient() {
         ManagerOptions options =
                 new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, new Supply(0, 60 * SECOND, 20 * SECOND));
@@ -541,7 +545,7 @@ class SupplyTest {
         assertEquals(Code.BUSY, refused.code(), refused.getMessage());
     }
 
-    /** Nobody could ask meanwhile: the client would have another server started. */
+    /** Its client cannot ask meanwhile. The next time that it does, no other server must be started. */
     @Test
     void aClientKeepsItsServersWhileTheManagerStandsStill() {
         CacheRequest request = startImpatient();
@@ -555,7 +559,7 @@ class SupplyTest {
         assertEquals(1, provider.machines.size());
     }
 
-    /** What was started for it would otherwise go to another cache, or be stopped. */
+    /** What was started for it would otherwise go to another cache, or stop. */
     @Test
     void aClientThatWaitsForCachesToEndKeepsItsServers() {
         CacheRequest request = startImpatient();
@@ -584,18 +588,7 @@ class SupplyTest {
     /** What was started for it would otherwise wait for it for more than a minute. */
     @Test
     void aClientThatAsksNoMoreLosesItsClaimOnServers() {
-        ManagerOptions options =
-                new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, new Supply(0, 60 * SECOND, 20 * SECOND));
-        cluster = new ClusterManager(store, options, () -> now, () -> now / 1_000_000, 1);
-        cluster.menu(MENU);
-        provider = new TestProvider(cluster::report, _ -> {});
-        provider.lots = List.of(SMALL);
-        cluster.use(provider, Map.of(), "manager:1");
-        CacheRequest request = new CacheRequest(7, CLIENT, "cache", MIB, 0, "", List.of(AllocationCandidate.ANY));
-        assertEquals(
-                Code.BUSY,
-                assertThrows(ControlException.class, () -> cluster.allocate(request))
-                        .code());
+        busy(startImpatient());
         TestProvider.TestMachine machine = provider.machines.getFirst();
         machine.serve();
         // It stops 20 s after no cache waits for it any more.

@@ -111,7 +111,7 @@ public final class CostRebalancer {
                 return;
             }
             CacheRecord cache = caches.find(cacheId);
-            if (cache != null && isFree(cache) && cache.regions().containsKey(serverId)) {
+            if (cache != null && isFree(cache) && cache.regions().containsKey(serverId) && !moves.stays(cacheId, now)) {
                 room -= moves.plan(cache, server, Reason.ENDS_SOON, ending, now, millis) == null ? 0 : 1;
             }
         }

@@ -46,6 +46,8 @@ public final class PlannedMoves {
     private static final long SAME_NANOS = 2_000_000_000L;
     /** How long a client may take for an optional move. */
     private static final long OPTIONAL_NANOS = 600_000_000_000L;
+    /** How long it may take for a move ahead of the notice: the server is expected to end within this time. */
+    private static final long EARLY_NANOS = 120_000_000_000L;
     /** How long a cache is not sent again to a server on which it did not get its reserved regions. */
     private static final long AVOID_NANOS = 3_000_000_000L;
 
@@ -80,6 +82,8 @@ public final class PlannedMoves {
     private final Map<Long, Long> earlier = new HashMap<>();
     /** By cache: servers on which it did not get its reserved regions, and until when it is not sent there. */
     private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
+    /** By cache: until when it is not moved again ahead of the notice, since its client has not moved it. */
+    private final Map<Long, Long> stays = new HashMap<>();
     /** Caches for which no room was found, and for which the log has said so. */
     private final Set<Long> stuck = new TreeSet<>();
 
@@ -156,6 +160,7 @@ public final class PlannedMoves {
         growing.remove(cacheId);
         earlier.remove(cacheId);
         avoided.remove(cacheId);
+        stays.remove(cacheId);
         stuck.remove(cacheId);
     }
 
@@ -165,6 +170,7 @@ public final class PlannedMoves {
         growing.clear();
         earlier.clear();
         avoided.clear();
+        stays.clear();
         stuck.clear();
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
@@ -199,8 +205,21 @@ public final class PlannedMoves {
             caches.put(cache.placed(cache.capacity(), cache.regions()));
             growing.remove(cache.id());
             earlier.remove(cache.id());
-            moves.remove(cache.id());
+            Move move = moves.remove(cache.id());
+            if (move != null && move.reason() == Reason.ENDS_SOON && now - move.since() > EARLY_NANOS) {
+                stays.put(cache.id(), now + OPTIONAL_NANOS);
+            }
         }
+    }
+
+    /** Whether a cache was to move ahead of the notice and has not: others come first. */
+    boolean stays(long cacheId, long now) {
+        Long until = stays.get(cacheId);
+        if (until != null && now - until >= 0) {
+            stays.remove(cacheId);
+            return false;
+        }
+        return until != null;
     }
 
     /** A cache that leaves servers as it grows has as much time as for another optional move. */
@@ -214,7 +233,11 @@ public final class PlannedMoves {
         Move move = moves.get(cache.id());
         return move != null
                 && (isGone(move.serverId(), now)
-                        || move.reason() != Reason.LEAVES && now - move.since() > OPTIONAL_NANOS);
+                        || move.reason() != Reason.LEAVES && now - move.since() > most(move.reason()));
+    }
+
+    private static long most(Reason reason) {
+        return reason == Reason.ENDS_SOON ? EARLY_NANOS : OPTIONAL_NANOS;
     }
 
     /** Whether a server is gone, so that a cache's client has nothing to move off it, or cannot be notified. */
