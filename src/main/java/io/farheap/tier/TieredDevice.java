@@ -78,7 +78,8 @@ public final class TieredDevice extends BaseDevice {
      * the other devices have is compared, which takes a sequential read of both, and the last device is synced. The
      * call may be repeated if it was interrupted. If several devices have an address, the bytes of the first one that
      * can read them count. If these are zeros, it has no append there, and the last device keeps its bytes; so it does
-     * if no other device can read them. How much a device could not read is logged.
+     * if no other device can read them. How much a device could not read is logged. If the last device cannot read
+     * bytes of its own at this moment, and no other device has them, the call fails and writes nothing over them.
      *
      * @param devices from the fastest to the last, as for the constructor; no other thread uses them, and the caller
      *     closes them

@@ -89,6 +89,19 @@ public final class FileLog {
         refusal = "cannot read segment " + address / segmentBytes + " in " + storage.name() + ": it is not there";
     }
 
+    /** As {@link io.farheap.tier.device.Device#mayHave}: whether the segment's file is as long. */
+    public boolean mayHave(long address, long length) {
+        FileSegment segment = find(address);
+        if (address < begin.get() || segment == null || !segment.acquire()) {
+            return false;
+        }
+        try {
+            return address % segmentBytes + length <= segment.file.size();
+        } finally {
+            segment.release();
+        }
+    }
+
     @Nullable
     FileSegment find(long address) {
         return segments.get(address / segmentBytes);
