@@ -209,8 +209,9 @@ public final class StoreSession implements AutoCloseable {
         enter();
         try {
             records.checkValue(bytes);
-            if (records.upsert(from, offset, bytes) != StoreStatus.DONE) {
-                return logThread.full();
+            int outcome = records.upsert(from, offset, bytes);
+            if (outcome != StoreStatus.DONE) {
+                return refused(outcome);
             }
             counts.upserts++;
             serials.accept(1);
@@ -241,7 +242,7 @@ public final class StoreSession implements AutoCloseable {
         try {
             int outcome = records.delete();
             if (outcome != StoreStatus.DONE && outcome != StoreStatus.NOT_FOUND) {
-                return logThread.full();
+                return refused(outcome);
             }
             counts.deletes++;
             serials.accept(1);
@@ -287,8 +288,8 @@ public final class StoreSession implements AutoCloseable {
                         : device.startUpdate(
                                 update, argument, outcome == InMemoryOperations.ON_DEVICE, completion, token);
             }
-            if (outcome == StoreStatus.FULL) {
-                return logThread.full();
+            if (outcome == StoreStatus.FULL || outcome == InMemoryOperations.NO_ROOM) {
+                return refused(outcome);
             }
             counts.updates++;
             serials.accept(1);
@@ -326,10 +327,18 @@ public final class StoreSession implements AutoCloseable {
             if (outcome == InMemoryOperations.ON_DEVICE) {
                 outcome = version.draining() ? StoreStatus.FULL : device.startMove(address, completion);
             }
-            return outcome == StoreStatus.FULL ? logThread.full() : outcome;
+            return outcome == InMemoryOperations.NO_ROOM ? logThread.full() : outcome;
         } finally {
             gate.leave();
         }
+    }
+
+    /**
+     * The status of an operation that has done nothing. Only one that lacks room in the log may lack it for good; one
+     * that waits for another session, for a checkpoint, or for a place among the pending operations is tried again.
+     */
+    private int refused(int outcome) {
+        return outcome == InMemoryOperations.NO_ROOM ? logThread.full() : StoreStatus.FULL;
     }
 
     private void enter() {

@@ -246,7 +246,7 @@ public final class ReadModifyWrites {
         checkLength(length);
         long appended = records.append(word, length);
         if (appended < 0) {
-            return StoreStatus.FULL;
+            return InMemoryOperations.NO_ROOM;
         }
         update.initial(values, records.valueOf(frames.memoryOf(appended)) - valuesAddress, length, argument);
         return records.publish(entry, word, appended, 0) ? StoreStatus.DONE : REPEAT;
@@ -265,7 +265,7 @@ public final class ReadModifyWrites {
         }
         long appended = records.append(word, length < 0 ? layout.leastValue() : length);
         if (appended < 0) {
-            return StoreStatus.FULL;
+            return InMemoryOperations.NO_ROOM;
         }
         if (length >= 0) {
             long at = records.valueOf(frames.memoryOf(appended)) - valuesAddress;

@@ -429,7 +429,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
     }
 
     private void after(int place, int outcome, int next) {
-        int status = outcome == StoreStatus.FULL ? full.getAsInt() : outcome;
+        int status = outcome == InMemoryOperations.NO_ROOM ? full.getAsInt() : outcome;
         switch (status) {
             case InMemoryOperations.ON_DEVICE -> begin(place);
             case InMemoryOperations.AGAIN, StoreStatus.FULL -> again(place, next);
