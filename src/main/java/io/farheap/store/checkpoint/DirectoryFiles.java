@@ -12,6 +12,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -21,13 +22,22 @@ import java.util.stream.Stream;
 public final class DirectoryFiles implements StableFiles {
 
     private static final String ASIDE = ".new";
+    /** Files that were being written when an earlier process ended. */
+    private static final Pattern LEFT = Pattern.compile("(checkpoint|snapshot|index)-\\d{1,18}\\.new");
+
     private static final int PIECE_BYTES = 1 << 16;
 
     private final Path directory;
 
+    /** Makes the directory if it does not exist, and deletes files whose writing an earlier process has not ended. */
     public DirectoryFiles(Path directory) throws IOException {
         this.directory = directory;
         Files.createDirectories(directory);
+        for (String name : names()) {
+            if (LEFT.matcher(name).matches()) {
+                Files.deleteIfExists(directory.resolve(name));
+            }
+        }
     }
 
     @Override
@@ -42,6 +52,7 @@ public final class DirectoryFiles implements StableFiles {
         }
         return new Output() {
             private byte[] piece = {};
+            private boolean renamed;
 
             @Override
             public void write(ByteBuffer bytes) throws IOException {
@@ -65,12 +76,16 @@ public final class DirectoryFiles implements StableFiles {
                 file.getFD().sync();
                 file.close();
                 Files.move(aside, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+                renamed = true;
                 syncNames();
             }
 
             @Override
             public void close() throws IOException {
                 file.close();
+                if (!renamed) {
+                    Files.deleteIfExists(aside);
+                }
             }
         };
     }
