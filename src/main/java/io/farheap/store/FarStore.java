@@ -55,6 +55,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FarStore implements AutoCloseable {
 
+    private static final System.Logger LOG = System.getLogger(FarStore.class.getName());
+
     private final String name;
     private final StoreContext parts;
     private final PageFrames frames;
@@ -71,6 +73,8 @@ public final class FarStore implements AutoCloseable {
     private final SessionPool pool = new SessionPool(this::openPooled);
     /** The address below which the device has given the log back. */
     private volatile long givenBack;
+    /** The reason why the device could not free space when it was last asked to; null if it could. */
+    private volatile @Nullable Throwable kept;
 
     private volatile boolean closing;
     /** Guarded by {@link #compacting}'s write lock. */
@@ -269,7 +273,7 @@ public final class FarStore implements AutoCloseable {
             checkpointed = System.nanoTime();
             checkpoints.incrementAndGet();
             event.done(number, logBytes());
-            giveBack();
+            giveBackOrTell();
             return number;
         } finally {
             event.commit();
@@ -303,11 +307,25 @@ public final class FarStore implements AutoCloseable {
             lastLive = compactor.live();
             compacted.addAndGet(begin - before);
             event.done(0, begin - before);
-            giveBack();
+            giveBackOrTell();
             return begin - before;
         } finally {
             event.commit();
             compacting.writeLock().unlock();
+        }
+    }
+
+    /**
+     * Gives back what neither the log nor a checkpoint needs. If the device cannot free it, the checkpoint or the
+     * compaction has succeeded nevertheless: the space is given back behind the next one.
+     */
+    private void giveBackOrTell() {
+        try {
+            giveBack();
+            kept = null;
+        } catch (RuntimeException e) {
+            kept = e;
+            LOG.log(System.Logger.Level.WARNING, "a store's device cannot free space: " + e.getMessage(), e);
         }
     }
 
@@ -337,10 +355,12 @@ public final class FarStore implements AutoCloseable {
 
     /**
      * The reason why the store's own thread, when it last tried, could not keep the log below its space limit or take a
-     * checkpoint; empty if it could. {@link FarStoreBuilder#onMaintenanceFailure} is called at once.
+     * checkpoint; empty if it could. {@link FarStoreBuilder#onMaintenanceFailure} is called at once. If it could, the
+     * reason why the device could not free space behind the last checkpoint or compaction, which is tried again behind
+     * the next one.
      */
     public Optional<Throwable> maintenanceFailure() {
-        return Optional.ofNullable(maintenance).map(Maintenance::failure);
+        return Optional.ofNullable(maintenance).map(Maintenance::failure).or(() -> Optional.ofNullable(kept));
     }
 
     /** Bytes of the device that the log takes, including compacted parts that a kept checkpoint needs. */
