@@ -1,5 +1,6 @@
 package io.farheap.tier;
 
+import io.farheap.lifetime.Closeables;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.DeviceHandle;
 import io.farheap.tier.device.IoStatus;
@@ -12,6 +13,7 @@ import io.farheap.tier.tiered.TierFill;
 import io.farheap.tier.tiered.TieredHandle;
 import io.farheap.tier.tiered.TieredLog;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -155,12 +157,12 @@ public final class TieredDevice extends BaseDevice {
         return log.end();
     }
 
-    /** Truncates all tiers. */
+    /** Truncates all tiers, also if one of them throws. */
     @Override
     public void truncate(long below) {
-        for (Tier tier : log.tiers().all()) {
-            tier.device.truncate(below);
-        }
+        List<AutoCloseable> each = new ArrayList<>();
+        log.tiers().all().forEach(tier -> each.add(() -> tier.device.truncate(below)));
+        Closeables.all(each);
     }
 
     /** How many tiers there are. */

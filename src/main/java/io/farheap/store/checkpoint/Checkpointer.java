@@ -76,8 +76,8 @@ public final class Checkpointer {
 
     /**
      * The number of the last checkpoint whose own file was written, or may have been. Each is used once: if that write
-     * fails, the checkpoint may be durable nevertheless, and a later one of its number would overwrite the files that it
-     * needs.
+     * fails, the checkpoint may be durable nevertheless, and a later one of its number would overwrite the files that
+     * it needs.
      */
     private long number;
     /** The beginning of the log in the last two checkpoints; the log below both is not needed by any. */
