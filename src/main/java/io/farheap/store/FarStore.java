@@ -116,9 +116,10 @@ public final class FarStore implements AutoCloseable {
             LogExtents extents = files == null ? null : new LogExtents();
             // It is closed after the log's thread has ended, since that thread starts growth.
             this.growth = resources.add(new IndexGrowth(how.name(), parts));
-            this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare(), extents, cache));
-            this.options = how.sessions();
             this.checkpointing = how.checkpoints();
+            this.logThread = resources.add(new LogThread(
+                    how.name(), log, device, how.mutableShare(), checkpointing.patience(), extents, cache));
+            this.options = how.sessions();
             this.sessions = new SessionList(checkpoint == null ? Map.of() : checkpoint.sessions());
             this.recovery = recovered.report();
             if (files == null || extents == null) {
@@ -346,8 +347,10 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * The reason why operations end with {@link StoreStatus#FAILED}, since the log cannot be written any more. Empty if
-     * it can, or if the device only has no room at this moment.
+     * The reason why operations end with {@link StoreStatus#FAILED}, since the log cannot be written. If the device
+     * refuses writes, as a full disk does, they are tried again: the failure is empty until that has lasted longer than
+     * the {@linkplain FarStoreBuilder#patience patience}, and empty again once a write has succeeded. Also empty if the
+     * device only has no room at this moment.
      */
     public Optional<Throwable> failure() {
         return Optional.ofNullable(logThread.failure());

@@ -186,8 +186,9 @@ public final class FarStoreBuilder {
     }
 
     /**
-     * How long a checkpoint waits for a session that has updates pending and is not polled, and how long {@code close}
-     * waits for pending updates; 10 s by default.
+     * How long a checkpoint waits for a session that has updates pending and is not polled, how long {@code close}
+     * waits for pending updates, and how long operations that need room wait while the device refuses writes, before
+     * they end with {@link StoreStatus#FAILED}; 10 s by default.
      */
     public FarStoreBuilder patience(Duration value) {
         patience = Objects.requireNonNull(value);

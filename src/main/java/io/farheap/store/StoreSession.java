@@ -477,7 +477,7 @@ public final class StoreSession implements AutoCloseable {
      *
      * @param operations what {@link #serial} returned after the last of them
      * @return false if the time is up
-     * @throws StoreException if the log cannot be written any more
+     * @throws StoreException if the log cannot be written, as {@link FarStore#failure} says
      */
     public boolean awaitDurable(long operations, Duration atMost) {
         return serials.awaitDurable(operations, atMost, logThread, this::poll);

@@ -9,6 +9,7 @@ import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,7 @@ class LostLogTest {
                         .pageBytes(PAGE)
                         .memory(8 * PAGE)
                         .pending(16)
+                        .patience(Duration.ofMillis(1))
                         .open();
                 StoreSession session = store.openSession()) {
             MemorySegment memory = arena.allocate(8);

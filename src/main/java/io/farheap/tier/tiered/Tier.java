@@ -20,13 +20,13 @@ public final class Tier {
     final int id;
 
     final Holes holes = new Holes();
+    /** Appends that failed here and that the tier does not have yet. */
+    final TierDebts debts = new TierDebts();
     /** The appends of each handle that this tier has not ended. */
     final PendingAppendsList appends = new PendingAppendsList();
 
     public final AtomicLong reads = new AtomicLong();
     public final AtomicLong lost = new AtomicLong();
-    /** The highest end of an append that failed here. */
-    private final HighWaterMark failed = new HighWaterMark(0);
     /** Guards {@code low} as it is lowered, and appends below it. */
     private final ReentrantLock filling = new ReentrantLock();
 
@@ -86,7 +86,12 @@ public final class Tier {
     }
 
     boolean has(long address, long length) {
-        return address >= low && address >= device.begin() && !holes.overlap(address, length);
+        return address >= low && address >= device.begin() && !misses(address, length);
+    }
+
+    /** Whether a part of a range was lost here, or was refused and is not here yet. */
+    boolean misses(long address, long length) {
+        return holes.overlap(address, length) || debts.overlap(address, length);
     }
 
     /** The lowest address of an append that this tier has not ended; {@link Long#MAX_VALUE} if there is none. */
@@ -143,13 +148,17 @@ public final class Tier {
 
     /** Records that an append failed here. */
     void failed(long address, long length) {
-        failed.raise(address + length);
-        holes.add(address, length, device.begin());
+        debts.add(address, length, device.begin());
+    }
+
+    /** Records that the tier has a range, as an append to it has succeeded, perhaps after one that had failed. */
+    void wrote(long address, long length) {
+        debts.remove(address, length);
     }
 
     /** Whether the tier lacks an append that it should have. */
     boolean incomplete() {
-        return failed.get() > device.begin();
+        return debts.from(device.begin());
     }
 
     /**

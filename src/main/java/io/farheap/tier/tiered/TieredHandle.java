@@ -195,6 +195,8 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
     public void appended(TierAccess from, int slot, int status) {
         toEnd[slot] &= ~from.bit;
         if (status == IoStatus.OK) {
+            // The append is listed as pending here until the debt is removed, so a read that finds no debt waits.
+            from.tier.wrote(slots.address[slot], slots.length[slot]);
             have[slot] |= from.bit;
         } else if (status != IoStatus.GONE) {
             from.tier.failed(slots.address[slot], slots.length[slot]);
@@ -302,7 +304,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         if (slots.address[slot] < log.begin()) {
             return IoStatus.GONE;
         }
-        boolean hole = accesses[accesses.length - 1].tier.holes.overlap(slots.address[slot], slots.length[slot]);
+        boolean hole = accesses[accesses.length - 1].tier.misses(slots.address[slot], slots.length[slot]);
         return hole ? IoStatus.LOST : slots.status[slot];
     }
 
