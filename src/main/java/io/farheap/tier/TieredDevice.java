@@ -185,6 +185,15 @@ public final class TieredDevice extends BaseDevice {
         return log.tiers().all().get(tier).lost.get();
     }
 
+    /**
+     * How many bytes of the log a tier has refused and does not have yet. They are copied to it from the first tier
+     * that has them, as soon as it takes them; until then that tier does not give them up, and a sync of the tier
+     * fails.
+     */
+    public long owedBytes(int tier) {
+        return log.tiers().all().get(tier).owedBytes();
+    }
+
     /** How many handles still use tiers that were removed; each lets go of them when it is next used, or closed. */
     public int removedInUse() {
         return log.removedInUse();

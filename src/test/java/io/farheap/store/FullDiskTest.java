@@ -11,6 +11,7 @@ import io.farheap.store.contract.StoreException;
 import io.farheap.store.contract.StoreStatus;
 import io.farheap.testing.TestDevice;
 import io.farheap.tier.FileDevice;
+import io.farheap.tier.MemoryDevice;
 import io.farheap.tier.TieredDevice;
 import io.farheap.tier.device.FileOptions;
 import io.farheap.tier.device.RecordingStorage;
@@ -25,6 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -114,6 +116,72 @@ class FullDiskTest {
                     StoreSession session = store.openSession()) {
                 assertAll(session, memory, done);
             }
+        }
+    }
+
+    /** The file is full for a while, and memory above it takes the log: checkpoints are made again afterwards. */
+    @Test
+    void aCheckpointIsMadeOnceTheFileHasWhatItRefused() {
+        FileOptions options = FileOptions.DEFAULT.with(FileOptions.Engine.POLLER);
+        MemoryFiles files = new MemoryFiles();
+        long done = 0;
+        try (FileDevice file = FileDevice.open(storage(), 1 << 20, options);
+                MemoryDevice fast = new MemoryDevice(1 << 20, 512, 32, 4 << 20);
+                TieredDevice tiers = new TieredDevice(List.of(fast, file), 0);
+                Arena arena = Arena.ofConfined()) {
+            FarStoreBuilder how = FarStore.builder()
+                    .device(tiers)
+                    .pageBytes(PAGE)
+                    .memory(8 * PAGE)
+                    .files(files)
+                    .checkpointOnClose(false)
+                    .patience(Duration.ofMillis(1));
+            MemorySegment memory = arena.allocate(8, 8);
+            try (FarStore store = how.open();
+                    StoreSession session = store.openSession()) {
+                full.set(true);
+                while (store.logBytes() < 40 * PAGE) {
+                    done = put(session, memory, done, StoreStatus.DONE);
+                }
+                assertThrows(StoreException.class, store::checkpoint);
+                full.set(false);
+                await(() -> tiers.owedBytes(1) == 0);
+                store.checkpoint();
+            }
+            try (FarStore store = how.open();
+                    StoreSession session = store.openSession()) {
+                assertAll(session, memory, done);
+            }
+        }
+    }
+
+    /**
+     * The memory above the file is full, too, so it accepts no write that would drop what the file has not got:
+     * operations fail after the patience, and continue once the file takes it.
+     */
+    @Test
+    void aTierThatAcceptsNoWriteIsToldAndPasses() {
+        FileOptions options = FileOptions.DEFAULT.with(FileOptions.Engine.POLLER);
+        try (FileDevice file = FileDevice.open(storage(), 1 << 16, options);
+                MemoryDevice fast = new MemoryDevice(1 << 16, 512, 32, 2 << 16);
+                TieredDevice tiers = new TieredDevice(List.of(fast, file), 0);
+                Arena arena = Arena.ofConfined();
+                FarStore store = FarStore.builder()
+                        .device(tiers)
+                        .pageBytes(PAGE)
+                        .memory(8 * PAGE)
+                        .patience(Duration.ofMillis(1))
+                        .open();
+                StoreSession session = store.openSession()) {
+            MemorySegment memory = arena.allocate(8, 8);
+            full.set(true);
+            long done = put(session, memory, 0, StoreStatus.FAILED);
+            String told = store.failure().orElseThrow().getMessage();
+            assertTrue(told.contains("takes no writes") && told.contains(WHY), told);
+            full.set(false);
+            done = put(session, memory, done, StoreStatus.DONE);
+            await(() -> store.failure().isEmpty());
+            assertAll(session, memory, done);
         }
     }
 

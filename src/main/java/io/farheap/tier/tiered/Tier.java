@@ -2,6 +2,7 @@ package io.farheap.tier.tiered;
 
 import io.farheap.tier.device.Device;
 import io.farheap.tier.handle.HighWaterMark;
+import io.farheap.tier.handle.PendingAppends;
 import io.farheap.tier.handle.PendingAppendsList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -104,6 +105,11 @@ public final class Tier {
         return appends.overlap(from, to, below);
     }
 
+    /** Whether an append other than {@code own}, which this tier has not ended, overlaps a range. */
+    boolean pendsBeside(PendingAppends own, long from, long to) {
+        return appends.overlapBeside(own, from, to);
+    }
+
     /**
      * Says that tiers are changing. Until {@link #settles} was called and the appends below its number have ended, an
      * append that has ended for the application may still be pending here.
@@ -143,7 +149,32 @@ public final class Tier {
      */
     boolean mayGoOnTo(long end, Tier next) {
         long first = end - device.capacity();
-        return first <= 0 || next.lowestPending() >= first;
+        return first <= 0 || next.lowestPending() >= first && !hasOwedBy(next, first);
+    }
+
+    /** Whether this tier has something that another one owes. */
+    boolean hasOwedBy(Tier other) {
+        return hasOwedBy(other, Long.MAX_VALUE);
+    }
+
+    /** Whether this tier has something, below an address, that another one owes. */
+    private boolean hasOwedBy(Tier other, long below) {
+        if (other.debts.isEmpty()) {
+            return false;
+        }
+        long[] owed = other.debts.all();
+        for (int i = 0; i < owed.length; i += 2) {
+            long to = Math.min(owed[i + 1], below);
+            // A part of it may be lost here: look at each chunk.
+            for (long at = Math.max(owed[i], Math.max(begin(), other.device.begin())); at < to; ) {
+                long next = Math.min(to, (at & -Holes.CHUNK_BYTES) + Holes.CHUNK_BYTES);
+                if (has(at, next - at)) {
+                    return true;
+                }
+                at = next;
+            }
+        }
+        return false;
     }
 
     /** Records that an append failed here. */
@@ -151,9 +182,18 @@ public final class Tier {
         debts.add(address, length, device.begin());
     }
 
-    /** Records that the tier has a range, as an append to it has succeeded, perhaps after one that had failed. */
-    void wrote(long address, long length) {
-        debts.remove(address, length);
+    /**
+     * Records that the tier has a range, as an append to it has succeeded, perhaps after one that had failed.
+     *
+     * @return whether some of it was owed
+     */
+    boolean wrote(long address, long length) {
+        return debts.remove(address, length);
+    }
+
+    /** Bytes that were refused here and are not here yet. */
+    public long owedBytes() {
+        return debts.bytes(device.begin());
     }
 
     /** Whether the tier lacks an append that it should have. */

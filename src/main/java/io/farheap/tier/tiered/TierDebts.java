@@ -91,11 +91,17 @@ final class TierDebts {
         owed = Arrays.copyOf(next, count);
     }
 
-    /** Says that the tier has a range now. */
-    void remove(long address, long length) {
-        if (owed != NONE) {
+    /**
+     * Says that the tier has a range now.
+     *
+     * @return whether some of it was owed
+     */
+    boolean remove(long address, long length) {
+        boolean some = owed != NONE && overlap(address, length);
+        if (some) {
             removePresent(address, address + length);
         }
+        return some;
     }
 
     private synchronized void removePresent(long from, long to) {

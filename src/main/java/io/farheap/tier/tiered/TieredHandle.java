@@ -179,6 +179,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         for (TierAccess access : accesses) {
             if ((gone & access.bit) != 0) {
                 access.tier.failed(slots.address[slot], slots.length[slot]);
+                log.repair.wake();
                 access.appends.remove(slot);
             }
         }
@@ -196,10 +197,13 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         toEnd[slot] &= ~from.bit;
         if (status == IoStatus.OK) {
             // The append is listed as pending here until the debt is removed, so a read that finds no debt waits.
-            from.tier.wrote(slots.address[slot], slots.length[slot]);
+            if (from.tier.wrote(slots.address[slot], slots.length[slot])) {
+                log.repair.wake();
+            }
             have[slot] |= from.bit;
         } else if (status != IoStatus.GONE) {
             from.tier.failed(slots.address[slot], slots.length[slot]);
+            log.repair.wake();
         }
         from.appends.remove(slot);
         tell(slot, status);

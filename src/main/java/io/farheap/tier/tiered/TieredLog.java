@@ -28,6 +28,9 @@ public final class TieredLog {
     /** Tiers that were removed and that a handle still uses. */
     private final List<Tier> leaving = new CopyOnWriteArrayList<>();
 
+    /** Copies to tiers what they have refused. */
+    final TierRepair repair = new TierRepair(this);
+
     private volatile Tiers tiers;
     private int usedIds;
     /** The highest end of appends that were issued; raised before the issuing thread loads the tiers. */
@@ -247,6 +250,9 @@ public final class TieredLog {
 
     /** Closes all tiers, which no handle uses any more. */
     public void close() {
-        Closeables.all(tiers.all().stream().map(tier -> tier.device).toList());
+        List<AutoCloseable> all = new ArrayList<>();
+        all.add(repair);
+        tiers.all().forEach(tier -> all.add(tier.device));
+        Closeables.all(all);
     }
 }
