@@ -22,6 +22,10 @@ import org.jspecify.annotations.Nullable;
 public final class TieredHandle extends BaseHandle implements TierAccess.TierListener {
 
     private static final long NAP_NANOS = 20_000;
+    /** To open a device may block, since far memory's session calls its servers. */
+    private static final long FIRST_PAUSE_NANOS = 100_000_000;
+
+    private static final long LONGEST_PAUSE_NANOS = 10_000_000_000L;
 
     private final TieredLog log;
     private final int requests;
@@ -29,6 +33,11 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
     private @Nullable Tiers seen;
     /** This handle's access to each tier, in the order of the tiers. */
     private TierAccess[] accesses = {};
+    /** Whether one of them could not be opened, and when to try again. */
+    private boolean unopened;
+
+    private long openAgainAt = System.nanoTime() + FIRST_PAUSE_NANOS;
+    private long pauseNanos = FIRST_PAUSE_NANOS;
 
     private final List<TierAccess> leaving = new ArrayList<>();
     private final SlotQueue waiting;
@@ -87,8 +96,39 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
             }
             accesses = next.toArray(TierAccess[]::new);
             seen = now;
+            unopened = next.stream().anyMatch(access -> !access.open());
         }
         return now;
+    }
+
+    /**
+     * Opens the tiers again whose devices could not be opened, for want of memory or since a server did not answer, but
+     * only after a pause, which grows.
+     */
+    private void openAgain() {
+        if (System.nanoTime() - openAgainAt < 0) {
+            return;
+        }
+        unopened = false;
+        for (int i = 0; i < accesses.length; i++) {
+            TierAccess access = accesses[i];
+            if (!access.open() && !isToPost(access.bit)) {
+                accesses[i] = new TierAccess(log, access.tier, this, requests, readAlignment);
+            }
+            unopened |= !accesses[i].open();
+        }
+        openAgainAt = System.nanoTime() + pauseNanos;
+        pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
+    }
+
+    /** Whether an append waits to be sent to a tier: it is listed as pending with the access that the tier has. */
+    private boolean isToPost(int bit) {
+        for (int toTier : toPost) {
+            if ((toTier & bit) != 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private @Nullable TierAccess find(Tier tier) {
@@ -383,6 +423,9 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         Tiers now = look();
         for (int count = waiting.size(); count > 0; count--) {
             retry(now, waiting.remove());
+        }
+        if (unopened) {
+            openAgain();
         }
         for (TierAccess access : accesses) {
             access.poll();
