@@ -56,7 +56,16 @@ public final class ReadModifyWrites {
         if (version.holds()) {
             return InMemoryOperations.AGAIN;
         }
-        long entry = index.findOrInsert(records.key.hash, records.chains);
+        long entry = index.find(records.key.hash, records.chains);
+        if (entry == 0) {
+            // An update that makes no value of an absent key must not leave an entry for it.
+            int length = update.initialBytes(argument);
+            if (length < 0) {
+                return StoreStatus.NOT_FOUND;
+            }
+            checkLength(length);
+            entry = index.findOrInsert(records.key.hash, records.chains);
+        }
         while (true) {
             long word = NativeWords.getAcquire(entry);
             if (HashIndex.moved(word)) {
