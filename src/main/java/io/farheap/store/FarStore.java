@@ -118,7 +118,7 @@ public final class FarStore implements AutoCloseable {
             this.growth = resources.add(new IndexGrowth(how.name(), parts));
             this.checkpointing = how.checkpoints();
             this.logThread = resources.add(new LogThread(
-                    how.name(), log, device, how.mutableShare(), checkpointing.patience(), extents, cache));
+                    how.name(), log, device, how.mutableShare(), how.writePatience(), extents, cache));
             this.options = how.sessions();
             this.sessions = new SessionList(checkpoint == null ? Map.of() : checkpoint.sessions());
             this.recovery = recovered.report();
@@ -349,8 +349,8 @@ public final class FarStore implements AutoCloseable {
     /**
      * The reason why operations end with {@link StoreStatus#FAILED}, since the log cannot be written. If the device
      * refuses writes, as a full disk does, they are tried again: the failure is empty until that has lasted longer than
-     * the {@linkplain FarStoreBuilder#patience patience}, and empty again once a write has succeeded. Also empty if the
-     * device only has no room at this moment.
+     * the {@linkplain FarStoreBuilder#writePatience write patience}, and empty again once a write has succeeded. Also
+     * empty if the device only has no room at this moment.
      */
     public Optional<Throwable> failure() {
         return Optional.ofNullable(logThread.failure());

@@ -43,6 +43,7 @@ public final class FarStoreBuilder {
     private @Nullable Path directory;
     private @Nullable StableFiles files;
     private Duration patience = Duration.ofSeconds(10);
+    private Duration writePatience = Duration.ofSeconds(10);
     private boolean checkpointOnClose = true;
     private CheckpointKind kind = CheckpointKind.FOLD_OVER;
     private boolean indexInCheckpoints;
@@ -186,12 +187,20 @@ public final class FarStoreBuilder {
     }
 
     /**
-     * How long a checkpoint waits for a session that has updates pending and is not polled, how long {@code close}
-     * waits for pending updates, and how long operations that need room wait while the device refuses writes, before
-     * they end with {@link StoreStatus#FAILED}; 10 s by default.
+     * How long a checkpoint waits for a session that has updates pending and is not polled, and how long {@code close}
+     * waits for pending updates; 10 s by default.
      */
     public FarStoreBuilder patience(Duration value) {
         patience = Objects.requireNonNull(value);
+        return this;
+    }
+
+    /**
+     * How long operations that need room wait while the device refuses writes, as a full disk does, before they end
+     * with {@link StoreStatus#FAILED}, and checkpoints before they fail; 10 s by default.
+     */
+    public FarStoreBuilder writePatience(Duration value) {
+        writePatience = Objects.requireNonNull(value);
         return this;
     }
 
@@ -344,6 +353,10 @@ public final class FarStoreBuilder {
 
     CheckpointOptions checkpoints() {
         return new CheckpointOptions(kind, indexInCheckpoints, patience, checkpointOnClose);
+    }
+
+    Duration writePatience() {
+        return writePatience;
     }
 
     Device device() {

@@ -54,7 +54,7 @@ class FullDiskTest {
                     .pageBytes(PAGE)
                     .memory(8 * PAGE)
                     .files(new MemoryFiles())
-                    .patience(Duration.ofMillis(1))
+                    .writePatience(Duration.ofMillis(1))
                     .open();
             MemorySegment memory = arena.allocate(8, 8);
             try (StoreSession session = store.openSession()) {
@@ -91,7 +91,7 @@ class FullDiskTest {
                     .pageBytes(PAGE)
                     .memory(8 * PAGE)
                     .files(files)
-                    .patience(Duration.ofMillis(1));
+                    .writePatience(Duration.ofMillis(1));
             MemorySegment memory = arena.allocate(8, 8);
             try (FarStore store = how.open();
                     StoreSession session = store.openSession()) {
@@ -135,7 +135,7 @@ class FullDiskTest {
                     .memory(8 * PAGE)
                     .files(files)
                     .checkpointOnClose(false)
-                    .patience(Duration.ofMillis(1));
+                    .writePatience(Duration.ofMillis(1));
             MemorySegment memory = arena.allocate(8, 8);
             try (FarStore store = how.open();
                     StoreSession session = store.openSession()) {
@@ -170,7 +170,7 @@ class FullDiskTest {
                         .device(tiers)
                         .pageBytes(PAGE)
                         .memory(8 * PAGE)
-                        .patience(Duration.ofMillis(1))
+                        .writePatience(Duration.ofMillis(1))
                         .open();
                 StoreSession session = store.openSession()) {
             MemorySegment memory = arena.allocate(8, 8);

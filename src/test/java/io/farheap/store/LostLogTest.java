@@ -28,7 +28,7 @@ class LostLogTest {
                         .pageBytes(PAGE)
                         .memory(8 * PAGE)
                         .pending(16)
-                        .patience(Duration.ofMillis(1))
+                        .writePatience(Duration.ofMillis(1))
                         .open();
                 StoreSession session = store.openSession()) {
             MemorySegment memory = arena.allocate(8);
