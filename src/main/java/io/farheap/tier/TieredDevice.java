@@ -10,6 +10,7 @@ import io.farheap.tier.handle.OwnedMemory;
 import io.farheap.tier.tiered.LastTierCopy;
 import io.farheap.tier.tiered.Tier;
 import io.farheap.tier.tiered.TierFill;
+import io.farheap.tier.tiered.TierRepair;
 import io.farheap.tier.tiered.TieredHandle;
 import io.farheap.tier.tiered.TieredLog;
 import java.lang.foreign.MemorySegment;
@@ -72,6 +73,8 @@ public final class TieredDevice extends BaseDevice {
                     + " TieredDevice.complete copies the missing parts");
         }
         this.log = new TieredLog(devices, commit, end);
+        TierRepair repair = new TierRepair(log);
+        log.repairedBy(repair::wake, repair);
     }
 
     /**

@@ -75,7 +75,7 @@ public final class TierFill implements AutoCloseable {
             } else if (status != IoStatus.OK) {
                 // What could not be copied at this moment is copied later.
                 tier.failed(from, to - from);
-                log.repair.wake();
+                log.owes();
             }
             if (tier.endFill() && status == IoStatus.OK) {
                 copied += to - from;

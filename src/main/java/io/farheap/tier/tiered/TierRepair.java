@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * themselves before they look, in a sequentially consistent order, so at least one of the two sees the other. The bytes
  * that a later append may change at the source while they are read are those that it writes to this tier afterwards.
  */
-final class TierRepair implements AutoCloseable {
+public final class TierRepair implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(TierRepair.class.getName());
     private static final long PIECE_BYTES = 256 * 1024;
@@ -35,12 +35,12 @@ final class TierRepair implements AutoCloseable {
 
     private volatile boolean closed;
 
-    TierRepair(TieredLog log) {
+    public TierRepair(TieredLog log) {
         this.log = log;
     }
 
     /** Starts the thread if it does not run: a tier owes something, or has got what another one owes. Any thread. */
-    synchronized void wake() {
+    public synchronized void wake() {
         if (!closed && thread == null && owed()) {
             thread = Thread.ofPlatform().daemon().name("farheap-tier-repair").start(this::run);
         }

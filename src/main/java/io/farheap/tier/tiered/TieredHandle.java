@@ -219,7 +219,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         for (TierAccess access : accesses) {
             if ((gone & access.bit) != 0) {
                 access.tier.failed(slots.address[slot], slots.length[slot]);
-                log.repair.wake();
+                log.owes();
                 access.appends.remove(slot);
             }
         }
@@ -238,12 +238,12 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         if (status == IoStatus.OK) {
             // The append is listed as pending here until the debt is removed, so a read that finds no debt waits.
             if (from.tier.wrote(slots.address[slot], slots.length[slot])) {
-                log.repair.wake();
+                log.owes();
             }
             have[slot] |= from.bit;
         } else if (status != IoStatus.GONE) {
             from.tier.failed(slots.address[slot], slots.length[slot]);
-            log.repair.wake();
+            log.owes();
         }
         from.appends.remove(slot);
         tell(slot, status);

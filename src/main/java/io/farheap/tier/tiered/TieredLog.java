@@ -28,8 +28,10 @@ public final class TieredLog {
     /** Tiers that were removed and that a handle still uses. */
     private final List<Tier> leaving = new CopyOnWriteArrayList<>();
 
-    /** Copies to tiers what they have refused. */
-    final TierRepair repair = new TierRepair(this);
+    /** Is called when a tier owes something, and closed before the tiers. */
+    private Runnable owed = () -> {};
+
+    private AutoCloseable repair = () -> {};
 
     private volatile Tiers tiers;
     private int usedIds;
@@ -246,6 +248,22 @@ public final class TieredLog {
         } finally {
             changing.unlock();
         }
+    }
+
+    /**
+     * Sets what copies to tiers the parts that they have refused, before any handle is opened.
+     *
+     * @param wake is called when a tier owes something, or has got what another one owes
+     * @param ends is closed before the tiers are
+     */
+    public void repairedBy(Runnable wake, AutoCloseable ends) {
+        owed = wake;
+        repair = ends;
+    }
+
+    /** Says that a tier owes something, or has got what another one owes. */
+    void owes() {
+        owed.run();
     }
 
     /** Closes all tiers, which no handle uses any more. */
