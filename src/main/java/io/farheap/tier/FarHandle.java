@@ -127,6 +127,7 @@ final class FarHandle extends BaseHandle implements Completion {
             case Status.OK -> IoStatus.OK;
             case Status.LOST -> IoStatus.LOST;
             case Status.CLOSED -> IoStatus.CLOSED;
+            case Status.CORRUPT -> IoStatus.CORRUPT;
             default -> IoStatus.FAILED;
         };
     }

@@ -14,7 +14,7 @@ class FarHandleTest {
         assertEquals(IoStatus.OK, FarHandle.outcome(Status.OK));
         assertEquals(IoStatus.LOST, FarHandle.outcome(Status.LOST));
         assertEquals(IoStatus.CLOSED, FarHandle.outcome(Status.CLOSED));
-        assertEquals(IoStatus.FAILED, FarHandle.outcome(Status.CORRUPT));
+        assertEquals(IoStatus.CORRUPT, FarHandle.outcome(Status.CORRUPT));
         assertEquals(IoStatus.FAILED, FarHandle.outcome(Status.SEGMENT_GONE));
     }
 }

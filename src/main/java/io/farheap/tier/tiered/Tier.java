@@ -165,9 +165,9 @@ public final class Tier {
         long[] owed = other.debts.all();
         for (int i = 0; i < owed.length; i += 2) {
             long to = Math.min(owed[i + 1], below);
-            // A part of it may be lost here: look at each chunk.
+            // A part of it may be lost here: look at each piece.
             for (long at = Math.max(owed[i], Math.max(begin(), other.device.begin())); at < to; ) {
-                long next = Math.min(to, (at & -Holes.CHUNK_BYTES) + Holes.CHUNK_BYTES);
+                long next = pieceEnd(at, to);
                 if (has(at, next - at)) {
                     return true;
                 }
@@ -175,6 +175,17 @@ public final class Tier {
             }
         }
         return false;
+    }
+
+    /**
+     * The end of the piece of a range that begins at {@code at}: this tier has all bytes of the piece, or none.
+     *
+     * @param to the end of the range
+     */
+    long pieceEnd(long at, long to) {
+        long end = Math.min(to, (at & -Holes.CHUNK_BYTES) + Holes.CHUNK_BYTES);
+        long first = begin();
+        return debts.boundary(at, first > at ? Math.min(first, end) : end);
     }
 
     /** Records that an append failed here. */

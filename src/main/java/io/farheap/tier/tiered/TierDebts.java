@@ -41,9 +41,20 @@ final class TierDebts {
         return now.length > 0 && now[now.length - 1] > address;
     }
 
-    /** The parts that are owed: pairs of a beginning and an end, ascending. */
+    /** The parts that are owed: pairs of a beginning and an end, ascending; the caller does not change it. */
     long[] all() {
-        return owed.clone();
+        return owed;
+    }
+
+    /** The lowest address, above {@code at}, at which a part begins or ends; {@code to} if that is lower. */
+    long boundary(long at, long to) {
+        long[] now = owed;
+        for (int i = 0; i < now.length && now[i] < to; i++) {
+            if (now[i] > at) {
+                return now[i];
+            }
+        }
+        return to;
     }
 
     /** How many bytes are owed from an address on. */

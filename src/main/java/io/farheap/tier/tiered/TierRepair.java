@@ -25,13 +25,17 @@ import org.jspecify.annotations.Nullable;
 public final class TierRepair implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(TierRepair.class.getName());
-    private static final long PIECE_BYTES = 256 * 1024;
+    private static final long PIECE_BYTES = Holes.CHUNK_BYTES;
+    /** If a piece cannot be read as a whole, as many bytes at a time are. */
+    private static final long BLOCK_BYTES = OwnedMemory.PAGE_BYTES;
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
     private static final long LONGEST_PAUSE_NANOS = 500_000_000;
 
     private final TieredLog log;
     /** The thread that runs; null if none does. Guarded by this object. */
     private @Nullable Thread thread;
+    /** Whether a loss was logged. Only the thread uses it. */
+    private boolean lossTold;
 
     private volatile boolean closed;
 
@@ -125,19 +129,36 @@ public final class TierRepair implements AutoCloseable {
             }
         }
 
-        /** Copies a range, the lowest part first, until a part cannot be copied. */
+        /**
+         * Copies a range, the lowest part first, until a part cannot be copied at this moment. A part that no other
+         * tier has is passed by.
+         */
         private boolean copy(List<Tier> all, Tier tier, long from, long to) {
             boolean some = false;
             long next;
             for (long at = from; at < to && !closed; at = next) {
-                long segmentEnd = (at & -tier.device.segmentBytes()) + tier.device.segmentBytes();
-                next = Math.min(Math.min(to, segmentEnd), at + PIECE_BYTES);
-                if (!copied(all, tier, at, next - at)) {
+                next = pieceEnd(all, tier, at, to);
+                if (copied(all, tier, at, next - at)) {
+                    some = true;
+                } else if (isHad(all, tier, at, next - at)) {
                     return some;
                 }
-                some = true;
             }
             return some;
+        }
+
+        /** The end of a piece of which each other tier has all bytes or none. */
+        private static long pieceEnd(List<Tier> all, Tier tier, long at, long to) {
+            long segmentBytes = tier.device.segmentBytes();
+            long end = Math.min(to, (at & -segmentBytes) + segmentBytes);
+            for (Tier other : all) {
+                end = other == tier ? end : other.pieceEnd(at, end);
+            }
+            return end;
+        }
+
+        private static boolean isHad(List<Tier> all, Tier tier, long from, long length) {
+            return all.stream().anyMatch(other -> other != tier && other.has(from, length));
         }
 
         private boolean copied(List<Tier> all, Tier tier, long from, long length) {
@@ -147,30 +168,79 @@ public final class TierRepair implements AutoCloseable {
             }
             lane.appends.add(0, from, from + length, 0);
             try {
-                if (tier.pendsBeside(lane.appends, from, from + length)) {
-                    return false;
-                }
-                for (Tier source : all) {
-                    if (source != tier
-                            && source.has(from, length)
-                            && !source.pends(from, from + length, Long.MAX_VALUE)
-                            && read(source, from, length)) {
-                        return written(lane, tier, from, length);
-                    }
-                }
-                return false;
+                return !tier.pendsBeside(lane.appends, from, from + length) && copied(all, lane, from, length);
             } finally {
                 lane.appends.remove(0);
             }
         }
 
-        private boolean read(Tier source, long from, long length) {
-            int status = lane(source).open() ? lane(source).read(from, length) : IoStatus.GONE;
-            if (status == IoStatus.LOST) {
+        private boolean copied(List<Tier> all, TierLane lane, long from, long length) {
+            List<Tier> unread = new ArrayList<>();
+            boolean later = false;
+            for (Tier source : all) {
+                if (source == lane.of || !source.has(from, length)) {
+                    continue;
+                }
+                if (source.pends(from, from + length, Long.MAX_VALUE)) {
+                    later = true;
+                    continue;
+                }
+                int status = read(source, from, length);
+                if (status == IoStatus.OK) {
+                    return written(lane, lane.of, from, length);
+                }
+                if (isUnreadable(status)) {
+                    unread.add(source);
+                } else {
+                    later = true;
+                }
+            }
+            if (!later && !unread.isEmpty()) {
+                giveUp(lane, unread, from, length);
+            }
+            return false;
+        }
+
+        private static boolean isUnreadable(int status) {
+            return status == IoStatus.LOST || status == IoStatus.CORRUPT;
+        }
+
+        private int read(Tier source, long from, long length) {
+            return lane(source).open() ? lane(source).read(from, length) : IoStatus.GONE;
+        }
+
+        /**
+         * Copies the blocks of a piece that can be read. The others are lost: a tier that waits until they can be read
+         * would never go on. Only then is the piece a hole of the tiers that have it, since a hole is a whole chunk.
+         */
+        private void giveUp(TierLane lane, List<Tier> sources, long from, long length) {
+            for (Tier source : sources) {
+                long next;
+                for (long at = from; at < from + length; at = next) {
+                    next = Math.min(from + length, (at & -BLOCK_BYTES) + BLOCK_BYTES);
+                    if (!lane.of.debts.overlap(at, next - at)) {
+                        continue;
+                    }
+                    int status = read(source, at, next - at);
+                    boolean taken = status != IoStatus.OK || written(lane, lane.of, at, next - at);
+                    if (!taken || !isUnreadable(status) && status != IoStatus.OK) {
+                        // It is tried again later.
+                        return;
+                    }
+                }
+            }
+            for (Tier source : sources) {
                 source.lost.incrementAndGet();
                 source.holes.add(from, length, source.device.begin());
             }
-            return status == IoStatus.OK;
+            if (!lossTold) {
+                lossTold = true;
+                String where = "the log from " + from + " to " + (from + length);
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        where + " is lost, or a part of it: a tier has refused it, and no other tier can read it. Reads"
+                                + " of it are told so. Further losses are counted, but not logged");
+            }
         }
 
         private static boolean written(TierLane lane, Tier tier, long from, long length) {

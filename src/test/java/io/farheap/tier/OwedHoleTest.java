@@ -1,0 +1,45 @@
+package io.farheap.tier;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.tier.device.IoStatus;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A part of what a tier owes that no other tier can read is lost, and nothing else is. */
+class OwedHoleTest {
+
+    private static final int SEGMENT = OwedTiers.SEGMENT;
+    private static final int HELD = 4;
+    /** The block that the fast tier cannot read, in the middle of segment 1. */
+    private static final long BAD = SEGMENT + SEGMENT / 2;
+
+    private final MemoryDevice fast = OwedTiers.device(HELD);
+    private final MemoryDevice last = OwedTiers.device();
+
+    @ParameterizedTest
+    @EnumSource(names = {"LOST", "CORRUPT"})
+    void theRestIsCopiedAndTheLogGoesOn(Fault fault) {
+        try (OwedTiers owed = new OwedTiers(List.of(fast, last))) {
+            fast.faults().inject((kind, address, length) -> {
+                boolean bad = kind == Fault.Kind.READ && address <= BAD && BAD < address + length;
+                return bad ? fault : Fault.NONE;
+            });
+            OwedTiers.refuse(last, Fault.FAILED);
+            for (int segment = 0; segment < 3; segment++) {
+                owed.appendWhole(segment);
+            }
+            OwedTiers.refuse(last, Fault.NONE);
+            owed.await(() -> owed.tiers.owedBytes(1) == OwedTiers.BLOCK);
+            for (int segment = 3; segment < 2 * HELD; segment++) {
+                owed.appendWhole(segment);
+            }
+            assertEquals(IoStatus.LOST, owed.read(BAD, OwedTiers.BLOCK));
+            assertEquals(IoStatus.OK, owed.read(BAD - OwedTiers.BLOCK, OwedTiers.BLOCK));
+            assertEquals(IoStatus.OK, owed.read(BAD + OwedTiers.BLOCK, OwedTiers.BLOCK));
+            owed.assertHas(last, SEGMENT, SEGMENT / 2, 2);
+            owed.assertHas(last, 2 * SEGMENT, SEGMENT, 3);
+        }
+    }
+}
