@@ -105,25 +105,6 @@ class OwedTest {
         }
     }
 
-    /** A range that is appended to again, before and while it is copied, has the bytes of the last append. */
-    @Test
-    void aCopyDoesNotUndoALaterAppend() {
-        for (int round = 0; round < 50; round++) {
-            refuse(Fault.FAILED);
-            assertEquals(IoStatus.OK, append(0));
-            refuse(Fault.NONE);
-            memory.segment().fill((byte) round);
-            int status = new BlockingDeviceHandle(handle).append(0, registered, 0, SEGMENT);
-            assertEquals(IoStatus.OK, status);
-            await(() -> tiers.owedBytes(1) == 0);
-            try (DeviceMemory own = last.register(memory.segment());
-                    DeviceHandle ofLast = last.open()) {
-                assertEquals(IoStatus.OK, new BlockingDeviceHandle(ofLast).read(0, own, 0, SEGMENT));
-            }
-            assertEquals((byte) round, memory.segment().get(ValueLayout.JAVA_BYTE, SEGMENT - 1));
-        }
-    }
-
     /** What is left of a fill that failed for a moment is copied later, and the tier then answers its reads. */
     @Test
     void aFillThatFailedForAMomentIsCompleted() {

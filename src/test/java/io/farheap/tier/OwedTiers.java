@@ -14,6 +14,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /** Tiers in memory, the first of which is the commit point, with a handle of them. */
@@ -103,6 +105,14 @@ final class OwedTiers implements AutoCloseable {
             assertTrue(System.nanoTime() - deadline < 0, "it has not come");
             handle.poll();
             Thread.onSpinWait();
+        }
+    }
+
+    static void await(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(TestDevice.patience(20_000_000_000L), TimeUnit.NANOSECONDS), "it has not come");
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 

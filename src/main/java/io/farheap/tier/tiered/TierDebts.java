@@ -13,6 +13,8 @@ final class TierDebts {
 
     /** Pairs of a beginning and an end, ascending, without overlap and not adjacent; it is not changed. */
     private volatile long[] owed = NONE;
+    /** How often a part was added. */
+    private long added;
 
     boolean isEmpty() {
         return owed == NONE;
@@ -69,6 +71,7 @@ final class TierDebts {
 
     /** @param begin debts below this address are forgotten */
     synchronized void add(long address, long length, long begin) {
+        added++;
         long from = address;
         long to = address + length;
         long[] now = owed;
@@ -113,6 +116,21 @@ final class TierDebts {
             removePresent(address, address + length);
         }
         return some;
+    }
+
+    /** How often a part was added; for {@link #removeUnlessAdded}. */
+    synchronized long added() {
+        return added;
+    }
+
+    /**
+     * Says that the tier has a range now, unless a part was added since {@link #added} returned {@code since}: it may
+     * be one of this range, and newer than what the tier has got.
+     *
+     * @return whether some of it was owed, and is not any more
+     */
+    synchronized boolean removeUnlessAdded(long address, long length, long since) {
+        return added == since && remove(address, length);
     }
 
     private synchronized void removePresent(long from, long to) {

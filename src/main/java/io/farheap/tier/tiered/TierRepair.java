@@ -175,6 +175,9 @@ public final class TierRepair implements AutoCloseable {
         }
 
         private boolean copied(List<Tier> all, TierLane lane, long from, long length) {
+            // A handle that could not open the tier does not list its appends there, but as a debt, before they end at
+            // the source. So a debt from before this is read with the newest bytes, and a later one stays.
+            long since = lane.of.debts.added();
             List<Tier> unread = new ArrayList<>();
             boolean later = false;
             for (Tier source : all) {
@@ -182,12 +185,12 @@ public final class TierRepair implements AutoCloseable {
                     continue;
                 }
                 if (source.pends(from, from + length, Long.MAX_VALUE)) {
-                    later = true;
-                    continue;
+                    // The next source may have older bytes.
+                    return false;
                 }
                 int status = read(source, from, length);
                 if (status == IoStatus.OK) {
-                    return written(lane, lane.of, from, length);
+                    return written(lane, from, length, since);
                 }
                 if (isUnreadable(status)) {
                     unread.add(source);
@@ -196,7 +199,7 @@ public final class TierRepair implements AutoCloseable {
                 }
             }
             if (!later && !unread.isEmpty()) {
-                giveUp(lane, unread, from, length);
+                giveUp(lane, unread, from, length, since);
             }
             return false;
         }
@@ -213,7 +216,7 @@ public final class TierRepair implements AutoCloseable {
          * Copies the blocks of a piece that can be read. The others are lost: a tier that waits until they can be read
          * would never go on. Only then is the piece a hole of the tiers that have it, since a hole is a whole chunk.
          */
-        private void giveUp(TierLane lane, List<Tier> sources, long from, long length) {
+        private void giveUp(TierLane lane, List<Tier> sources, long from, long length, long since) {
             for (Tier source : sources) {
                 long next;
                 for (long at = from; at < from + length; at = next) {
@@ -222,7 +225,7 @@ public final class TierRepair implements AutoCloseable {
                         continue;
                     }
                     int status = read(source, at, next - at);
-                    boolean taken = status != IoStatus.OK || written(lane, lane.of, at, next - at);
+                    boolean taken = status != IoStatus.OK || written(lane, at, next - at, since);
                     if (!taken || !isUnreadable(status) && status != IoStatus.OK) {
                         // It is tried again later.
                         return;
@@ -243,10 +246,10 @@ public final class TierRepair implements AutoCloseable {
             }
         }
 
-        private static boolean written(TierLane lane, Tier tier, long from, long length) {
+        private static boolean written(TierLane lane, long from, long length, long since) {
             int status = lane.write(from, length);
             if (status == IoStatus.OK || status == IoStatus.GONE) {
-                tier.wrote(from, length);
+                lane.of.debts.removeUnlessAdded(from, length, since);
             }
             return status == IoStatus.OK;
         }
