@@ -81,4 +81,18 @@ class OwedRaceTest {
             mayWrite.countDown();
         }
     }
+
+    @Test
+    void aTruncationForgetsNoMoreThanItDrops() {
+        try (OwedTiers owed = new OwedTiers(List.of(fast, last))) {
+            assertEquals(IoStatus.OK, owed.append(0, SEGMENT, 1));
+            OwedTiers.await(writes);
+            owed.tiers.truncate(OwedTiers.BLOCK);
+            mayWrite.countDown();
+            owed.await(() -> owed.tiers.owedBytes(1) == 0);
+            owed.assertHas(last, OwedTiers.BLOCK, SEGMENT - OwedTiers.BLOCK, 1);
+        } finally {
+            mayWrite.countDown();
+        }
+    }
 }

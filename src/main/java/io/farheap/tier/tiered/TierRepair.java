@@ -248,7 +248,8 @@ public final class TierRepair implements AutoCloseable {
 
         private static boolean written(TierLane lane, long from, long length, long since) {
             int status = lane.write(from, length);
-            if (status == IoStatus.OK || status == IoStatus.GONE) {
+            // GONE is the answer if only a part of the piece is below the beginning; nothing below it counts as owed.
+            if (status == IoStatus.OK) {
                 lane.of.debts.removeUnlessAdded(from, length, since);
             }
             return status == IoStatus.OK;
