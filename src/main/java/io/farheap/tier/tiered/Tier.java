@@ -6,6 +6,7 @@ import io.farheap.tier.handle.PendingAppends;
 import io.farheap.tier.handle.PendingAppendsList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A device in a {@link io.farheap.tier.TieredDevice}, and the part of the log that it has: all from {@link #low} on,
@@ -144,21 +145,31 @@ public final class Tier {
     }
 
     /**
-     * Whether this tier can take appends up to {@code end} without dropping a part of the log that the next tier does
-     * not have yet.
+     * Whether this tier can take appends up to {@code end} without dropping a part of the log that neither the next
+     * tier nor the last one has yet.
+     *
+     * @param last the last tier, which may be {@code next}
      */
-    boolean mayGoOnTo(long end, Tier next) {
+    boolean mayGoOnTo(long end, Tier next, Tier last) {
         long first = end - device.capacity();
-        return first <= 0 || next.lowestPending() >= first && !hasOwedBy(next, first);
+        if (first <= 0) {
+            return true;
+        }
+        if (next.lowestPending() < first) {
+            return false;
+        }
+        // Reads of what the next tier owes go to the last one, and the next tier is given it from there.
+        return !hasOwedBy(next, first, null)
+                || next != last && last.lowestPending() >= first && !hasOwedBy(next, first, last);
     }
 
     /** Whether this tier has something that another one owes. */
     boolean hasOwedBy(Tier other) {
-        return hasOwedBy(other, Long.MAX_VALUE);
+        return hasOwedBy(other, Long.MAX_VALUE, null);
     }
 
-    /** Whether this tier has something, below an address, that another one owes. */
-    private boolean hasOwedBy(Tier other, long below) {
+    /** Whether this tier has something, below an address, that another one owes and that {@code beside} lacks, too. */
+    private boolean hasOwedBy(Tier other, long below, @Nullable Tier beside) {
         if (other.debts.isEmpty()) {
             return false;
         }
@@ -167,8 +178,8 @@ public final class Tier {
             long to = Math.min(owed[i + 1], below);
             // A part of it may be lost here: look at each piece.
             for (long at = Math.max(owed[i], Math.max(begin(), other.device.begin())); at < to; ) {
-                long next = pieceEnd(at, to);
-                if (has(at, next - at)) {
+                long next = pieceEnd(at, beside == null ? to : beside.pieceEnd(at, to));
+                if (has(at, next - at) && (beside == null || !beside.has(at, next - at))) {
                     return true;
                 }
                 at = next;

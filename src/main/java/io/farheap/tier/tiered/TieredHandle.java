@@ -148,8 +148,9 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         long end = address + length;
         long issued = log.issue(end);
         look();
+        Tier last = accesses[accesses.length - 1].tier;
         for (int i = 0; i + 1 < accesses.length; i++) {
-            if (!accesses[i].tier.mayGoOnTo(end, accesses[i + 1].tier)) {
+            if (!accesses[i].tier.mayGoOnTo(end, accesses[i + 1].tier, last)) {
                 return false;
             }
         }
