@@ -332,8 +332,9 @@ public final class FarStore implements AutoCloseable {
 
     private synchronized void giveBack() {
         // Whole pages only: bytes before the log's first record are read together with it.
-        long begin = parts.log().startOf(parts.log().page(parts.log().marks.begin()));
-        long needed = checkpointer == null ? begin : Math.min(begin, checkpointer.needed());
+        long begin = parts.log().marks.begin();
+        long least = checkpointer == null ? begin : Math.min(begin, checkpointer.needed());
+        long needed = parts.log().startOf(parts.log().page(least));
         parts.device().truncate(needed);
         givenBack = Math.max(givenBack, needed);
     }

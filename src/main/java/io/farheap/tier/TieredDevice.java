@@ -72,7 +72,7 @@ public final class TieredDevice extends BaseDevice {
                     + devices.getLast().end() + ", and another up to " + end + "; the last must have all of it:"
                     + " TieredDevice.complete copies the missing parts");
         }
-        this.log = new TieredLog(devices, commit, end);
+        this.log = new TieredLog(devices, commit, end, alignment());
         TierRepair repair = new TierRepair(log);
         log.repairedBy(repair::wake, repair);
     }
@@ -189,7 +189,7 @@ public final class TieredDevice extends BaseDevice {
     }
 
     /**
-     * How many bytes of the log a tier has refused and does not have yet. They are copied to it from the first tier
+     * How many bytes of a tier's part of the log it has refused and does not have yet. They are copied to it from the first tier
      * that has them, as soon as it takes them; until then that tier does not give them up, and a sync of the tier
      * fails.
      */

@@ -56,7 +56,12 @@ public final class Tier {
      */
     public final boolean original;
 
-    Tier(Device device, int id, long low, boolean original) {
+    /** Copies between tiers have it. */
+    private final long alignment;
+
+    /** @param alignment of the tiers together */
+    Tier(Device device, int id, long low, boolean original, long alignment) {
+        this.alignment = alignment;
         this.original = original;
         this.device = device;
         this.id = id;
@@ -66,6 +71,11 @@ public final class Tier {
     /** The lowest address that the tier has. */
     public long begin() {
         return Math.max(low, device.begin());
+    }
+
+    /** The lowest address that can be copied from or to the tier: its beginning may be within a block. */
+    long firstBlock() {
+        return begin() + alignment - 1 & -alignment;
     }
 
     long low() {
@@ -177,7 +187,7 @@ public final class Tier {
         for (int i = 0; i < owed.length; i += 2) {
             long to = Math.min(owed[i + 1], below);
             // A part of it may be lost here: look at each piece.
-            for (long at = Math.max(owed[i], Math.max(begin(), other.device.begin())); at < to; ) {
+            for (long at = Math.max(owed[i], Math.max(firstBlock(), other.firstBlock())); at < to; ) {
                 long next = pieceEnd(at, beside == null ? to : beside.pieceEnd(at, to));
                 if (has(at, next - at) && (beside == null || !beside.has(at, next - at))) {
                     return true;
@@ -195,7 +205,7 @@ public final class Tier {
      */
     long pieceEnd(long at, long to) {
         long end = Math.min(to, (at & -Holes.CHUNK_BYTES) + Holes.CHUNK_BYTES);
-        long first = begin();
+        long first = firstBlock();
         return debts.boundary(at, first > at ? Math.min(first, end) : end);
     }
 
@@ -215,12 +225,12 @@ public final class Tier {
 
     /** Bytes that were refused here and are not here yet. */
     public long owedBytes() {
-        return debts.bytes(device.begin());
+        return debts.bytes(begin());
     }
 
     /** Whether the tier lacks an append that it should have. */
     boolean incomplete() {
-        return debts.from(device.begin());
+        return debts.from(begin());
     }
 
     /**

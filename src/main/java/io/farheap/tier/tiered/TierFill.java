@@ -75,11 +75,12 @@ public final class TierFill implements AutoCloseable {
             } else if (status != IoStatus.OK) {
                 // What could not be copied at this moment is copied later.
                 tier.failed(from, to - from);
-                log.owes();
             }
             if (tier.endFill() && status == IoStatus.OK) {
                 copied += to - from;
             }
+            // What the tier owes in its new part is copied from now on.
+            log.owes();
             due = pause(due + (long) ((to - from) * nanosPerByte));
         }
         return copied;

@@ -112,7 +112,7 @@ public final class TierRepair implements AutoCloseable {
             for (Tier tier : all) {
                 long[] owed = tier.debts.all();
                 for (int i = 0; i < owed.length && !closed; i += 2) {
-                    some |= copy(all, tier, Math.max(owed[i], tier.begin()), owed[i + 1]);
+                    some |= copy(all, tier, Math.max(owed[i], tier.firstBlock()), owed[i + 1]);
                 }
             }
             return some;

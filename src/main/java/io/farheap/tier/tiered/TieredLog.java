@@ -39,16 +39,21 @@ public final class TieredLog {
     private final HighWaterMark issued;
 
     private final HighWaterMark end;
+    private final int alignment;
     private final AtomicLong numbers = new AtomicLong();
 
-    /** @param end the log's end; a device whose log ends before it is treated as empty */
-    public TieredLog(List<? extends Device> devices, int commit, long end) {
+    /**
+     * @param end the log's end; a device whose log ends before it is treated as empty
+     * @param alignment of the tiers together
+     */
+    public TieredLog(List<? extends Device> devices, int commit, long end, int alignment) {
+        this.alignment = alignment;
         this.issued = new HighWaterMark(end);
         this.end = new HighWaterMark(end);
         List<Tier> all = new ArrayList<>();
         for (Device device : devices) {
             boolean complete = device.end() == end;
-            all.add(new Tier(device, takeId(), complete ? device.begin() : end, true));
+            all.add(new Tier(device, takeId(), complete ? device.begin() : end, true, alignment));
         }
         this.tiers = new Tiers(all, commit);
     }
@@ -147,7 +152,7 @@ public final class TieredLog {
     }
 
     private Tier made(Device device) {
-        Tier tier = new Tier(device, takeId(), Long.MAX_VALUE, false);
+        Tier tier = new Tier(device, takeId(), Long.MAX_VALUE, false, alignment);
         List<TieredMemory> added = new ArrayList<>();
         try {
             for (TieredMemory memory : memories) {
