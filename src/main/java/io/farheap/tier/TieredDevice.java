@@ -189,9 +189,9 @@ public final class TieredDevice extends BaseDevice {
     }
 
     /**
-     * How many bytes of a tier's part of the log it has refused and does not have yet. They are copied to it from the first tier
-     * that has them, as soon as it takes them; until then that tier does not give them up, and a sync of the tier
-     * fails.
+     * How many bytes of a tier's part of the log it has refused and does not have yet. They are copied to it from the
+     * first tier that has them, as soon as it takes them; until then that tier does not give them up, and a sync of the
+     * tier fails. Bytes that no other tier can read any more still count, until the log's beginning has passed them.
      */
     public long owedBytes(int tier) {
         return log.tiers().all().get(tier).owedBytes();

@@ -87,6 +87,25 @@ final class OwedTiers implements AutoCloseable {
         return new BlockingDeviceHandle(handle).read(address, registered, 0, length);
     }
 
+    /** Another handle of the tiers. */
+    final class Reader implements AutoCloseable {
+
+        private final DeviceHandle own = tiers.open();
+
+        int read(long address, int length) {
+            return new BlockingDeviceHandle(own).read(address, registered, 0, length);
+        }
+
+        @Override
+        public void close() {
+            own.close();
+        }
+    }
+
+    Reader reader() {
+        return new Reader();
+    }
+
     /** Asserts that a device has a value at each place of a range. */
     void assertHas(Device device, long address, int length, int value) {
         memory.segment().fill((byte) -1);

@@ -344,18 +344,36 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         return endWith(slot, unfound(slot));
     }
 
-    /** The status of a read that no tier can answer. */
+    /** The status of a read that no tier can answer: LOST only if no tier may answer it another time. */
     private int unfound(int slot) {
-        if (slots.address[slot] < log.begin()) {
+        long address = slots.address[slot];
+        long length = slots.length[slot];
+        if (address < log.begin()) {
             return IoStatus.GONE;
         }
-        boolean hole = accesses[accesses.length - 1].tier.misses(slots.address[slot], slots.length[slot]);
+        if (mayPass(slots.status[slot])) {
+            return slots.status[slot];
+        }
+        for (TierAccess access : accesses) {
+            if (!access.open() && access.tier.has(address, length)) {
+                return IoStatus.FAILED;
+            }
+        }
+        boolean hole = accesses[accesses.length - 1].tier.misses(address, length);
         return hole ? IoStatus.LOST : slots.status[slot];
+    }
+
+    /** Whether a tier may answer a read that ended like this if it is asked another time. */
+    private static boolean mayPass(int status) {
+        return status != IoStatus.GONE && status != IoStatus.LOST;
     }
 
     @Override
     public void ended(TierAccess from, int slot, int status) {
-        slots.status[slot] = status;
+        // Another tier has lost what this one could not read: it is not lost.
+        if (slots.kind[slot] == RequestSlots.SYNC || status == IoStatus.OK || !mayPass(slots.status[slot])) {
+            slots.status[slot] = status;
+        }
         if (slots.kind[slot] == RequestSlots.SYNC) {
             end(slot);
             return;

@@ -1,0 +1,66 @@
+package io.farheap.tier;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.tier.device.Device;
+import io.farheap.tier.device.IoStatus;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+/** A tier that cannot be used at this moment is no reason to take what it has for lost, nor to stop for good. */
+class OwedTroubleTest {
+
+    private static final int SEGMENT = OwedTiers.SEGMENT;
+
+    private final MemoryDevice fast = OwedTiers.device(4);
+    private final MemoryDevice last = OwedTiers.device();
+
+    private static void faults(MemoryDevice of, Fault ofAppends, Fault ofReads) {
+        of.faults().inject((kind, address, length) -> kind == Fault.Kind.APPEND ? ofAppends : ofReads);
+    }
+
+    @Test
+    void whatCannotBeReadNowIsNotLost() {
+        try (OwedTiers owed = new OwedTiers(List.of(fast, last))) {
+            faults(last, Fault.FAILED, Fault.NONE);
+            faults(fast, Fault.NONE, Fault.FAILED);
+            owed.appendWhole(0);
+            assertEquals(IoStatus.FAILED, owed.read(0, OwedTiers.BLOCK));
+            faults(fast, Fault.NONE, Fault.NONE);
+            assertEquals(IoStatus.OK, owed.read(0, OwedTiers.BLOCK));
+        }
+    }
+
+    @Test
+    void whatOneTierCannotReadAndTheNextHasLostIsNotLost() {
+        try (OwedTiers owed = new OwedTiers(List.of(fast, last))) {
+            owed.appendWhole(0);
+            faults(fast, Fault.NONE, Fault.FAILED);
+            faults(last, Fault.NONE, Fault.LOST);
+            assertEquals(IoStatus.FAILED, owed.read(0, OwedTiers.BLOCK));
+            faults(fast, Fault.NONE, Fault.LOST);
+            assertEquals(IoStatus.LOST, owed.read(0, OwedTiers.BLOCK));
+        }
+    }
+
+    @Test
+    void whatATierHasThatCannotBeOpenedIsNotLost() {
+        AtomicBoolean refuses = new AtomicBoolean();
+        Device unopened = OwedTiers.opening(fast, () -> {
+            if (refuses.get()) {
+                throw new IllegalStateException("it cannot be opened now");
+            }
+        });
+        try (OwedTiers owed = new OwedTiers(List.of(unopened, last))) {
+            faults(last, Fault.FAILED, Fault.NONE);
+            owed.appendWhole(0);
+            refuses.set(true);
+            try (OwedTiers.Reader reader = owed.reader()) {
+                assertEquals(IoStatus.FAILED, reader.read(0, OwedTiers.BLOCK));
+                refuses.set(false);
+                owed.await(() -> reader.read(0, SEGMENT) == IoStatus.OK);
+            }
+        }
+    }
+}
