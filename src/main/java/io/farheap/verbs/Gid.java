@@ -55,7 +55,8 @@ record Gid(int index, byte[] bytes) {
 
     /**
      * How well a GID of an Ethernet port reaches others; more is better. RoCEv2 can be routed, by an address that can:
-     * IPv4 before IPv6, since both ends need the same family, and of each family an address of one link alone last.
+     * IPv4 before IPv6, since both ends need the same family. An address of one link alone, of either family, comes
+     * behind both, in the same order.
      *
      * @param type {@code enum ibv_gid_type}
      */
@@ -65,10 +66,10 @@ record Gid(int index, byte[] bytes) {
         }
         if (isIpv4Mapped(gid)) {
             boolean ofLink = gid[IPV4_PREFIX_BYTES] == (byte) 169 && gid[IPV4_PREFIX_BYTES + 1] == (byte) 254;
-            return ofLink ? 4 : 5;
+            return ofLink ? 3 : 5;
         }
         boolean ofLink = gid[0] == (byte) 0xfe && (gid[1] & 0xc0) == 0x80;
-        return ofLink ? 2 : 3;
+        return ofLink ? 2 : 4;
     }
 
     /**

@@ -32,8 +32,8 @@ class GidRankTest {
     void anAddressThatRoutesIsBetter() {
         List<Integer> best = List.of(
                 rank(ROCE_V2, IPV4),
-                rank(ROCE_V2, LINK_IPV4),
                 rank(ROCE_V2, GLOBAL),
+                rank(ROCE_V2, LINK_IPV4),
                 rank(ROCE_V2, LINK_LOCAL),
                 rank(ROCE_V1, IPV4),
                 rank(ROCE_V1, LINK_LOCAL));
