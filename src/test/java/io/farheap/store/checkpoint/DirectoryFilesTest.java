@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,12 +29,27 @@ class DirectoryFilesTest {
         assertEquals(List.of("checkpoint-1"), files.names());
     }
 
-    /** Only names that a store gives are deleted. */
+    /** Only names that a store gives are deleted, and nothing before the first file is written. */
     @Test
-    void whatAKilledProcessHasLeftIsDeleted() throws IOException {
-        Files.write(directory.resolve("snapshot-3.new"), new byte[100]);
-        Files.write(directory.resolve("index-3.new"), new byte[100]);
-        Files.write(directory.resolve("mine.new"), new byte[100]);
-        assertEquals(List.of("mine.new"), new DirectoryFiles(directory).names());
+    void whatAKilledProcessHasLeftIsDeletedWithTheFirstFile() throws IOException {
+        for (String name : List.of("snapshot-3.new", "index-3.new", "checkpoint-4.new", "mine.new")) {
+            Files.write(directory.resolve(name), new byte[100]);
+        }
+        DirectoryFiles files = new DirectoryFiles(directory);
+        assertEquals(4, files.names().size(), "opening changes nothing");
+        files.write("checkpoint-4", ByteBuffer.wrap(new byte[100]));
+        assertEquals(Set.of("checkpoint-4", "mine.new"), Set.copyOf(files.names()));
+    }
+
+    /** One that cannot be deleted stops no checkpoint. */
+    @Test
+    void aLeftoverThatCannotBeDeletedIsPassedBy() throws IOException {
+        Path inTheWay = Files.createDirectories(directory.resolve("snapshot-3.new/full"));
+        DirectoryFiles files = new DirectoryFiles(directory);
+        files.write("checkpoint-4", ByteBuffer.wrap(new byte[100]));
+        assertEquals(Set.of("checkpoint-4", "snapshot-3.new"), Set.copyOf(files.names()));
+        Files.delete(inTheWay);
+        files.write("checkpoint-5", ByteBuffer.wrap(new byte[100]));
+        assertEquals(Set.of("checkpoint-4", "checkpoint-5"), Set.copyOf(files.names()));
     }
 }
