@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.IoStatus;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
@@ -60,6 +61,56 @@ class OwedTroubleTest {
                 assertEquals(IoStatus.FAILED, reader.read(0, OwedTiers.BLOCK));
                 refuses.set(false);
                 owed.await(() -> reader.read(0, SEGMENT) == IoStatus.OK);
+            }
+        }
+    }
+
+    /** The thread that copies goes on after an error, too. */
+    @Test
+    void whatIsOwedIsCopiedAfterAnError() {
+        AtomicBoolean refuses = new AtomicBoolean(true);
+        CountDownLatch refused = new CountDownLatch(1);
+        Device unopened = OwedTiers.opening(last, () -> {
+            if (OwedTiers.onRepair() && refuses.get()) {
+                refused.countDown();
+                throw new OutOfMemoryError("of the test");
+            }
+        });
+        try (OwedTiers owed = new OwedTiers(List.of(fast, unopened))) {
+            faults(last, Fault.FAILED, Fault.NONE);
+            owed.appendWhole(0);
+            OwedTiers.await(refused);
+            faults(last, Fault.NONE, Fault.NONE);
+            refuses.set(false);
+            owed.await(() -> owed.tiers.owedBytes(1) == 0);
+        }
+    }
+
+    /** Far memory may be long in opening. */
+    @Test
+    void noHandleWaitsForAnotherThatIsBeingOpened() throws InterruptedException {
+        CountDownLatch opens = new CountDownLatch(1);
+        CountDownLatch mayOpen = new CountDownLatch(1);
+        Device slow = OwedTiers.opening(last, () -> {
+            if (OwedTiers.onRepair()) {
+                opens.countDown();
+                OwedTiers.await(mayOpen);
+            }
+        });
+        try (OwedTiers owed = new OwedTiers(List.of(fast, slow))) {
+            faults(last, Fault.FAILED, Fault.NONE);
+            owed.appendWhole(0);
+            OwedTiers.await(opens);
+            CountDownLatch opened = new CountDownLatch(1);
+            Thread other = Thread.ofPlatform().start(() -> {
+                owed.reader().close();
+                opened.countDown();
+            });
+            try {
+                OwedTiers.await(opened);
+            } finally {
+                mayOpen.countDown();
+                other.join();
             }
         }
     }

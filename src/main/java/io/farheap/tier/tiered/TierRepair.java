@@ -36,6 +36,8 @@ public final class TierRepair implements AutoCloseable {
     private @Nullable Thread thread;
     /** Whether a loss was logged. Only the thread uses it. */
     private boolean lossTold;
+    /** Whether a failure was logged and nothing was copied since. Only the thread uses it. */
+    private boolean warned;
 
     private volatile boolean closed;
 
@@ -60,9 +62,12 @@ public final class TierRepair implements AutoCloseable {
         do {
             try (Copies copies = new Copies()) {
                 run(copies);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
+                // If it ended here, without memory for example, no thread would be started again.
                 warn(e);
-                LockSupport.parkNanos(this, LONGEST_PAUSE_NANOS);
+                if (!closed) {
+                    LockSupport.parkNanos(this, LONGEST_PAUSE_NANOS);
+                }
             }
         } while (!ends());
     }
@@ -83,9 +88,10 @@ public final class TierRepair implements AutoCloseable {
             boolean some = false;
             try {
                 some = copies.round();
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 warn(e);
             }
+            warned &= !some;
             pause = some ? FIRST_PAUSE_NANOS : Math.min(2 * pause, LONGEST_PAUSE_NANOS);
             if (!closed) {
                 LockSupport.parkNanos(this, pause);
@@ -93,8 +99,15 @@ public final class TierRepair implements AutoCloseable {
         }
     }
 
-    private static void warn(RuntimeException why) {
-        LOG.log(System.Logger.Level.WARNING, "a tier cannot be given what it lacks: " + why.getMessage(), why);
+    /** Logs the first of the failures in a row. */
+    private void warn(Throwable why) {
+        if (!warned) {
+            warned = true;
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "a tier cannot be given what it lacks, which is tried again: " + why.getMessage(),
+                    why);
+        }
     }
 
     /** The thread's handles and memory. */

@@ -188,7 +188,12 @@ public final class TieredLog {
         }
     }
 
-    /** @return null if it was removed meanwhile */
+    /**
+     * Opens a handle of a tier. That may block on far memory's servers, so other threads' handles do not wait for it:
+     * meanwhile the tier is in use, and is not closed.
+     *
+     * @return null if it was removed meanwhile
+     */
     @Nullable
     DeviceHandle use(Tier tier, PendingAppends appends) {
         changing.lock();
@@ -196,21 +201,30 @@ public final class TieredLog {
             if (tier.removed) {
                 return null;
             }
-            DeviceHandle handle = tier.device.open();
             tier.users++;
-            tier.appends.add(appends);
-            return handle;
         } finally {
             changing.unlock();
+        }
+        try {
+            DeviceHandle handle = tier.device.open();
+            tier.appends.add(appends);
+            return handle;
+        } catch (Throwable e) {
+            Closeables.after(e, () -> unused(tier));
+            throw e;
         }
     }
 
     /** Says that a handle has closed its handle of the tier's device. */
     void leave(Tier tier, PendingAppends appends) {
+        tier.appends.remove(appends);
+        unused(tier);
+    }
+
+    private void unused(Tier tier) {
         changing.lock();
         try {
             tier.users--;
-            tier.appends.remove(appends);
             closeIfUnused(tier);
         } finally {
             changing.unlock();
