@@ -78,7 +78,14 @@ public final class StoreSession implements AutoCloseable {
         this.gate = new SessionGate(parts.epochs());
         try {
             this.device = new DeviceReads(
-                    parts, options, records, updates, gate.epoch(), counts, logThread.full(options.spare()));
+                    parts,
+                    options,
+                    records,
+                    updates,
+                    gate.epoch(),
+                    counts,
+                    logThread.full(options.spare()),
+                    logThread::busy);
             this.groups = new GroupReads(parts.index(), gate, serials, records, device, keys, counts);
             this.listed = new ListedSession(name, serials, gate, counts, device, owner);
         } catch (Throwable e) {
@@ -327,7 +334,7 @@ public final class StoreSession implements AutoCloseable {
             if (outcome == InMemoryOperations.ON_DEVICE) {
                 outcome = version.draining() ? StoreStatus.FULL : device.startMove(address, completion);
             }
-            return outcome == InMemoryOperations.NO_ROOM ? logThread.full() : outcome;
+            return outcome == InMemoryOperations.NO_ROOM || outcome == StoreStatus.FULL ? refused(outcome) : outcome;
         } finally {
             gate.leave();
         }
@@ -335,10 +342,11 @@ public final class StoreSession implements AutoCloseable {
 
     /**
      * The status of an operation that has done nothing. Only one that lacks room in the log may lack it for good; one
-     * that waits for another session, for a checkpoint, or for a place among the pending operations is tried again.
+     * that waits for another session, for a checkpoint, or for a place among the pending operations is tried again, as
+     * long as the log's thread lives.
      */
     private int refused(int outcome) {
-        return outcome == InMemoryOperations.NO_ROOM ? logThread.full() : StoreStatus.FULL;
+        return outcome == InMemoryOperations.NO_ROOM ? logThread.full() : logThread.busy();
     }
 
     private void enter() {

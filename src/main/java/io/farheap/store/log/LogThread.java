@@ -393,6 +393,14 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
         return comes ? StoreStatus.FULL : StoreStatus.FAILED;
     }
 
+    /**
+     * The status of an operation that waits for anything but room, such as the end of a checkpoint or of a write: FULL,
+     * or FAILED if the log cannot be written any more, since that may never come then. Any thread.
+     */
+    public int busy() {
+        return failure == null ? StoreStatus.FULL : StoreStatus.FAILED;
+    }
+
     /** A supplier of {@link #full}. A compaction gets one that does not count on a compaction to make room. */
     public IntSupplier full(boolean toCompaction) {
         return toCompaction ? this::fullToCompaction : this::full;
