@@ -21,6 +21,12 @@ import org.jspecify.annotations.Nullable;
  * range is listed already, at the tier or at the source, the copy is withdrawn and tried again later. Both list
  * themselves before they look, in a sequentially consistent order, so at least one of the two sees the other. The bytes
  * that a later append may change at the source while they are read are those that it writes to this tier afterwards.
+ * A handle that could not open the tier does not list its appends there; what it adds to the tier's debts meanwhile
+ * stays listed, and is copied again.
+ *
+ * <p>A part that the only other tier has lost, or reads as corrupt, is given up, and reads of it end as lost: the log
+ * goes on. It stays listed as owed, so syncs of the tier fail until the log's beginning has passed it or an append has
+ * written it: else a checkpoint would count as durable although its log lacks this part.
  */
 public final class TierRepair implements AutoCloseable {
 
@@ -59,17 +65,25 @@ public final class TierRepair implements AutoCloseable {
     }
 
     private void run() {
-        do {
-            try (Copies copies = new Copies()) {
-                run(copies);
+        boolean ended = false;
+        while (!ended) {
+            try {
+                repair();
+                ended = ends();
             } catch (Throwable e) {
-                // If it ended here, without memory for example, no thread would be started again.
+                // If the thread ended here, without memory for example, no other would be started.
                 warn(e);
                 if (!closed) {
                     LockSupport.parkNanos(this, LONGEST_PAUSE_NANOS);
                 }
             }
-        } while (!ends());
+        }
+    }
+
+    private void repair() {
+        try (Copies copies = new Copies()) {
+            run(copies);
+        }
     }
 
     /** @return whether the thread is to end: its handles are closed, and nothing is owed, or the log is closed */
