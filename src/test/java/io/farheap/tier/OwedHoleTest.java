@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.tier.device.IoStatus;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -40,6 +41,25 @@ class OwedHoleTest {
             assertEquals(IoStatus.OK, owed.read(BAD + OwedTiers.BLOCK, OwedTiers.BLOCK));
             owed.assertHas(last, SEGMENT, SEGMENT / 2, 2);
             owed.assertHas(last, 2 * SEGMENT, SEGMENT, 3);
+        }
+    }
+
+    /** A hole is a chunk of 64 KiB, of which the last tier may have refused several parts. */
+    @Test
+    void whatIsOwedBesideABadBlockIsCopied() {
+        int chunk = 1 << 16;
+        try (OwedTiers owed = new OwedTiers(List.of(fast, last))) {
+            fast.faults()
+                    .inject((kind, address, length) ->
+                            kind == Fault.Kind.READ && address == 0 ? Fault.LOST : Fault.NONE);
+            OwedTiers.refuse(last, Fault.FAILED);
+            assertEquals(IoStatus.OK, owed.append(0, OwedTiers.BLOCK, 1));
+            assertEquals(IoStatus.OK, owed.append(chunk - 512, 512, 2));
+            OwedTiers.refuse(last, Fault.NONE);
+            owed.await(() -> owed.tiers.owedBytes(1) == OwedTiers.BLOCK);
+            owed.assertHas(last, chunk - 512, 512, 2);
+            owed.await(() -> owed.read(0, OwedTiers.BLOCK) == IoStatus.LOST);
+            assertEquals(IoStatus.OK, owed.read(chunk - 512, 512));
         }
     }
 }

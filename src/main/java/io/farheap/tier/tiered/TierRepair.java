@@ -202,8 +202,8 @@ public final class TierRepair implements AutoCloseable {
         }
 
         private boolean copied(List<Tier> all, TierLane lane, long from, long length) {
-            // A handle that could not open the tier does not list its appends there, but as a debt, before they end at
-            // the source. So a debt from before this is read with the newest bytes, and a later one stays.
+            // A handle that could not open the tier does not list its appends there, but adds them to its debts. Such an
+            // append is pending at the source below, or has ended there and is read, or its debt is newer than this.
             long since = lane.of.debts.added();
             List<Tier> unread = new ArrayList<>();
             boolean later = false;
@@ -226,7 +226,7 @@ public final class TierRepair implements AutoCloseable {
                 }
             }
             if (!later && !unread.isEmpty()) {
-                giveUp(lane, unread, from, length, since);
+                giveUp(all, lane, unread, from);
             }
             return false;
         }
@@ -240,37 +240,57 @@ public final class TierRepair implements AutoCloseable {
         }
 
         /**
-         * Copies the blocks of a piece that can be read. The others are lost: a tier that waits until they can be read
-         * would never go on. Only then is the piece a hole of the tiers that have it, since a hole is a whole chunk.
+         * Copies what can be read of the parts of a chunk that the tier owes, block by block. The rest is lost: a tier
+         * that waits until it can be read would never go on. Only then is the chunk a hole of the sources, since a hole
+         * is a whole chunk.
+         *
+         * @param at an address in the chunk that cannot be read
          */
-        private void giveUp(TierLane lane, List<Tier> sources, long from, long length, long since) {
-            for (Tier source : sources) {
-                long next;
-                for (long at = from; at < from + length; at = next) {
-                    next = Math.min(from + length, (at & -BLOCK_BYTES) + BLOCK_BYTES);
-                    if (!lane.of.debts.overlap(at, next - at)) {
-                        continue;
-                    }
-                    int status = read(source, at, next - at);
-                    boolean taken = status != IoStatus.OK || written(lane, at, next - at, since);
-                    if (!taken || !isUnreadable(status) && status != IoStatus.OK) {
-                        // It is tried again later.
-                        return;
-                    }
-                }
+        private void giveUp(List<Tier> all, TierLane lane, List<Tier> sources, long at) {
+            Tier tier = lane.of;
+            long from = at & -Holes.CHUNK_BYTES;
+            long to = from + Holes.CHUNK_BYTES;
+            lane.appends.add(0, from, to, 0);
+            long since = tier.debts.added();
+            boolean pends = tier.pendsBeside(lane.appends, from, to)
+                    || sources.stream().anyMatch(source -> source.pends(from, to, Long.MAX_VALUE));
+            if (pends || !blocksCopied(all, lane, sources, from, to, since) || tier.debts.added() != since) {
+                return;
             }
             for (Tier source : sources) {
                 source.lost.incrementAndGet();
-                source.holes.add(from, length, source.device.begin());
+                source.holes.add(from, to - from, source.device.begin());
             }
             if (!lossTold) {
                 lossTold = true;
-                String where = "the log from " + from + " to " + (from + length);
+                String where = "the log from " + from + " to " + to;
                 LOG.log(
                         System.Logger.Level.WARNING,
                         where + " is lost, or a part of it: a tier has refused it, and no other tier can read it. Reads"
-                                + " of it are told so. Further losses are counted, but not logged");
+                                + " of that part end as lost. Further losses are counted, but not logged");
             }
+        }
+
+        /** @return false if something could not be copied at this moment, and may be another time */
+        private boolean blocksCopied(
+                List<Tier> all, TierLane lane, List<Tier> sources, long from, long to, long since) {
+            TierDebts debts = lane.of.debts;
+            for (Tier source : sources) {
+                long next;
+                for (long at = Math.max(from, lane.of.firstBlock()); at < to; at = next) {
+                    long blockEnd = (at & -BLOCK_BYTES) + BLOCK_BYTES;
+                    next = debts.boundary(at, pieceEnd(all, lane.of, at, blockEnd));
+                    if (!debts.overlap(at, next - at) || !source.has(at, next - at)) {
+                        continue;
+                    }
+                    int status = read(source, at, next - at);
+                    boolean unreadable = isUnreadable(status);
+                    if (!unreadable && (status != IoStatus.OK || !written(lane, at, next - at, since))) {
+                        return false;
+                    }
+                }
+            }
+            return true;
         }
 
         private static boolean written(TierLane lane, long from, long length, long since) {
