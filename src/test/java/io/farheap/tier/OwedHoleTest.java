@@ -62,4 +62,21 @@ class OwedHoleTest {
             assertEquals(IoStatus.OK, owed.read(chunk - 512, 512));
         }
     }
+
+    /** A read that meets the bad block first leaves the rest of its chunk to the copy. */
+    @Test
+    void aReadOfABadBlockTakesNothingElseWithIt() {
+        try (OwedTiers owed = new OwedTiers(List.of(fast, last))) {
+            fast.faults()
+                    .inject((kind, address, length) ->
+                            kind == Fault.Kind.READ && address == 0 ? Fault.LOST : Fault.NONE);
+            OwedTiers.refuse(last, Fault.FAILED);
+            owed.appendWhole(0);
+            assertEquals(IoStatus.LOST, owed.read(0, OwedTiers.BLOCK));
+            assertEquals(IoStatus.OK, owed.read(OwedTiers.BLOCK, OwedTiers.BLOCK));
+            OwedTiers.refuse(last, Fault.NONE);
+            owed.await(() -> owed.tiers.owedBytes(1) == OwedTiers.BLOCK);
+            owed.assertHas(last, OwedTiers.BLOCK, SEGMENT - OwedTiers.BLOCK, 1);
+        }
+    }
 }

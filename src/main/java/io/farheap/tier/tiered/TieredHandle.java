@@ -385,7 +385,10 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         }
         if (status == IoStatus.LOST) {
             from.tier.lost.incrementAndGet();
-            from.tier.holes.add(slots.address[slot], slots.length[slot], from.tier.device.begin());
+            // A hole is a whole chunk. If another tier owes a part of it, that is copied first.
+            if (!log.owesBeside(from.tier, slots.address[slot], slots.length[slot])) {
+                from.tier.holes.add(slots.address[slot], slots.length[slot], from.tier.device.begin());
+            }
         }
         await(slot);
     }

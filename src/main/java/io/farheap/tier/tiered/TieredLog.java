@@ -285,6 +285,18 @@ public final class TieredLog {
         owed.run();
     }
 
+    /** Whether a tier other than {@code beside} owes a part of the chunks, as {@link Holes} has them, of a range. */
+    boolean owesBeside(Tier beside, long address, long length) {
+        long from = address & -Holes.CHUNK_BYTES;
+        long to = (address + length + Holes.CHUNK_BYTES - 1) & -Holes.CHUNK_BYTES;
+        for (Tier tier : tiers.all()) {
+            if (tier != beside && tier.debts.overlap(from, to - from)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Closes all tiers, which no handle uses any more. */
     public void close() {
         List<AutoCloseable> all = new ArrayList<>();
