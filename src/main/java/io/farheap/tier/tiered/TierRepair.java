@@ -202,8 +202,8 @@ public final class TierRepair implements AutoCloseable {
         }
 
         private boolean copied(List<Tier> all, TierLane lane, long from, long length) {
-            // A handle that could not open the tier does not list its appends there, but adds them to its debts. Such an
-            // append is pending at the source below, or has ended there and is read, or its debt is newer than this.
+            // A handle that could not open the tier does not list its appends there, but adds them to its debts. Such
+            // an append is pending at the source, or has ended there and is read, or its debt is newer than this.
             long since = lane.of.debts.added();
             List<Tier> unread = new ArrayList<>();
             boolean later = false;
