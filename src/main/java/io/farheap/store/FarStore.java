@@ -55,6 +55,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FarStore implements AutoCloseable {
 
+    private static final System.Logger LOG = System.getLogger(FarStore.class.getName());
+
     private final String name;
     private final StoreContext parts;
     private final PageFrames frames;
@@ -71,6 +73,8 @@ public final class FarStore implements AutoCloseable {
     private final SessionPool pool = new SessionPool(this::openPooled);
     /** The address below which the device has given the log back. */
     private volatile long givenBack;
+    /** The reason why the device could not free space when it was last asked to; null if it could. */
+    private volatile @Nullable Throwable kept;
 
     private volatile boolean closing;
     /** Guarded by {@link #compacting}'s write lock. */
@@ -112,9 +116,10 @@ public final class FarStore implements AutoCloseable {
             LogExtents extents = files == null ? null : new LogExtents();
             // It is closed after the log's thread has ended, since that thread starts growth.
             this.growth = resources.add(new IndexGrowth(how.name(), parts));
-            this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare(), extents, cache));
-            this.options = how.sessions();
             this.checkpointing = how.checkpoints();
+            this.logThread = resources.add(new LogThread(
+                    how.name(), log, device, how.mutableShare(), how.writePatience(), extents, cache));
+            this.options = how.sessions();
             this.sessions = new SessionList(checkpoint == null ? Map.of() : checkpoint.sessions());
             this.recovery = recovered.report();
             if (files == null || extents == null) {
@@ -269,7 +274,7 @@ public final class FarStore implements AutoCloseable {
             checkpointed = System.nanoTime();
             checkpoints.incrementAndGet();
             event.done(number, logBytes());
-            giveBack();
+            giveBackOrTell();
             return number;
         } finally {
             event.commit();
@@ -303,7 +308,7 @@ public final class FarStore implements AutoCloseable {
             lastLive = compactor.live();
             compacted.addAndGet(begin - before);
             event.done(0, begin - before);
-            giveBack();
+            giveBackOrTell();
             return begin - before;
         } finally {
             event.commit();
@@ -311,10 +316,25 @@ public final class FarStore implements AutoCloseable {
         }
     }
 
+    /**
+     * Gives back what neither the log nor a checkpoint needs. If the device cannot free it, the checkpoint or the
+     * compaction has succeeded nevertheless: the space is given back behind the next one.
+     */
+    private void giveBackOrTell() {
+        try {
+            giveBack();
+            kept = null;
+        } catch (RuntimeException e) {
+            kept = e;
+            LOG.log(System.Logger.Level.WARNING, "a store's device cannot free space: " + e.getMessage(), e);
+        }
+    }
+
     private synchronized void giveBack() {
         // Whole pages only: bytes before the log's first record are read together with it.
-        long begin = parts.log().startOf(parts.log().page(parts.log().marks.begin()));
-        long needed = checkpointer == null ? begin : Math.min(begin, checkpointer.needed());
+        long begin = parts.log().marks.begin();
+        long least = checkpointer == null ? begin : Math.min(begin, checkpointer.needed());
+        long needed = parts.log().startOf(parts.log().page(least));
         parts.device().truncate(needed);
         givenBack = Math.max(givenBack, needed);
     }
@@ -328,8 +348,10 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * The reason why operations end with {@link StoreStatus#FAILED}, since the log cannot be written any more. Empty if
-     * it can, or if the device only has no room at this moment.
+     * The reason why operations end with {@link StoreStatus#FAILED}, since the log cannot be written. If the device
+     * refuses writes, as a full disk does, they are tried again: the failure is empty until that has lasted longer than
+     * the {@linkplain FarStoreBuilder#writePatience write patience}, and empty again once a write has succeeded. Also
+     * empty if the device only has no room at this moment.
      */
     public Optional<Throwable> failure() {
         return Optional.ofNullable(logThread.failure());
@@ -337,10 +359,12 @@ public final class FarStore implements AutoCloseable {
 
     /**
      * The reason why the store's own thread, when it last tried, could not keep the log below its space limit or take a
-     * checkpoint; empty if it could. {@link FarStoreBuilder#onMaintenanceFailure} is called at once.
+     * checkpoint; empty if it could. {@link FarStoreBuilder#onMaintenanceFailure} is called at once. If it could, the
+     * reason why the device could not free space behind the last checkpoint or compaction, which is tried again behind
+     * the next one.
      */
     public Optional<Throwable> maintenanceFailure() {
-        return Optional.ofNullable(maintenance).map(Maintenance::failure);
+        return Optional.ofNullable(maintenance).map(Maintenance::failure).or(() -> Optional.ofNullable(kept));
     }
 
     /** Bytes of the device that the log takes, including compacted parts that a kept checkpoint needs. */

@@ -43,6 +43,7 @@ public final class FarStoreBuilder {
     private @Nullable Path directory;
     private @Nullable StableFiles files;
     private Duration patience = Duration.ofSeconds(10);
+    private Duration writePatience = Duration.ofSeconds(10);
     private boolean checkpointOnClose = true;
     private CheckpointKind kind = CheckpointKind.FOLD_OVER;
     private boolean indexInCheckpoints;
@@ -195,6 +196,15 @@ public final class FarStoreBuilder {
     }
 
     /**
+     * How long operations that need room wait while the device refuses writes, as a full disk does, before they end
+     * with {@link StoreStatus#FAILED}, and checkpoints before they fail; 10 s by default.
+     */
+    public FarStoreBuilder writePatience(Duration value) {
+        writePatience = Objects.requireNonNull(value);
+        return this;
+    }
+
+    /**
      * Whether {@link FarStore#close} takes a checkpoint if anything was done since the last one. By default it does, if
      * there is a {@link #directory}. Otherwise the next process recovers the last checkpoint that was taken.
      */
@@ -343,6 +353,10 @@ public final class FarStoreBuilder {
 
     CheckpointOptions checkpoints() {
         return new CheckpointOptions(kind, indexInCheckpoints, patience, checkpointOnClose);
+    }
+
+    Duration writePatience() {
+        return writePatience;
     }
 
     Device device() {

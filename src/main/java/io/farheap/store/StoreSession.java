@@ -78,7 +78,14 @@ public final class StoreSession implements AutoCloseable {
         this.gate = new SessionGate(parts.epochs());
         try {
             this.device = new DeviceReads(
-                    parts, options, records, updates, gate.epoch(), counts, logThread.full(options.spare()));
+                    parts,
+                    options,
+                    records,
+                    updates,
+                    gate.epoch(),
+                    counts,
+                    logThread.full(options.spare()),
+                    logThread::busy);
             this.groups = new GroupReads(parts.index(), gate, serials, records, device, keys, counts);
             this.listed = new ListedSession(name, serials, gate, counts, device, owner);
         } catch (Throwable e) {
@@ -209,8 +216,9 @@ public final class StoreSession implements AutoCloseable {
         enter();
         try {
             records.checkValue(bytes);
-            if (records.upsert(from, offset, bytes) != StoreStatus.DONE) {
-                return logThread.full();
+            int outcome = records.upsert(from, offset, bytes);
+            if (outcome != StoreStatus.DONE) {
+                return refused(outcome);
             }
             counts.upserts++;
             serials.accept(1);
@@ -241,7 +249,7 @@ public final class StoreSession implements AutoCloseable {
         try {
             int outcome = records.delete();
             if (outcome != StoreStatus.DONE && outcome != StoreStatus.NOT_FOUND) {
-                return logThread.full();
+                return refused(outcome);
             }
             counts.deletes++;
             serials.accept(1);
@@ -287,8 +295,8 @@ public final class StoreSession implements AutoCloseable {
                         : device.startUpdate(
                                 update, argument, outcome == InMemoryOperations.ON_DEVICE, completion, token);
             }
-            if (outcome == StoreStatus.FULL) {
-                return logThread.full();
+            if (outcome == StoreStatus.FULL || outcome == InMemoryOperations.NO_ROOM) {
+                return refused(outcome);
             }
             counts.updates++;
             serials.accept(1);
@@ -326,10 +334,19 @@ public final class StoreSession implements AutoCloseable {
             if (outcome == InMemoryOperations.ON_DEVICE) {
                 outcome = version.draining() ? StoreStatus.FULL : device.startMove(address, completion);
             }
-            return outcome == StoreStatus.FULL ? logThread.full() : outcome;
+            return outcome == InMemoryOperations.NO_ROOM || outcome == StoreStatus.FULL ? refused(outcome) : outcome;
         } finally {
             gate.leave();
         }
+    }
+
+    /**
+     * The status of an operation that has done nothing. Only one that lacks room in the log may lack it for good; one
+     * that waits for another session, for a checkpoint, or for a place among the pending operations is tried again, as
+     * long as the log's thread lives.
+     */
+    private int refused(int outcome) {
+        return outcome == InMemoryOperations.NO_ROOM ? logThread.full() : logThread.busy();
     }
 
     private void enter() {
@@ -468,7 +485,7 @@ public final class StoreSession implements AutoCloseable {
      *
      * @param operations what {@link #serial} returned after the last of them
      * @return false if the time is up
-     * @throws StoreException if the log cannot be written any more
+     * @throws StoreException if the log cannot be written, as {@link FarStore#failure} says
      */
     public boolean awaitDurable(long operations, Duration atMost) {
         return serials.awaitDurable(operations, atMost, logThread, this::poll);

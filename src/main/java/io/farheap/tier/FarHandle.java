@@ -121,11 +121,15 @@ final class FarHandle extends BaseHandle implements Completion {
         }
     }
 
-    private static int outcome(int status) {
-        if (status == Status.OK) {
-            return IoStatus.OK;
-        }
-        return status == Status.CLOSED ? IoStatus.CLOSED : IoStatus.LOST;
+    /** The device's status for one of the cache's. Only content that is gone is lost: another failure may pass. */
+    static int outcome(int status) {
+        return switch (status) {
+            case Status.OK -> IoStatus.OK;
+            case Status.LOST -> IoStatus.LOST;
+            case Status.CLOSED -> IoStatus.CLOSED;
+            case Status.CORRUPT -> IoStatus.CORRUPT;
+            default -> IoStatus.FAILED;
+        };
     }
 
     private void end(int slot) {

@@ -10,6 +10,8 @@ public enum Fault {
     FAILED,
     /** The request ends with {@link IoStatus#LOST}, and has done nothing. */
     LOST,
+    /** The request ends with {@link IoStatus#CORRUPT}, and has done nothing. */
+    CORRUPT,
     /** Only the first part of an append is written, a multiple of 512 bytes; it ends with {@link IoStatus#FAILED}. */
     SHORT,
     /** Some pieces of 512 bytes of an append are written, others not; it ends with {@link IoStatus#FAILED}. */

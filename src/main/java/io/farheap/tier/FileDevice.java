@@ -113,6 +113,11 @@ public final class FileDevice extends BaseDevice {
     }
 
     @Override
+    public boolean mayHave(long address, long length) {
+        return log.mayHave(address, length);
+    }
+
+    @Override
     public void truncate(long below) {
         log.truncate(below);
     }

@@ -70,6 +70,11 @@ public final class MemoryDevice extends BaseDevice {
     }
 
     @Override
+    public boolean mayHave(long address, long length) {
+        return super.mayHave(address, length) && log.find(address) != null;
+    }
+
+    @Override
     public void truncate(long below) {
         log.truncate(below);
     }

@@ -126,6 +126,7 @@ final class MemoryHandle extends BaseHandle {
         return switch (fault) {
             case NONE, TORN_UNNOTICED, FLIPPED_UNNOTICED -> IoStatus.OK;
             case LOST -> IoStatus.LOST;
+            case CORRUPT -> IoStatus.CORRUPT;
             case FAILED, SHORT, TORN -> IoStatus.FAILED;
         };
     }
@@ -133,7 +134,7 @@ final class MemoryHandle extends BaseHandle {
     private int write(int slot, Fault fault) {
         long address = slots.address[slot];
         long length = slots.length[slot];
-        if (fault == Fault.FAILED || fault == Fault.LOST) {
+        if (fault == Fault.FAILED || fault == Fault.LOST || fault == Fault.CORRUPT) {
             return status(fault);
         }
         if (address < log.begin()) {

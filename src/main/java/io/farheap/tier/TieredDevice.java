@@ -1,5 +1,6 @@
 package io.farheap.tier;
 
+import io.farheap.lifetime.Closeables;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.DeviceHandle;
 import io.farheap.tier.device.IoStatus;
@@ -9,9 +10,11 @@ import io.farheap.tier.handle.OwnedMemory;
 import io.farheap.tier.tiered.LastTierCopy;
 import io.farheap.tier.tiered.Tier;
 import io.farheap.tier.tiered.TierFill;
+import io.farheap.tier.tiered.TierRepair;
 import io.farheap.tier.tiered.TieredHandle;
 import io.farheap.tier.tiered.TieredLog;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -69,7 +72,9 @@ public final class TieredDevice extends BaseDevice {
                     + devices.getLast().end() + ", and another up to " + end + "; the last must have all of it:"
                     + " TieredDevice.complete copies the missing parts");
         }
-        this.log = new TieredLog(devices, commit, end);
+        this.log = new TieredLog(devices, commit, end, alignment());
+        TierRepair repair = new TierRepair(log);
+        log.repairedBy(repair::wake, repair);
     }
 
     /**
@@ -78,7 +83,8 @@ public final class TieredDevice extends BaseDevice {
      * the other devices have is compared, which takes a sequential read of both, and the last device is synced. The
      * call may be repeated if it was interrupted. If several devices have an address, the bytes of the first one that
      * can read them count. If these are zeros, it has no append there, and the last device keeps its bytes; so it does
-     * if no other device can read them. How much a device could not read is logged.
+     * if no other device can read them. How much a device could not read is logged. If the last device cannot read
+     * bytes of its own at this moment, and no other device has them, the call fails and writes nothing over them.
      *
      * @param devices from the fastest to the last, as for the constructor; no other thread uses them, and the caller
      *     closes them
@@ -154,12 +160,12 @@ public final class TieredDevice extends BaseDevice {
         return log.end();
     }
 
-    /** Truncates all tiers. */
+    /** Truncates all tiers, also if one of them throws. */
     @Override
     public void truncate(long below) {
-        for (Tier tier : log.tiers().all()) {
-            tier.device.truncate(below);
-        }
+        List<AutoCloseable> each = new ArrayList<>();
+        log.tiers().all().forEach(tier -> each.add(() -> tier.device.truncate(below)));
+        Closeables.all(each);
     }
 
     /** How many tiers there are. */
@@ -180,6 +186,15 @@ public final class TieredDevice extends BaseDevice {
     /** How many reads a tier could not answer since it had lost their part. */
     public long lost(int tier) {
         return log.tiers().all().get(tier).lost.get();
+    }
+
+    /**
+     * How many bytes of a tier's part of the log it has refused and does not have yet. They are copied to it from the
+     * first tier that has them, as soon as it takes them; until then that tier does not give them up, and a sync of the
+     * tier fails. Bytes that no other tier can read any more still count, until the log's beginning has passed them.
+     */
+    public long owedBytes(int tier) {
+        return log.tiers().all().get(tier).owedBytes();
     }
 
     /** How many handles still use tiers that were removed; each lets go of them when it is next used, or closed. */

@@ -1,5 +1,8 @@
 package io.farheap.verbs;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +15,7 @@ record Gid(int index, byte[] bytes) {
      */
     static final String PROPERTY = "farheap.gid";
 
+    private static final Path SYSFS = Path.of("/sys/class/infiniband");
     private static final int ROCE_V2 = 2;
     /** An address vector has one byte for the index. */
     private static final int MAX_ENTRIES = 256;
@@ -21,8 +25,8 @@ record Gid(int index, byte[] bytes) {
     private static final byte[] IPV4_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (byte) 0xFF, (byte) 0xFF};
 
     /**
-     * Chooses a GID. On Ethernet it is a RoCEv2 entry with an IPv4-mapped address if there is one, since that can be
-     * routed; else any RoCEv2 entry, else entry 0. On InfiniBand it is entry 0, which every port has.
+     * Chooses a GID. On Ethernet it is the entry of the best {@link #rank}, of these the first, whose network interface
+     * is there; entry 0 if none is. On InfiniBand it is entry 0, which every port has.
      */
     static Gid choose(Context context, PortInfo port) {
         String wanted = System.getProperty(PROPERTY);
@@ -33,19 +37,58 @@ record Gid(int index, byte[] bytes) {
         if (!port.ethernet()) {
             return best;
         }
+        Path entries = SYSFS.resolve(context.device().name() + "/ports/" + port.number());
         int bestRank = -1;
         for (int index = 0; index < Math.min(port.gidEntries(), MAX_ENTRIES); index++) {
             byte[] bytes = context.gid(port.number(), index);
             if (bytes == null) {
                 continue;
             }
-            int rank = (context.gidType(port.number(), index) == ROCE_V2 ? 2 : 0) + (isIpv4Mapped(bytes) ? 1 : 0);
-            if (rank > bestRank) {
+            int rank = rank(context.gidType(port.number(), index), bytes);
+            if (rank > bestRank && hasInterface(entries, index)) {
                 bestRank = rank;
                 best = new Gid(index, bytes);
             }
         }
         return best;
+    }
+
+    /**
+     * How well a GID of an Ethernet port reaches others; more is better. RoCEv2 can be routed, by an address that can:
+     * IPv4 before IPv6, since both ends need the same family. An address of one link alone, of either family, comes
+     * behind both, in the same order.
+     *
+     * @param type {@code enum ibv_gid_type}
+     */
+    static int rank(int type, byte[] gid) {
+        if (type != ROCE_V2) {
+            return isIpv4Mapped(gid) ? 1 : 0;
+        }
+        if (isIpv4Mapped(gid)) {
+            boolean ofLink = gid[IPV4_PREFIX_BYTES] == (byte) 169 && gid[IPV4_PREFIX_BYTES + 1] == (byte) 254;
+            return ofLink ? 3 : 5;
+        }
+        boolean ofLink = gid[0] == (byte) 0xfe && (gid[1] & 0xc0) == 0x80;
+        return ofLink ? 2 : 4;
+    }
+
+    /**
+     * Whether the network interface of an entry is there, as far as the kernel says: an entry whose interface has left,
+     * or is another network namespace's, sends nothing.
+     *
+     * @param port the port's directory in sysfs, which a device of a library alone does not have
+     */
+    static boolean hasInterface(Path port, int index) {
+        Path interfaces = port.resolve("gid_attrs/ndevs");
+        if (!Files.isDirectory(interfaces)) {
+            return true;
+        }
+        try {
+            return !Files.readString(interfaces.resolve(Integer.toString(index))).isBlank();
+        } catch (IOException e) {
+            // The kernel refuses to read the file of an entry without an interface.
+            return false;
+        }
     }
 
     private static Gid wanted(String property, Context context, PortInfo port) {

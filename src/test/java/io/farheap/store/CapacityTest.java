@@ -21,6 +21,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -87,6 +88,33 @@ class CapacityTest {
                     assertEquals(StoreStatus.DONE, put(session, value % keys, value));
                 }
                 assertHas(session, done % keys, done);
+            }
+        });
+    }
+
+    /** An operation that finds no place among the pending ones is refused as FULL, also if the log has no room. */
+    @Test
+    void aSessionWithoutAPlaceIsFullAndNotFailed() {
+        assertTimeoutPreemptively(BOUND, () -> {
+            try (FarStore store = how().pending(2).open();
+                    StoreSession session = store.openSession()) {
+                long done = 0;
+                while (put(session, done, done) == StoreStatus.DONE) {
+                    done++;
+                }
+                List<Integer> ends = new ArrayList<>();
+                StoreCompletion completion = (token, status, bytes) -> ends.add(status);
+                device.faults().hold();
+                long key = 0;
+                while (session.read(key, memory, 0, 8, completion, 0) == StoreStatus.PENDING) {
+                    key++;
+                }
+                int outcome = session.update(0, Values.ADD, 1, completion, 0);
+                device.faults().letGo();
+                session.drain();
+                assertEquals(StoreStatus.FULL, outcome);
+                assertEquals(Collections.nCopies((int) key, StoreStatus.DONE), ends);
+                assertEquals(StoreStatus.FAILED, put(session, done, done));
             }
         });
     }

@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -32,6 +33,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -129,6 +131,23 @@ class CheckpointTroubleTest {
         }
         assertHas(1);
         assertTrue(files.files.containsKey("checkpoint-2.damaged"));
+    }
+
+    /** A later release may have records of other layouts in a format that is the same otherwise. */
+    @Test
+    void aLayoutThatIsNotKnownIsNoDamage() {
+        byte[] whole = files.files.get("checkpoint-2").clone();
+        byte[] later = whole.clone();
+        later[12] = 9;
+        CRC32C sum = new CRC32C();
+        sum.update(later, 0, later.length - Integer.BYTES);
+        ByteBuffer.wrap(later)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(later.length - Integer.BYTES, (int) sum.getValue());
+        files.files.put("checkpoint-2", later);
+        assertRefuses(files, "checkpoint 2", "layout 9", "take the release that made it");
+        files.files.put("checkpoint-2", whole);
+        assertHas(2);
     }
 
     @Test

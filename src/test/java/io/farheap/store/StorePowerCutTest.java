@@ -152,6 +152,7 @@ class StorePowerCutTest {
                 .mutableShare(use.mutableShare)
                 .expectedKeys(64)
                 .patience(Duration.ofMinutes(1))
+                .writePatience(Duration.ZERO)
                 .pending(16);
         return use.general ? how.records(8, 24) : how;
     }

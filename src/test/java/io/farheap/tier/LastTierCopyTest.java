@@ -247,6 +247,48 @@ class LastTierCopyTest {
         }
     }
 
+    /**
+     * The last tier keeps its bytes if it cannot read them at this moment and no other tier has them, also bytes that
+     * begin within a block of the other tier; nothing is written over them, and a repeated call completes the log.
+     */
+    @Test
+    void nothingIsWrittenOverWhatTheLastCannotReadNow() {
+        fill();
+        try (FileDevice middle = open("middle");
+                MemoryDevice last = new MemoryDevice(SEGMENT, 512)) {
+            append(middle, 0, PIECES, 7);
+            append(last, 0, 20, 9);
+            long inPiece = 7L * PIECE + 512;
+            last.faults()
+                    .inject((kind, address, length) ->
+                            kind == Fault.Kind.READ && address <= inPiece && address + length > inPiece
+                                    ? Fault.FAILED
+                                    : Fault.NONE);
+            says(
+                    StorageException.class,
+                    "the log at " + inPiece + " could not be read in the last tier",
+                    () -> TieredDevice.complete(List.of(middle, last)));
+            last.faults().inject(null);
+            assertTrue(TieredDevice.complete(List.of(middle, last)) > 0);
+            assertHas(last, 0);
+        }
+    }
+
+    /** A segment's end to which no tier has an append is no trouble, although a read of it fails. */
+    @Test
+    void whatWasNeverAppendedIsNoTrouble() {
+        fill();
+        int endOfSegment = SEGMENT / PIECE - 1;
+        Arrays.fill(written[endOfSegment], (byte) 0);
+        try (FileDevice middle = open("middle");
+                FileDevice last = open("last")) {
+            append(middle, 0, PIECES, endOfSegment);
+            append(last, 0, 20, 9, endOfSegment);
+            assertTrue(TieredDevice.complete(List.of(middle, last)) > 0);
+            assertHas(last, 0);
+        }
+    }
+
     @Test
     void aLastTierThatFailsIsTold() {
         fill();

@@ -159,18 +159,20 @@ public record Checkpoint(
         if (from.getInt(bytes.length - 4) != crc(ByteBuffer.wrap(bytes, 0, bytes.length - 4))) {
             throw new DamagedCheckpointException("its checksum is wrong");
         }
+        int layout = from.getInt();
+        if (layout < 0 || layout >= RecordLayout.values().length) {
+            // Its checksum is right, so it is as it was written.
+            throw new CheckpointUnavailableException("its records have layout " + layout
+                    + ", which this release does not know: take the release that made it");
+        }
         try {
-            return decode(from);
+            return decode(from, RecordLayout.values()[layout]);
         } catch (RuntimeException e) {
             throw new DamagedCheckpointException("it does not add up: " + e.getMessage());
         }
     }
 
-    private static Checkpoint decode(ByteBuffer from) throws DamagedCheckpointException {
-        int layout = from.getInt();
-        if (layout < 0 || layout >= RecordLayout.values().length) {
-            throw new DamagedCheckpointException("its layout is " + layout);
-        }
+    private static Checkpoint decode(ByteBuffer from, RecordLayout layout) throws DamagedCheckpointException {
         long number = from.getLong();
         long version = from.getLong();
         long begin = from.getLong();
@@ -210,7 +212,7 @@ public record Checkpoint(
         return new Checkpoint(
                 number,
                 version,
-                RecordLayout.values()[layout],
+                layout,
                 pageBits,
                 begin,
                 end,

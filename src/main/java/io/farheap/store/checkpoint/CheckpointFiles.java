@@ -1,6 +1,7 @@
 package io.farheap.store.checkpoint;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,6 +18,7 @@ import java.util.regex.Pattern;
  */
 public final class CheckpointFiles {
 
+    private static final System.Logger LOG = System.getLogger(CheckpointFiles.class.getName());
     private static final Pattern NAME = Pattern.compile("checkpoint-(\\d{1,18})");
     private static final Pattern BESIDE = Pattern.compile("(snapshot|index)-\\d{1,18}");
     private static final int KEPT = 2;
@@ -30,10 +32,27 @@ public final class CheckpointFiles {
         this.files = files;
     }
 
-    /** Writes a checkpoint. When this returns, it is durable, and only it and the one before are left. */
+    /**
+     * Writes a checkpoint. When this returns, it is durable, and only it and the one before are left. If older files
+     * cannot be deleted, the checkpoint is durable nevertheless: they are deleted with the next one.
+     */
     public void write(Checkpoint checkpoint) throws IOException {
         files.write(name(checkpoint.number()), checkpoint.encode());
         needs.put(checkpoint.number(), needs(checkpoint));
+        try {
+            deleteOthers();
+        } catch (IOException | UncheckedIOException e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "checkpoint " + checkpoint.number()
+                            + " is durable, but files of older ones could not be deleted, which is tried again with the"
+                            + " next: " + e.getMessage(),
+                    e);
+        }
+    }
+
+    /** Deletes the files that the newest checkpoints do not need. */
+    private void deleteOthers() throws IOException {
         List<Long> numbers = numbers();
         for (int i = KEPT; i < numbers.size(); i++) {
             files.delete(name(numbers.get(i)));

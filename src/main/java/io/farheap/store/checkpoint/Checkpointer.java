@@ -74,6 +74,11 @@ public final class Checkpointer {
      */
     private long lastFold;
 
+    /**
+     * The number of the last checkpoint whose own file was written, or may have been. Each is used once: if that write
+     * fails, the checkpoint may be durable nevertheless, and a later one of its number would overwrite the files that
+     * it needs.
+     */
     private long number;
     /** The beginning of the log in the last two checkpoints; the log below both is not needed by any. */
     private long olderBegin;
@@ -128,10 +133,11 @@ public final class Checkpointer {
         if (stopped) {
             throw new IllegalStateException("the store is closed");
         }
+        long next = number + 1;
         try {
             return tryToMake();
         } catch (IOException e) {
-            throw new StoreException("checkpoint " + (number + 1) + " could not be written: " + e.getMessage(), e);
+            throw new StoreException("checkpoint " + next + " could not be written: " + e.getMessage(), e);
         }
     }
 
@@ -183,8 +189,9 @@ public final class Checkpointer {
         // If the index has grown meanwhile, records may be in chains of the larger index, which the image does not
         // have.
         long buckets = parts.index().buckets();
+        number++;
         files.write(new Checkpoint(
-                number + 1,
+                number,
                 of,
                 log.layout,
                 Long.numberOfTrailingZeros(log.pageBytes()),
@@ -202,7 +209,6 @@ public final class Checkpointer {
             snapshots.made(of, snapshot.pieces());
         }
         writtenBeside.addAndGet(image.bytes() + snapshot.bytes());
-        number++;
         olderBegin = newerBegin;
         newerBegin = begin;
         newestChanges = changes;

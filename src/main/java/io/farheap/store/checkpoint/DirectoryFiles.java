@@ -11,7 +11,11 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -20,18 +24,57 @@ import java.util.stream.Stream;
  */
 public final class DirectoryFiles implements StableFiles {
 
+    private static final System.Logger LOG = System.getLogger(DirectoryFiles.class.getName());
     private static final String ASIDE = ".new";
+    /** Files that were being written when an earlier process ended. */
+    private static final Pattern LEFT = Pattern.compile("(checkpoint|snapshot|index)-\\d{1,18}\\.new");
+
     private static final int PIECE_BYTES = 1 << 16;
 
     private final Path directory;
+    /** Files that an earlier process has left and that are still there. Guarded by this object. */
+    private final Set<String> left = new HashSet<>();
 
+    private boolean told;
+
+    /**
+     * Makes the directory if it does not exist. Files whose writing an earlier process has not ended are deleted when
+     * the first file is created: until then a store that refuses to open has changed nothing.
+     */
     public DirectoryFiles(Path directory) throws IOException {
         this.directory = directory;
         Files.createDirectories(directory);
+        for (String name : names()) {
+            if (LEFT.matcher(name).matches()) {
+                left.add(name);
+            }
+        }
+    }
+
+    /** @param making the file that is created now, which replaces one of its name */
+    private synchronized void clear(String making) {
+        left.remove(making);
+        for (Iterator<String> each = left.iterator(); each.hasNext(); ) {
+            String name = each.next();
+            try {
+                Files.deleteIfExists(directory.resolve(name));
+                each.remove();
+            } catch (IOException e) {
+                if (!told) {
+                    told = true;
+                    LOG.log(
+                            System.Logger.Level.WARNING,
+                            "the unfinished file " + name + " of an earlier process could not be deleted, which is"
+                                    + " tried again with the next checkpoint: " + e.getMessage(),
+                            e);
+                }
+            }
+        }
     }
 
     @Override
     public Output create(String name) throws IOException {
+        clear(name + ASIDE);
         Path aside = directory.resolve(name + ASIDE);
         RandomAccessFile file = opened(aside, "rw");
         try {
@@ -42,6 +85,7 @@ public final class DirectoryFiles implements StableFiles {
         }
         return new Output() {
             private byte[] piece = {};
+            private boolean renamed;
 
             @Override
             public void write(ByteBuffer bytes) throws IOException {
@@ -65,12 +109,16 @@ public final class DirectoryFiles implements StableFiles {
                 file.getFD().sync();
                 file.close();
                 Files.move(aside, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+                renamed = true;
                 syncNames();
             }
 
             @Override
             public void close() throws IOException {
                 file.close();
+                if (!renamed) {
+                    Files.deleteIfExists(aside);
+                }
             }
         };
     }

@@ -17,9 +17,13 @@ public final class StoreStatus {
     /** The record was on a device that has lost it. */
     public static final int LOST = 4;
     /**
-     * The device failed, by an I/O error or a full disk. Or it has no more room for the log, and the store has no
+     * The device failed, by an I/O error or a full disk. An operation that needs room in the log ends so once the
+     * device has refused writes for longer than the
+     * {@linkplain io.farheap.store.FarStoreBuilder#writePatience write patience}; it may be tried again, since a disk
+     * may be freed. Or the device has no more room for the log, and the store has no
      * {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit}, so no thread compacts it: call
-     * {@link io.farheap.store.FarStore#compact} to make room.
+     * {@link io.farheap.store.FarStore#compact} to make room. If the log's thread has died, an operation that would
+     * wait for a checkpoint or for room ends so, too.
      */
     public static final int FAILED = 5;
     /** The store was closed before the operation ended. */

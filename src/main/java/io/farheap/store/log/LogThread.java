@@ -10,6 +10,7 @@ import io.farheap.tier.device.Device;
 import io.farheap.tier.device.DeviceHandle;
 import io.farheap.tier.device.IoStatus;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
@@ -19,6 +20,10 @@ import org.jspecify.annotations.Nullable;
  * The log's own thread. It moves the marks of a log, each in two steps ({@code io.farheap.store}'s
  * {@code package-info}), writes pages to the device, and gives memory to pages ahead of the tail. A session waits for
  * it only if it needs a page that has no memory yet.
+ *
+ * <p>If the device refuses a write, since a disk is full for example, the bytes stay in memory and are written again,
+ * after a pause that grows. Meanwhile operations that need room wait. Once the device has refused for longer than the
+ * patience, they fail, until a later write succeeds. Nothing that was done is lost.
  */
 public final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCloseable {
 
@@ -40,6 +45,8 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
 
     private static final int STOP_REMIND_MILLIS = 100;
     private static final long NAP_NANOS = 1_000_000;
+    private static final long FIRST_PAUSE_NANOS = 1_000_000;
+    private static final long LONGEST_PAUSE_NANOS = 500_000_000;
 
     private final HybridLog log;
     private final LogAddresses marks;
@@ -63,9 +70,20 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     private long firstPage;
 
     // A ring of the parts that are being written. A part is numbered from 0 on; its place is its number modulo PARTS.
+    private final long[] partFrom = new long[PARTS];
     private final long[] partEnd = new long[PARTS];
     private final boolean[] partWritten = new boolean[PARTS];
     private final boolean[] partReleased = new boolean[PARTS];
+    /** Whether the device has refused a part and has not written it since, and whether it must be sent again. */
+    private final boolean[] partRefused = new boolean[PARTS];
+
+    private final boolean[] partWaits = new boolean[PARTS];
+    private int refused;
+    /** Whether the device accepts no write although none is under way. */
+    private boolean stalled;
+
+    private long pauseNanos = FIRST_PAUSE_NANOS;
+    private long retryAt = System.nanoTime();
     private long oldest;
     private long next;
     private long oldestUnwritten;
@@ -82,21 +100,30 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     /** The address up to which {@link #writeUpTo} asked for the log to be read-only. */
     private volatile long wanted;
 
+    private final Duration patience;
+    /** The reason why the log cannot be written any more. */
     private volatile @Nullable Throwable failure;
+    /** The reason why the device refuses writes at this moment, and since when; null if it does not. */
+    private volatile @Nullable Throwable refusal;
+
+    private volatile long refusedSince;
     private Runnable look = () -> {};
     private volatile BooleanSupplier compacted = () -> false;
 
     /**
      * @param listener receives the bytes that are written, if the log is to outlive the process; otherwise null
      * @param mutableShare the share of the pages in memory that are updated in place, from 0 to 1
+     * @param patience how long operations wait while the device refuses writes, before they fail
      */
     public LogThread(
             String name,
             HybridLog log,
             Device device,
             double mutableShare,
+            Duration patience,
             @Nullable Written listener,
             @Nullable ReadCache cache) {
+        this.patience = patience;
         this.cache = cache;
         this.listener = listener;
         this.log = log;
@@ -162,7 +189,7 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
 
     /** Starts writes of the read-only part of the log; each write is within one page. */
     private int write() {
-        int done = 0;
+        int done = refused > 0 ? writeAgain() : 0;
         long to = marks.safeReadOnly();
         while (begun < to && next - oldest < PARTS && failure == null) {
             long from = begun & -alignment;
@@ -172,14 +199,22 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
                 break;
             }
             long end = Math.min(to, log.startOf(log.page(begun) + 1));
-            long padded = end + alignment - 1 & -alignment;
             int part = (int) (next % PARTS);
-            if (!handle.append(from, frames.registered(), frames.offsetOf(from), padded - from, this, next)) {
+            if (!append(from, end, next)) {
+                if (handle.pending() == 0) {
+                    stalled = true;
+                    refuse("the device takes no writes at this moment", device.refusal());
+                }
                 break;
+            }
+            if (stalled) {
+                stalled = false;
+                passed();
             }
             if (listener != null) {
                 listener.add(begun, frames.bytes(begun, end - begun));
             }
+            partFrom[part] = from;
             partEnd[part] = end;
             partWritten[part] = false;
             partReleased[part] = false;
@@ -190,13 +225,56 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
         return done;
     }
 
+    /** @return false if the handle is full */
+    private boolean append(long from, long end, long number) {
+        long padded = end + alignment - 1 & -alignment;
+        return handle.append(from, frames.registered(), frames.offsetOf(from), padded - from, this, number);
+    }
+
+    /**
+     * Sends parts again that the device has refused. Their bytes are the same: no session changes them, and their
+     * memory is not taken before they are written.
+     */
+    private int writeAgain() {
+        int done = 0;
+        boolean due = System.nanoTime() - retryAt >= 0;
+        for (long number = oldestUnwritten; due && number < next; number++) {
+            int part = (int) (number % PARTS);
+            if (partWaits[part] && partReleased[part]) {
+                partWaits[part] = false;
+                partReleased[part] = false;
+                if (append(partFrom[part], partEnd[part], number)) {
+                    done = 1;
+                } else {
+                    partWaits[part] = true;
+                    partReleased[part] = true;
+                    due = false;
+                }
+            }
+        }
+        return done;
+    }
+
     @Override
     public void appended(long token, int status) {
-        if (status != IoStatus.OK) {
+        int part = (int) (token % PARTS);
+        if (status == IoStatus.GONE || status == IoStatus.CLOSED) {
             fail(new IllegalStateException("the log could not be written: " + IoStatus.describe(status, device)));
             return;
         }
-        partWritten[(int) (token % PARTS)] = true;
+        if (status != IoStatus.OK) {
+            refused += partRefused[part] ? 0 : 1;
+            partRefused[part] = true;
+            partWaits[part] = true;
+            refuse("the log could not be written", IoStatus.describe(status, device));
+            return;
+        }
+        if (partRefused[part]) {
+            partRefused[part] = false;
+            refused--;
+        }
+        passed();
+        partWritten[part] = true;
         while (oldestUnwritten < next && partWritten[(int) (oldestUnwritten % PARTS)]) {
             written = partEnd[(int) (oldestUnwritten++ % PARTS)];
         }
@@ -207,6 +285,26 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
         partReleased[(int) (token % PARTS)] = true;
         while (oldest < oldestUnwritten && partReleased[(int) (oldest % PARTS)]) {
             released = partEnd[(int) (oldest++ % PARTS)];
+        }
+    }
+
+    private void refuse(String what, @Nullable String why) {
+        long now = System.nanoTime();
+        if (now - retryAt >= 0) {
+            retryAt = now + pauseNanos;
+            pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
+        }
+        if (refusal == null) {
+            refusedSince = now;
+            refusal = new IllegalStateException(why == null ? what : what + ": " + why);
+        }
+    }
+
+    /** Called after a success. */
+    private void passed() {
+        pauseNanos = FIRST_PAUSE_NANOS;
+        if (refused == 0 && !stalled && refusal != null) {
+            refusal = null;
         }
     }
 
@@ -273,9 +371,17 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
         }
     }
 
-    /** The reason why the log cannot be written any more; null if it can. Any thread. */
+    /**
+     * The reason why the log cannot be written any more, or why the device has refused writes for longer than the
+     * patience and still does; otherwise null. Any thread.
+     */
     public @Nullable Throwable failure() {
-        return failure;
+        Throwable now = refusal;
+        if (failure != null || now == null) {
+            return failure;
+        }
+        boolean over = Duration.ofNanos(System.nanoTime() - refusedSince).compareTo(patience) > 0;
+        return over ? now : null;
     }
 
     /**
@@ -283,8 +389,16 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
      * written, or if the device has no room and no compaction will make some. Any thread.
      */
     public int full() {
-        boolean comes = failure == null && (!log.atCapacity() || compacted.getAsBoolean());
+        boolean comes = failure() == null && (!log.atCapacity() || compacted.getAsBoolean());
         return comes ? StoreStatus.FULL : StoreStatus.FAILED;
+    }
+
+    /**
+     * The status of an operation that waits for anything but room, such as the end of a checkpoint or of a write: FULL,
+     * or FAILED if the log cannot be written any more, since that may never come then. Any thread.
+     */
+    public int busy() {
+        return failure == null ? StoreStatus.FULL : StoreStatus.FAILED;
     }
 
     /** A supplier of {@link #full}. A compaction gets one that does not count on a compaction to make room. */
@@ -293,7 +407,7 @@ public final class LogThread implements AgentThread.DutyCycle, AppendCompletion,
     }
 
     private int fullToCompaction() {
-        return failure == null && log.hasSpare() ? StoreStatus.FULL : StoreStatus.FAILED;
+        return failure() == null && log.hasSpare() ? StoreStatus.FULL : StoreStatus.FAILED;
     }
 
     /** Asks for all of the log below the address to become read-only and be written. Any thread. */

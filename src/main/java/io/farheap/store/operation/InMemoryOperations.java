@@ -42,6 +42,8 @@ public final class InMemoryOperations {
      * Another session may still change the record in place that is to be copied: try again once it has left its epoch.
      */
     public static final int AGAIN = 101;
+    /** The log has no room for a record at this moment; nothing has changed. */
+    public static final int NO_ROOM = 104;
 
     public final OperationKey key;
     /** The address of the first record of the chain that is not in memory, or of the record that was found. */
@@ -272,7 +274,7 @@ public final class InMemoryOperations {
             }
             long appended = append(word, length);
             if (appended < 0) {
-                return StoreStatus.FULL;
+                return NO_ROOM;
             }
             long made = frames.memoryOf(appended);
             NativeWords.copyIn(from, offset, valueOf(made), length);
@@ -401,7 +403,7 @@ public final class InMemoryOperations {
             }
             long appended = append(word, layout.leastValue());
             if (appended < 0) {
-                return StoreStatus.FULL;
+                return NO_ROOM;
             }
             if (publish(entry, word, appended, StoreRecord.DELETED)) {
                 return StoreStatus.DONE;

@@ -36,8 +36,8 @@ public final class ReadModifyWrites {
 
     private final MemorySegment values;
     private final long valuesAddress;
-    /** Holds a value of 8 bytes for the update. */
-    private final MemorySegment scratch = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
+    /** Holds a value of 8 bytes for the update, and behind it the new value that the update makes of it. */
+    private final MemorySegment scratch = Arena.ofAuto().allocate(2 * Long.BYTES, Long.BYTES);
 
     public ReadModifyWrites(StoreContext parts, SessionVersion version, InMemoryOperations records) {
         this.index = parts.index();
@@ -56,7 +56,16 @@ public final class ReadModifyWrites {
         if (version.holds()) {
             return InMemoryOperations.AGAIN;
         }
-        long entry = index.findOrInsert(records.key.hash, records.chains);
+        long entry = index.find(records.key.hash, records.chains);
+        if (entry == 0) {
+            // An update that makes no value of an absent key must not leave an entry for it.
+            int length = update.initialBytes(argument);
+            if (length < 0) {
+                return StoreStatus.NOT_FOUND;
+            }
+            checkLength(length);
+            entry = index.findOrInsert(records.key.hash, records.chains);
+        }
         while (true) {
             long word = NativeWords.getAcquire(entry);
             if (HashIndex.moved(word)) {
@@ -154,6 +163,7 @@ public final class ReadModifyWrites {
     private int exchanged(long record, Update update, long argument) {
         while (true) {
             long old = NativeWords.getAcquire(record + 16);
+            long made = 0;
             scratch.set(JAVA_LONG, 0, old);
             if (!update.inPlace(scratch, 0, Long.BYTES, argument)) {
                 scratch.set(JAVA_LONG, 0, old);
@@ -162,9 +172,11 @@ public final class ReadModifyWrites {
                     return StoreStatus.DONE;
                 }
                 checkLength(length);
-                update.copy(scratch, 0, Long.BYTES, scratch, 0, Long.BYTES, argument);
+                // As for a record that is copied to the tail, the old and the new value are two places.
+                made = Long.BYTES;
+                update.copy(scratch, 0, Long.BYTES, scratch, made, Long.BYTES, argument);
             }
-            if (NativeWords.compareAndSet(record + 16, old, scratch.get(JAVA_LONG, 0))) {
+            if (NativeWords.compareAndSet(record + 16, old, scratch.get(JAVA_LONG, made))) {
                 return StoreStatus.DONE;
             }
         }
@@ -243,7 +255,7 @@ public final class ReadModifyWrites {
         checkLength(length);
         long appended = records.append(word, length);
         if (appended < 0) {
-            return StoreStatus.FULL;
+            return InMemoryOperations.NO_ROOM;
         }
         update.initial(values, records.valueOf(frames.memoryOf(appended)) - valuesAddress, length, argument);
         return records.publish(entry, word, appended, 0) ? StoreStatus.DONE : REPEAT;
@@ -255,12 +267,14 @@ public final class ReadModifyWrites {
         if (length == Update.KEEP) {
             return KEPT;
         }
-        if (length >= 0) {
+        // A value of 8 bytes is changed in place by a compare-and-set of the value alone, which does not see a deletion
+        // of the record: so no update deletes there, wherever the record is.
+        if (length >= 0 || layout == RecordLayout.COMPACT) {
             checkLength(length);
         }
         long appended = records.append(word, length < 0 ? layout.leastValue() : length);
         if (appended < 0) {
-            return StoreStatus.FULL;
+            return InMemoryOperations.NO_ROOM;
         }
         if (length >= 0) {
             long at = records.valueOf(frames.memoryOf(appended)) - valuesAddress;

@@ -63,6 +63,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
      * The status of an operation that finds no room: FULL if it is to be tried again, FAILED if there will be no room.
      */
     private final IntSupplier full;
+    private final IntSupplier busy;
 
     private final long alignment;
     private final long pageBytes;
@@ -88,9 +89,11 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
             ReadModifyWrites updates,
             int epoch,
             StoreSessionCounts counts,
-            IntSupplier full) {
+            IntSupplier full,
+            IntSupplier busy) {
         Device device = parts.device();
         this.full = full;
+        this.busy = busy;
         this.pending = new PendingTable(options.pending());
         this.records = records;
         this.updates = updates;
@@ -429,7 +432,12 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
     }
 
     private void after(int place, int outcome, int next) {
-        int status = outcome == StoreStatus.FULL ? full.getAsInt() : outcome;
+        int status = outcome;
+        if (outcome == InMemoryOperations.NO_ROOM) {
+            status = full.getAsInt();
+        } else if (outcome == InMemoryOperations.AGAIN || outcome == StoreStatus.FULL) {
+            status = busy.getAsInt();
+        }
         switch (status) {
             case InMemoryOperations.ON_DEVICE -> begin(place);
             case InMemoryOperations.AGAIN, StoreStatus.FULL -> again(place, next);

@@ -91,7 +91,8 @@ public final class SessionSerials {
                 interrupted |= Thread.interrupted();
                 Throwable failure = logThread.failure();
                 if (failure != null) {
-                    throw new StoreException("nothing can be made durable any more: " + failure.getMessage(), failure);
+                    throw new StoreException(
+                            "nothing can be made durable at this moment: " + failure.getMessage(), failure);
                 }
                 if (Duration.ofNanos(System.nanoTime() - began).compareTo(atMost) >= 0) {
                     return false;

@@ -54,6 +54,18 @@ public interface Device extends AutoCloseable {
      */
     long end();
 
+    /**
+     * Whether the device may have bytes at an address: {@code false} if nothing was ever appended there, as at the end
+     * of a segment that an append has passed by, or in a segment that a power cut has shortened. A read there fails,
+     * and so does a read of bytes that the storage cannot read at this moment; this method tells the two apart. A
+     * device that does not know returns {@code true} for each address of its log. It may block on storage.
+     *
+     * @param length bytes from the address on, within one segment; {@code true} only if the device may have all of them
+     */
+    default boolean mayHave(long address, long length) {
+        return address >= begin() && address + length <= end();
+    }
+
     /** Drops the log below an address, so that the device can use its whole segments again. It may block on storage. */
     void truncate(long below);
 

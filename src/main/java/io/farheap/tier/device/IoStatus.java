@@ -15,6 +15,11 @@ public final class IoStatus {
     public static final int FAILED = 3;
     /** The handle was closed before the request was sent. */
     public static final int CLOSED = 4;
+    /**
+     * The device has noticed that its bytes are not those that were appended, and cannot correct them: splits of a
+     * coded page disagree. Another read may succeed, since it may use other splits.
+     */
+    public static final int CORRUPT = 5;
 
     private IoStatus() {}
 
@@ -32,6 +37,7 @@ public final class IoStatus {
             case LOST -> "the content at that address is lost with its server";
             case FAILED -> "the storage refused";
             case CLOSED -> "the handle was closed";
+            case CORRUPT -> "the content at that address is not what was appended";
             default -> "status " + status;
         };
     }

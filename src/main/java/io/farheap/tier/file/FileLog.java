@@ -29,6 +29,9 @@ public final class FileLog {
 
     private final HighWaterMark begin;
     private final HighWaterMark end;
+    /** Whether files below the beginning are left that could not be deleted. */
+    private volatile boolean owed;
+
     private final AtomicLong failures = new AtomicLong();
     private volatile @Nullable String refusal;
 
@@ -89,6 +92,19 @@ public final class FileLog {
         refusal = "cannot read segment " + address / segmentBytes + " in " + storage.name() + ": it is not there";
     }
 
+    /** As {@link io.farheap.tier.device.Device#mayHave}: whether the segment's file is as long. */
+    public boolean mayHave(long address, long length) {
+        FileSegment segment = find(address);
+        if (address < begin.get() || segment == null || !segment.acquire()) {
+            return false;
+        }
+        try {
+            return address % segmentBytes + length <= segment.file.size();
+        } finally {
+            segment.release();
+        }
+    }
+
     @Nullable
     FileSegment find(long address) {
         return segments.get(address / segmentBytes);
@@ -147,24 +163,29 @@ public final class FileLog {
         return segments.get(number);
     }
 
+    /**
+     * Files are deleted from the lowest on. If one cannot be deleted, neither it nor a later one is taken out of the
+     * log, so that no gap appears between files: each further call tries it again.
+     *
+     * @throws StorageException if a file could not be deleted; the log begins at the address nevertheless
+     */
     public void truncate(long below) {
-        if (!begin.raise(below)) {
+        if (!begin.raise(below) && !owed) {
             return;
         }
         changing.lock();
         try {
             List<FileSegment> present = segments.all();
             long keep = begin.get() / segmentBytes;
+            owed = true;
             for (FileSegment segment : present) {
                 if (segment.number < keep && segment != present.getLast()) {
+                    directory.delete(segment.number);
                     segments.removeBelow(segment.number + 1);
-                    try {
-                        directory.delete(segment.number);
-                    } finally {
-                        segment.release();
-                    }
+                    segment.release();
                 }
             }
+            owed = false;
         } finally {
             changing.unlock();
         }

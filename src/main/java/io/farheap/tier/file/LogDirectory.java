@@ -1,5 +1,6 @@
 package io.farheap.tier.file;
 
+import io.farheap.lifetime.Closeables;
 import io.farheap.posix.Errno;
 import io.farheap.tier.device.Device;
 import io.farheap.tier.device.Storage;
@@ -179,19 +180,41 @@ final class LogDirectory {
         return PREFIX + "0".repeat(DIGITS - digits.length()) + digits;
     }
 
+    /** Creates the file of a segment that the log does not have; if this fails, it can be tried again. */
     FileSegment create(long number) {
-        FileSegment segment = new FileSegment(number, storage.create(name(number)), false);
+        FileSegment segment = new FileSegment(number, createFile(name(number)), false);
         try {
             storage.sync();
             return segment;
         } catch (Throwable e) {
-            segment.release();
+            Closeables.after(e, segment::release, () -> storage.delete(name(number)));
             throw e;
         }
     }
 
+    private StoredFile createFile(String name) {
+        try {
+            return storage.create(name);
+        } catch (StorageException e) {
+            if (!storage.list().contains(name)) {
+                throw e;
+            }
+            // An earlier attempt has created it, then failed, and could not delete it. Nothing was written to it.
+            storage.delete(name);
+            return storage.create(name);
+        }
+    }
+
+    /** Deletes the file of a segment; if this fails, it can be tried again. */
     void delete(long number) {
-        storage.delete(name(number));
+        try {
+            storage.delete(name(number));
+        } catch (StorageException e) {
+            // An earlier attempt has deleted it if only the sync of the directory has failed.
+            if (storage.list().contains(name(number))) {
+                throw e;
+            }
+        }
         storage.sync();
     }
 }

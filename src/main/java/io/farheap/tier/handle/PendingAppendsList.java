@@ -38,4 +38,14 @@ public final class PendingAppendsList {
         }
         return false;
     }
+
+    /** Whether an append of another handle than {@code own}'s overlaps a range. */
+    public boolean overlapBeside(PendingAppends own, long from, long to) {
+        for (PendingAppends pending : each) {
+            if (pending != own && pending.overlaps(from, to, Long.MAX_VALUE)) {
+                return true;
+            }
+        }
+        return false;
+    }
 }

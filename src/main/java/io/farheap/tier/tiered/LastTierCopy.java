@@ -12,14 +12,15 @@ import io.farheap.tier.handle.OwnedMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
  * Copies to the last of some devices the parts of their log that it lacks. Appends that the last device did not sync
  * may be missing anywhere, so everything that the other devices have is compared. Each piece is taken from the first of
  * them that has its address and can read it. A block that is zeros there was not appended there; one that none of them
- * can read was not appended, or is lost. In both cases the last device keeps its own block. One thread; no other thread
- * uses the devices.
+ * can read was not appended, or is lost. In both cases the last device keeps its own block. If that cannot be read at
+ * this moment, nothing is written over it. One thread; no other thread uses the devices.
  */
 public final class LastTierCopy implements AutoCloseable {
 
@@ -35,6 +36,9 @@ public final class LastTierCopy implements AutoCloseable {
 
     private final DeviceMemory ofLast;
     private final BlockingDeviceHandle lastCall;
+    /** The status of the last device's blocks of a piece, each of its own alignment, that it could not read. */
+    private final int[] refused;
+
     /** Bytes of the blocks that no source could read. */
     private long unread;
 
@@ -60,6 +64,7 @@ public final class LastTierCopy implements AutoCloseable {
             }
             this.ofLast = resources.add(last.register(memory));
             this.lastCall = new BlockingDeviceHandle(resources.add(last.open()));
+            this.refused = new int[(int) (PIECE_BYTES / last.alignment())];
         } catch (Throwable e) {
             try (resources) {
                 throw e;
@@ -113,7 +118,7 @@ public final class LastTierCopy implements AutoCloseable {
             next = Math.min(Math.min(roundUp(end), segmentEnd), at + PIECE_BYTES);
             copied += piece(at, next - at);
         }
-        check("synced in the last tier", end, lastCall.sync());
+        check("synced in the last tier", end, lastCall.sync(), last);
         if (unread > 0) {
             LOG.log(
                     System.Logger.Level.WARNING,
@@ -132,14 +137,9 @@ public final class LastTierCopy implements AutoCloseable {
     /** @return how many bytes were copied */
     private long piece(long at, long length) {
         boolean there = at + length <= last.end() && lastCall.read(at, ofLast, PIECE_BYTES, length) == IoStatus.OK;
+        Arrays.fill(refused, IoStatus.OK);
         if (!there) {
-            // The last device may end within the piece.
-            memory.asSlice(PIECE_BYTES, length).fill((byte) 0);
-            for (long block = at; block < Math.min(at + length, last.end()); block += alignment) {
-                if (lastCall.read(block, ofLast, PIECE_BYTES + block - at, alignment) != IoStatus.OK) {
-                    memory.asSlice(PIECE_BYTES + block - at, alignment).fill((byte) 0);
-                }
-            }
+            readBlocksOfLast(at, length);
         }
         memory.asSlice(0, length).fill((byte) 0);
         for (long block = at; block < at + length; ) {
@@ -148,14 +148,48 @@ public final class LastTierCopy implements AutoCloseable {
         for (long offset = 0; offset < length; offset += alignment) {
             MemorySegment block = memory.asSlice(offset, alignment);
             if (zeros(block)) {
+                checkRead(at, offset);
                 block.copyFrom(memory.asSlice(PIECE_BYTES + offset, alignment));
             }
         }
         if (there && MemorySegment.mismatch(memory, 0, length, memory, PIECE_BYTES, PIECE_BYTES + length) < 0) {
             return 0;
         }
-        check("written to the last tier", at, lastCall.append(at, ofLast, 0, length));
+        check("written to the last tier", at, lastCall.append(at, ofLast, 0, length), last);
         return length;
+    }
+
+    /** Reads what the last device has of a piece, a block at a time, since it may end within the piece. */
+    private void readBlocksOfLast(long at, long length) {
+        memory.asSlice(PIECE_BYTES, length).fill((byte) 0);
+        long bytes;
+        for (long offset = 0; offset < length && at + offset < last.end(); offset += bytes) {
+            bytes = Math.min(Math.min(alignment, length - offset), last.end() - at - offset);
+            if (lastCall.read(at + offset, ofLast, PIECE_BYTES + offset, bytes) != IoStatus.OK) {
+                for (long part = offset; part < offset + bytes; part += last.alignment()) {
+                    readBlockOfLast(at, part);
+                }
+            }
+        }
+    }
+
+    private void readBlockOfLast(long at, long offset) {
+        int bytes = last.alignment();
+        int status = lastCall.read(at + offset, ofLast, PIECE_BYTES + offset, bytes);
+        if (status != IoStatus.OK) {
+            memory.asSlice(PIECE_BYTES + offset, bytes).fill((byte) 0);
+            boolean gone = status == IoStatus.GONE || status == IoStatus.LOST;
+            boolean empty = gone || !last.mayHave(at + offset, bytes);
+            refused[(int) (offset / bytes)] = empty ? IoStatus.OK : status;
+        }
+    }
+
+    /** Refuses to write zeros over blocks that the last device has and could not read. */
+    private void checkRead(long at, long offset) {
+        int step = last.alignment();
+        for (long block = offset; block < offset + alignment; block += step) {
+            check("read in the last tier, and no other tier has it", at + block, refused[(int) (block / step)], last);
+        }
     }
 
     /**
@@ -195,9 +229,10 @@ public final class LastTierCopy implements AutoCloseable {
         return true;
     }
 
-    private static void check(String what, long at, int status) {
+    private static void check(String what, long at, int status, Device device) {
         if (status != IoStatus.OK) {
-            throw new StorageException("the log at " + at + " could not be " + what + ": " + IoStatus.describe(status));
+            throw new StorageException(
+                    "the log at " + at + " could not be " + what + ": " + IoStatus.describe(status, device));
         }
     }
 

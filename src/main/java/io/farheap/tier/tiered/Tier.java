@@ -2,9 +2,11 @@ package io.farheap.tier.tiered;
 
 import io.farheap.tier.device.Device;
 import io.farheap.tier.handle.HighWaterMark;
+import io.farheap.tier.handle.PendingAppends;
 import io.farheap.tier.handle.PendingAppendsList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A device in a {@link io.farheap.tier.TieredDevice}, and the part of the log that it has: all from {@link #low} on,
@@ -20,13 +22,13 @@ public final class Tier {
     final int id;
 
     final Holes holes = new Holes();
+    /** Appends that failed here and that the tier does not have yet. */
+    final TierDebts debts = new TierDebts();
     /** The appends of each handle that this tier has not ended. */
     final PendingAppendsList appends = new PendingAppendsList();
 
     public final AtomicLong reads = new AtomicLong();
     public final AtomicLong lost = new AtomicLong();
-    /** The highest end of an append that failed here. */
-    private final HighWaterMark failed = new HighWaterMark(0);
     /** Guards {@code low} as it is lowered, and appends below it. */
     private final ReentrantLock filling = new ReentrantLock();
 
@@ -54,7 +56,12 @@ public final class Tier {
      */
     public final boolean original;
 
-    Tier(Device device, int id, long low, boolean original) {
+    /** Copies between tiers have it. */
+    private final long alignment;
+
+    /** @param alignment of the tiers together */
+    Tier(Device device, int id, long low, boolean original, long alignment) {
+        this.alignment = alignment;
         this.original = original;
         this.device = device;
         this.id = id;
@@ -64,6 +71,11 @@ public final class Tier {
     /** The lowest address that the tier has. */
     public long begin() {
         return Math.max(low, device.begin());
+    }
+
+    /** The lowest address that can be copied from or to the tier: its beginning may be within a block. */
+    long firstBlock() {
+        return begin() + alignment - 1 & -alignment;
     }
 
     long low() {
@@ -86,7 +98,12 @@ public final class Tier {
     }
 
     boolean has(long address, long length) {
-        return address >= low && address >= device.begin() && !holes.overlap(address, length);
+        return address >= low && address >= device.begin() && !misses(address, length);
+    }
+
+    /** Whether a part of a range was lost here, or was refused and is not here yet. */
+    boolean misses(long address, long length) {
+        return holes.overlap(address, length) || debts.overlap(address, length);
     }
 
     /** The lowest address of an append that this tier has not ended; {@link Long#MAX_VALUE} if there is none. */
@@ -97,6 +114,11 @@ public final class Tier {
     /** Whether an append with a number below {@code below}, which this tier has not ended, overlaps a range. */
     boolean pends(long from, long to, long below) {
         return appends.overlap(from, to, below);
+    }
+
+    /** Whether an append other than {@code own}, which this tier has not ended, overlaps a range. */
+    boolean pendsBeside(PendingAppends own, long from, long to) {
+        return appends.overlapBeside(own, from, to);
     }
 
     /**
@@ -133,23 +155,82 @@ public final class Tier {
     }
 
     /**
-     * Whether this tier can take appends up to {@code end} without dropping a part of the log that the next tier does
-     * not have yet.
+     * Whether this tier can take appends up to {@code end} without dropping a part of the log that neither the next
+     * tier nor the last one has yet.
+     *
+     * @param last the last tier, which may be {@code next}
      */
-    boolean mayGoOnTo(long end, Tier next) {
+    boolean mayGoOnTo(long end, Tier next, Tier last) {
         long first = end - device.capacity();
-        return first <= 0 || next.lowestPending() >= first;
+        if (first <= 0) {
+            return true;
+        }
+        if (next.lowestPending() < first) {
+            return false;
+        }
+        // Reads of what the next tier owes go to the last one, and the next tier is given it from there.
+        return !hasOwedBy(next, first, null)
+                || next != last && last.lowestPending() >= first && !hasOwedBy(next, first, last);
+    }
+
+    /** Whether this tier has something that another one owes. */
+    boolean hasOwedBy(Tier other) {
+        return hasOwedBy(other, Long.MAX_VALUE, null);
+    }
+
+    /** Whether this tier has something, below an address, that another one owes and that {@code beside} lacks, too. */
+    private boolean hasOwedBy(Tier other, long below, @Nullable Tier beside) {
+        if (other.debts.isEmpty()) {
+            return false;
+        }
+        long[] owed = other.debts.all();
+        for (int i = 0; i < owed.length; i += 2) {
+            long to = Math.min(owed[i + 1], below);
+            // A part of it may be lost here: look at each piece.
+            for (long at = Math.max(owed[i], Math.max(firstBlock(), other.firstBlock())); at < to; ) {
+                long next = pieceEnd(at, beside == null ? to : beside.pieceEnd(at, to));
+                if (has(at, next - at) && (beside == null || !beside.has(at, next - at))) {
+                    return true;
+                }
+                at = next;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * The end of the piece of a range that begins at {@code at}: this tier has all bytes of the piece, or none.
+     *
+     * @param to the end of the range
+     */
+    long pieceEnd(long at, long to) {
+        long end = Math.min(to, (at & -Holes.CHUNK_BYTES) + Holes.CHUNK_BYTES);
+        long first = firstBlock();
+        return debts.boundary(at, first > at ? Math.min(first, end) : end);
     }
 
     /** Records that an append failed here. */
     void failed(long address, long length) {
-        failed.raise(address + length);
-        holes.add(address, length, device.begin());
+        debts.add(address, length, device.begin());
+    }
+
+    /**
+     * Records that the tier has a range, as an append to it has succeeded, perhaps after one that had failed.
+     *
+     * @return whether some of it was owed
+     */
+    boolean wrote(long address, long length) {
+        return debts.remove(address, length);
+    }
+
+    /** Bytes that were refused here and are not here yet. */
+    public long owedBytes() {
+        return debts.bytes(begin());
     }
 
     /** Whether the tier lacks an append that it should have. */
     boolean incomplete() {
-        return failed.get() > device.begin();
+        return debts.from(begin());
     }
 
     /**

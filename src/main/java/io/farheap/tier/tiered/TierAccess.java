@@ -39,7 +39,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
     final PendingAppends appends;
     private final TieredLog log;
     private final TierListener user;
-    /** Null if the tier's device could not open a handle: requests pass the tier by. */
+    /** Null if the tier's device could not open a handle: requests pass the tier by until another access opens one. */
     private final @Nullable DeviceHandle handle;
     // Bounce memory for reads with a finer alignment than the tier's; null if there are none.
     private final @Nullable Arena arena;

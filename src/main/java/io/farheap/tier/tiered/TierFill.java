@@ -2,19 +2,13 @@ package io.farheap.tier.tiered;
 
 import io.farheap.lifetime.Closeables;
 import io.farheap.tier.device.Device;
-import io.farheap.tier.device.DeviceHandle;
-import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.device.IoStatus;
-import io.farheap.tier.handle.BlockingDeviceHandle;
 import io.farheap.tier.handle.OwnedMemory;
-import io.farheap.tier.handle.PendingAppends;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Fills a tier: copies to it, a piece at a time, the part of the log that the next tiers have and that it has room for.
@@ -31,48 +25,7 @@ public final class TierFill implements AutoCloseable {
     private final double nanosPerByte;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment piece = arena.allocate(PIECE_BYTES, OwnedMemory.PAGE_BYTES);
-    private final List<Lane> lanes = new ArrayList<>();
-
-    /** A tier's handle and memory. */
-    private final class Lane implements AutoCloseable {
-
-        private final Tier of;
-        private final PendingAppends appends = new PendingAppends(1);
-        private final @Nullable DeviceHandle handle;
-        private final @Nullable DeviceMemory memory;
-
-        Lane(Tier of) {
-            this.of = of;
-            this.handle = log.use(of, appends);
-            this.memory = handle == null ? null : of.device.register(piece);
-        }
-
-        boolean open() {
-            return handle != null;
-        }
-
-        int read(long address, long length) {
-            return call().read(address, Objects.requireNonNull(memory), 0, length);
-        }
-
-        /**
-         * Writes a piece; it may wait for an older append, one lap before, that is still on its way to the same place.
-         */
-        int write(long address, long length) {
-            return call().append(address, Objects.requireNonNull(memory), 0, length);
-        }
-
-        private BlockingDeviceHandle call() {
-            return new BlockingDeviceHandle(Objects.requireNonNull(handle));
-        }
-
-        @Override
-        public void close() {
-            if (handle != null) {
-                Closeables.all(handle, memory, () -> log.leave(of, appends));
-            }
-        }
-    }
+    private final List<TierLane> lanes = new ArrayList<>();
 
     public TierFill(Device device, TieredLog log, Tier tier, long bytesPerSecond) {
         if (bytesPerSecond < 1) {
@@ -84,13 +37,13 @@ public final class TierFill implements AutoCloseable {
         this.nanosPerByte = 1e9 / bytesPerSecond;
     }
 
-    private Lane lane(Tier of) {
-        for (Lane lane : lanes) {
+    private TierLane lane(Tier of) {
+        for (TierLane lane : lanes) {
             if (lane.of == of) {
                 return lane;
             }
         }
-        Lane lane = new Lane(of);
+        TierLane lane = new TierLane(log, of, piece);
         lanes.add(lane);
         return lane;
     }
@@ -117,12 +70,17 @@ public final class TierFill implements AutoCloseable {
                 // The log has grown so far that the tier has dropped this range.
                 return copied;
             }
-            if (status != IoStatus.OK) {
+            if (status == IoStatus.LOST) {
                 tier.holes.add(from, to - from, tier.device.begin());
+            } else if (status != IoStatus.OK) {
+                // What could not be copied at this moment is copied later.
+                tier.failed(from, to - from);
             }
             if (tier.endFill() && status == IoStatus.OK) {
                 copied += to - from;
             }
+            // What the tier owes in its new part is copied from now on.
+            log.owes();
             due = pause(due + (long) ((to - from) * nanosPerByte));
         }
         return copied;
@@ -137,17 +95,19 @@ public final class TierFill implements AutoCloseable {
         return Math.max(aligned, Math.max(segment, to - PIECE_BYTES));
     }
 
+    /** @return LOST if no source has the range any more; GONE if the tier has dropped it */
     private int copy(List<Tier> sources, long from, long length) {
-        int status = IoStatus.FAILED;
+        int status = IoStatus.LOST;
         for (Tier source : sources) {
             if (source.has(from, length) && lane(source).open()) {
-                status = lane(source).read(from, length);
-                if (status == IoStatus.OK) {
+                int read = lane(source).read(from, length);
+                if (read == IoStatus.OK) {
                     return lane(tier).write(from, length);
                 }
+                status = read == IoStatus.LOST || read == IoStatus.GONE ? status : read;
             }
         }
-        return status == IoStatus.GONE ? IoStatus.FAILED : status;
+        return status;
     }
 
     /** @return false if the thread was interrupted, while an append may be there in part */

@@ -22,6 +22,10 @@ import org.jspecify.annotations.Nullable;
 public final class TieredHandle extends BaseHandle implements TierAccess.TierListener {
 
     private static final long NAP_NANOS = 20_000;
+    /** To open a device may block, since far memory's session calls its servers. */
+    private static final long FIRST_PAUSE_NANOS = 100_000_000;
+
+    private static final long LONGEST_PAUSE_NANOS = 10_000_000_000L;
 
     private final TieredLog log;
     private final int requests;
@@ -29,6 +33,11 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
     private @Nullable Tiers seen;
     /** This handle's access to each tier, in the order of the tiers. */
     private TierAccess[] accesses = {};
+    /** Whether one of them could not be opened, and when to try again. */
+    private boolean unopened;
+
+    private long openAgainAt = System.nanoTime() + FIRST_PAUSE_NANOS;
+    private long pauseNanos = FIRST_PAUSE_NANOS;
 
     private final List<TierAccess> leaving = new ArrayList<>();
     private final SlotQueue waiting;
@@ -87,8 +96,39 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
             }
             accesses = next.toArray(TierAccess[]::new);
             seen = now;
+            unopened = next.stream().anyMatch(access -> !access.open());
         }
         return now;
+    }
+
+    /**
+     * Opens the tiers again whose devices could not be opened, for want of memory or since a server did not answer, but
+     * only after a pause, which grows.
+     */
+    private void openAgain() {
+        if (System.nanoTime() - openAgainAt < 0) {
+            return;
+        }
+        unopened = false;
+        for (int i = 0; i < accesses.length; i++) {
+            TierAccess access = accesses[i];
+            if (!access.open() && !isToPost(access.bit)) {
+                accesses[i] = new TierAccess(log, access.tier, this, requests, readAlignment);
+            }
+            unopened |= !accesses[i].open();
+        }
+        openAgainAt = System.nanoTime() + pauseNanos;
+        pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
+    }
+
+    /** Whether an append waits to be sent to a tier: it is listed as pending with the access that the tier has. */
+    private boolean isToPost(int bit) {
+        for (int toTier : toPost) {
+            if ((toTier & bit) != 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private @Nullable TierAccess find(Tier tier) {
@@ -108,8 +148,9 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         long end = address + length;
         long issued = log.issue(end);
         look();
+        Tier last = accesses[accesses.length - 1].tier;
         for (int i = 0; i + 1 < accesses.length; i++) {
-            if (!accesses[i].tier.mayGoOnTo(end, accesses[i + 1].tier)) {
+            if (!accesses[i].tier.mayGoOnTo(end, accesses[i + 1].tier, last)) {
                 return false;
             }
         }
@@ -179,6 +220,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         for (TierAccess access : accesses) {
             if ((gone & access.bit) != 0) {
                 access.tier.failed(slots.address[slot], slots.length[slot]);
+                log.owes();
                 access.appends.remove(slot);
             }
         }
@@ -195,9 +237,14 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
     public void appended(TierAccess from, int slot, int status) {
         toEnd[slot] &= ~from.bit;
         if (status == IoStatus.OK) {
+            // The append is listed as pending here until the debt is removed, so a read that finds no debt waits.
+            if (from.tier.wrote(slots.address[slot], slots.length[slot])) {
+                log.owes();
+            }
             have[slot] |= from.bit;
         } else if (status != IoStatus.GONE) {
             from.tier.failed(slots.address[slot], slots.length[slot]);
+            log.owes();
         }
         from.appends.remove(slot);
         tell(slot, status);
@@ -297,18 +344,36 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         return endWith(slot, unfound(slot));
     }
 
-    /** The status of a read that no tier can answer. */
+    /** The status of a read that no tier can answer: LOST only if no tier may answer it another time. */
     private int unfound(int slot) {
-        if (slots.address[slot] < log.begin()) {
+        long address = slots.address[slot];
+        long length = slots.length[slot];
+        if (address < log.begin()) {
             return IoStatus.GONE;
         }
-        boolean hole = accesses[accesses.length - 1].tier.holes.overlap(slots.address[slot], slots.length[slot]);
+        if (mayPass(slots.status[slot])) {
+            return slots.status[slot];
+        }
+        for (TierAccess access : accesses) {
+            if (!access.open() && access.tier.has(address, length)) {
+                return IoStatus.FAILED;
+            }
+        }
+        boolean hole = accesses[accesses.length - 1].tier.misses(address, length);
         return hole ? IoStatus.LOST : slots.status[slot];
+    }
+
+    /** Whether a tier may answer a read that ended like this if it is asked another time. */
+    private static boolean mayPass(int status) {
+        return status != IoStatus.GONE && status != IoStatus.LOST;
     }
 
     @Override
     public void ended(TierAccess from, int slot, int status) {
-        slots.status[slot] = status;
+        // Another tier has lost what this one could not read: it is not lost.
+        if (slots.kind[slot] == RequestSlots.SYNC || status == IoStatus.OK || !mayPass(slots.status[slot])) {
+            slots.status[slot] = status;
+        }
         if (slots.kind[slot] == RequestSlots.SYNC) {
             end(slot);
             return;
@@ -320,7 +385,10 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         }
         if (status == IoStatus.LOST) {
             from.tier.lost.incrementAndGet();
-            from.tier.holes.add(slots.address[slot], slots.length[slot], from.tier.device.begin());
+            // A hole is a whole chunk. If another tier owes a part of it, that is copied first.
+            if (!log.owesBeside(from.tier, slots.address[slot], slots.length[slot])) {
+                from.tier.holes.add(slots.address[slot], slots.length[slot], from.tier.device.begin());
+            }
         }
         await(slot);
     }
@@ -377,6 +445,9 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         Tiers now = look();
         for (int count = waiting.size(); count > 0; count--) {
             retry(now, waiting.remove());
+        }
+        if (unopened) {
+            openAgain();
         }
         for (TierAccess access : accesses) {
             access.poll();

@@ -28,22 +28,32 @@ public final class TieredLog {
     /** Tiers that were removed and that a handle still uses. */
     private final List<Tier> leaving = new CopyOnWriteArrayList<>();
 
+    /** Is called when a tier owes something, and closed before the tiers. */
+    private Runnable owed = () -> {};
+
+    private AutoCloseable repair = () -> {};
+
     private volatile Tiers tiers;
     private int usedIds;
     /** The highest end of appends that were issued; raised before the issuing thread loads the tiers. */
     private final HighWaterMark issued;
 
     private final HighWaterMark end;
+    private final int alignment;
     private final AtomicLong numbers = new AtomicLong();
 
-    /** @param end the log's end; a device whose log ends before it is treated as empty */
-    public TieredLog(List<? extends Device> devices, int commit, long end) {
+    /**
+     * @param end the log's end; a device whose log ends before it is treated as empty
+     * @param alignment of the tiers together
+     */
+    public TieredLog(List<? extends Device> devices, int commit, long end, int alignment) {
+        this.alignment = alignment;
         this.issued = new HighWaterMark(end);
         this.end = new HighWaterMark(end);
         List<Tier> all = new ArrayList<>();
         for (Device device : devices) {
             boolean complete = device.end() == end;
-            all.add(new Tier(device, takeId(), complete ? device.begin() : end, true));
+            all.add(new Tier(device, takeId(), complete ? device.begin() : end, true, alignment));
         }
         this.tiers = new Tiers(all, commit);
     }
@@ -142,7 +152,7 @@ public final class TieredLog {
     }
 
     private Tier made(Device device) {
-        Tier tier = new Tier(device, takeId(), Long.MAX_VALUE, false);
+        Tier tier = new Tier(device, takeId(), Long.MAX_VALUE, false, alignment);
         List<TieredMemory> added = new ArrayList<>();
         try {
             for (TieredMemory memory : memories) {
@@ -178,7 +188,12 @@ public final class TieredLog {
         }
     }
 
-    /** @return null if it was removed meanwhile */
+    /**
+     * Opens a handle of a tier. That may block on far memory's servers, so other threads' handles do not wait for it:
+     * meanwhile the tier is in use, and is not closed.
+     *
+     * @return null if it was removed meanwhile
+     */
     @Nullable
     DeviceHandle use(Tier tier, PendingAppends appends) {
         changing.lock();
@@ -186,21 +201,30 @@ public final class TieredLog {
             if (tier.removed) {
                 return null;
             }
-            DeviceHandle handle = tier.device.open();
             tier.users++;
-            tier.appends.add(appends);
-            return handle;
         } finally {
             changing.unlock();
+        }
+        try {
+            DeviceHandle handle = tier.device.open();
+            tier.appends.add(appends);
+            return handle;
+        } catch (Throwable e) {
+            Closeables.after(e, () -> unused(tier));
+            throw e;
         }
     }
 
     /** Says that a handle has closed its handle of the tier's device. */
     void leave(Tier tier, PendingAppends appends) {
+        tier.appends.remove(appends);
+        unused(tier);
+    }
+
+    private void unused(Tier tier) {
         changing.lock();
         try {
             tier.users--;
-            tier.appends.remove(appends);
             closeIfUnused(tier);
         } finally {
             changing.unlock();
@@ -245,8 +269,39 @@ public final class TieredLog {
         }
     }
 
+    /**
+     * Sets what copies to tiers the parts that they have refused, before any handle is opened.
+     *
+     * @param wake is called when a tier owes something, or has got what another one owes
+     * @param ends is closed before the tiers are
+     */
+    public void repairedBy(Runnable wake, AutoCloseable ends) {
+        owed = wake;
+        repair = ends;
+    }
+
+    /** Says that a tier owes something, or has got what another one owes. */
+    void owes() {
+        owed.run();
+    }
+
+    /** Whether a tier other than {@code beside} owes a part of the chunks, as {@link Holes} has them, of a range. */
+    boolean owesBeside(Tier beside, long address, long length) {
+        long from = address & -Holes.CHUNK_BYTES;
+        long to = (address + length + Holes.CHUNK_BYTES - 1) & -Holes.CHUNK_BYTES;
+        for (Tier tier : tiers.all()) {
+            if (tier != beside && tier.debts.overlap(from, to - from)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Closes all tiers, which no handle uses any more. */
     public void close() {
-        Closeables.all(tiers.all().stream().map(tier -> tier.device).toList());
+        List<AutoCloseable> all = new ArrayList<>();
+        all.add(repair);
+        tiers.all().forEach(tier -> all.add(tier.device));
+        Closeables.all(all);
     }
 }

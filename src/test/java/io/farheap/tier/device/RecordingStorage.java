@@ -46,6 +46,10 @@ public final class RecordingStorage implements Storage {
     private Predicate<String> lies = name -> false;
     private int operations;
     private int failAt = Integer.MAX_VALUE;
+    /** The operations on the directory that fail, and how many of them still do. */
+    private Predicate<String> failing = what -> false;
+
+    private int failures;
 
     public RecordingStorage() {}
 
@@ -55,6 +59,17 @@ public final class RecordingStorage implements Storage {
      */
     public synchronized void stopAfter(int more) {
         failAt = operations + more;
+    }
+
+    /**
+     * Makes the next operations on the directory of some kind fail; they change nothing.
+     *
+     * @param what whether an operation fails, by its description: {@code create}, {@code delete} or {@code rename} with
+     *     the file's name, or {@code sync the directory}
+     */
+    public synchronized void fail(Predicate<String> what, int times) {
+        failing = what;
+        failures = times;
     }
 
     /** Syncs of these files report success and make nothing durable, like disks that lie about it. */
@@ -78,6 +93,10 @@ public final class RecordingStorage implements Storage {
     private void checkGoing(String what) {
         if (stopped()) {
             throw new StorageException("cannot " + what + ": the power is cut");
+        }
+        if (failures > 0 && failing.test(what)) {
+            failures--;
+            throw new StorageException("cannot " + what + ": EIO");
         }
     }
 
