@@ -117,8 +117,8 @@ public final class FarStore implements AutoCloseable {
             // It is closed after the log's thread has ended, since that thread starts growth.
             this.growth = resources.add(new IndexGrowth(how.name(), parts));
             this.checkpointing = how.checkpoints();
-            this.logThread = resources.add(new LogThread(
-                    how.name(), log, device, how.mutableShare(), how.writePatience(), extents, cache));
+            this.logThread = resources.add(
+                    new LogThread(how.name(), log, device, how.mutableShare(), how.writePatience(), extents, cache));
             this.options = how.sessions();
             this.sessions = new SessionList(checkpoint == null ? Map.of() : checkpoint.sessions());
             this.recovery = recovered.report();

@@ -84,7 +84,8 @@ record Gid(int index, byte[] bytes) {
             return true;
         }
         try {
-            return !Files.readString(interfaces.resolve(Integer.toString(index))).isBlank();
+            return !Files.readString(interfaces.resolve(Integer.toString(index)))
+                    .isBlank();
         } catch (IOException e) {
             // The kernel refuses to read the file of an entry without an interface.
             return false;

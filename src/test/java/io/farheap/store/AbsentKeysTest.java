@@ -28,7 +28,11 @@ class AbsentKeysTest {
 
     /** The smallest index, so that entries for all keys would need many overflow buckets. */
     private FarStoreBuilder how() {
-        return FarStore.builder().device(device).pageBytes(PAGE).memory(8 * PAGE).expectedKeys(1);
+        return FarStore.builder()
+                .device(device)
+                .pageBytes(PAGE)
+                .memory(8 * PAGE)
+                .expectedKeys(1);
     }
 
     @Test

@@ -141,9 +141,8 @@ class CheckpointTroubleTest {
         later[12] = 9;
         CRC32C sum = new CRC32C();
         sum.update(later, 0, later.length - Integer.BYTES);
-        ByteBuffer.wrap(later)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(later.length - Integer.BYTES, (int) sum.getValue());
+        ByteBuffer.wrap(later).order(ByteOrder.LITTLE_ENDIAN).putInt(later.length - Integer.BYTES, (int)
+                sum.getValue());
         files.files.put("checkpoint-2", later);
         assertRefuses(files, "checkpoint 2", "layout 9", "take the release that made it");
         files.files.put("checkpoint-2", whole);

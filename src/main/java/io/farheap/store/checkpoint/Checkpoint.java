@@ -210,19 +210,7 @@ public record Checkpoint(
             throw new DamagedCheckpointException("it does not add up");
         }
         return new Checkpoint(
-                number,
-                version,
-                layout,
-                pageBits,
-                begin,
-                end,
-                next,
-                passing,
-                sessions,
-                gaps,
-                index,
-                extents,
-                aside,
+                number, version, layout, pageBits, begin, end, next, passing, sessions, gaps, index, extents, aside,
                 pieces);
     }
 }

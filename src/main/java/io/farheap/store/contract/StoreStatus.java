@@ -18,10 +18,9 @@ public final class StoreStatus {
     public static final int LOST = 4;
     /**
      * The device failed, by an I/O error or a full disk. An operation that needs room in the log ends so once the
-     * device has refused writes for longer than the
-     * {@linkplain io.farheap.store.FarStoreBuilder#writePatience write patience}; it may be tried again, since a disk
-     * may be freed. Or the device has no more room for the log, and the store has no
-     * {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit}, so no thread compacts it: call
+     * device has refused writes for longer than the {@linkplain io.farheap.store.FarStoreBuilder#writePatience write
+     * patience}; it may be tried again, since a disk may be freed. Or the device has no more room for the log, and the
+     * store has no {@linkplain io.farheap.store.FarStoreBuilder#spaceLimit space limit}, so no thread compacts it: call
      * {@link io.farheap.store.FarStore#compact} to make room. If the log's thread has died, an operation that would
      * wait for a checkpoint or for room ends so, too.
      */

@@ -63,6 +63,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
      * The status of an operation that finds no room: FULL if it is to be tried again, FAILED if there will be no room.
      */
     private final IntSupplier full;
+
     private final IntSupplier busy;
 
     private final long alignment;

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * oldest one: an append that comes later waits for it, as for any older append that it overlaps. If an append to the
  * range is listed already, at the tier or at the source, the copy is withdrawn and tried again later. Both list
  * themselves before they look, in a sequentially consistent order, so at least one of the two sees the other. The bytes
- * that a later append may change at the source while they are read are those that it writes to this tier afterwards.
- * A handle that could not open the tier does not list its appends there; what it adds to the tier's debts meanwhile
- * stays listed, and is copied again.
+ * that a later append may change at the source while they are read are those that it writes to this tier afterwards. A
+ * handle that could not open the tier does not list its appends there; what it adds to the tier's debts meanwhile stays
+ * listed, and is copied again.
  *
  * <p>A part that the only other tier has lost, or reads as corrupt, is given up, and reads of it end as lost: the log
  * goes on. It stays listed as owed, so syncs of the tier fail until the log's beginning has passed it or an append has
@@ -34,6 +34,7 @@ public final class TierRepair implements AutoCloseable {
     private static final long PIECE_BYTES = Holes.CHUNK_BYTES;
     /** If a piece cannot be read as a whole, as many bytes at a time are. */
     private static final long BLOCK_BYTES = OwnedMemory.PAGE_BYTES;
+
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
     private static final long LONGEST_PAUSE_NANOS = 500_000_000;
 
