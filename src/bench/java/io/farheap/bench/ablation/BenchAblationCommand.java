@@ -10,6 +10,7 @@ import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
 import io.farheap.command.Sizes;
+import io.farheap.memory.Plurals;
 import io.farheap.thread.Cores;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
@@ -84,8 +85,7 @@ public final class BenchAblationCommand implements Callable<Integer> {
             names = "--turns",
             paramLabel = "N",
             defaultValue = "8",
-            description =
-                    "turns of each step, of which the medians are shown; a multiple of 8 completes the rotation (default: ${DEFAULT-VALUE})")
+            description = "turns of each step; a multiple of 8 completes the rotation (default: ${DEFAULT-VALUE})")
     private int turns;
 
     @Option(
@@ -129,11 +129,11 @@ public final class BenchAblationCommand implements Callable<Integer> {
                 "%d-byte records, %d under way; a client thread, the bench's own but in the row \"the library's\", issues%n"
                         + "the requests that an application thread hands over to it; a server's thread,%n"
                         + "if there is one, is always pinned. Threads that find nothing to do yield their core after a while; there %s for them.%n"
-                        + "Medians of %d turns, whose order rotates; %s%n%n",
+                        + "Medians of %s, whose order rotates; %s%n%n",
                 size,
                 outstanding,
                 cores.size() == 1 ? "is 1 core" : "are " + cores.size() + " cores",
-                turns,
+                Plurals.of(turns, "turn"),
                 note.sentence());
         List<AblationRow> rows = measure(cores);
         print(out, rows);
@@ -205,14 +205,14 @@ public final class BenchAblationCommand implements Callable<Integer> {
 
     private static void print(PrintStream out, List<AblationRow> rows) {
         out.printf(
-                "%-6s  %-20s%16s%12s%12s%13s%18s%14s%n",
+                "%-6s  %-20s%16s%12s%12s%13s%18s%17s%n",
                 "#op", "step", "(c, s, b, q)", "p50[ns]", "p99[ns]", "million/s", "(25%..75%)", "/ the one above");
         for (int i = 0; i < rows.size(); i++) {
             AblationRow row = rows.get(i);
             double over = row.over(above(rows, i));
             out.printf(
                     Locale.ROOT,
-                    "%-6s  %-20s%16s%12.0f%12.0f%13.3f%18s%14s  %s%n",
+                    "%-6s  %-20s%16s%12.0f%12.0f%13.3f%18s%17s  %s%n",
                     row.operation(),
                     row.step().name(),
                     describe(row.step()),

@@ -231,8 +231,7 @@ public final class BenchSearchCommand implements Callable<Integer> {
 
     private TurnWarmUp warmUp() {
         long most = Math.min(count * WARM_UP_NANOS, MOST_WARM_UP_NANOS);
-        return new TurnWarmUp(
-                SearchContest.SIDES, Math.min(LEAST_WARM_UP_NANOS, most), most, System::nanoTime);
+        return new TurnWarmUp(SearchContest.SIDES, Math.min(LEAST_WARM_UP_NANOS, most), most, System::nanoTime);
     }
 
     private static void put(BenchReport.Row row, String search, Quartiles micros) {

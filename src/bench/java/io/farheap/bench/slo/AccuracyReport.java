@@ -4,6 +4,7 @@ import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.SideSetup;
 import io.farheap.bench.report.TimingNote;
 import io.farheap.command.Plot;
+import io.farheap.memory.Plurals;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.Performance;
 import java.io.PrintStream;
@@ -52,9 +53,10 @@ public final class AccuracyReport {
         out.printf(
                 Locale.ROOT,
                 "%nobjectives drawn uniformly between the model's lowest and highest figures; margin %.3g%%; latency: average from issue to callback; "
-                        + "throughput: reads and writes;%nreal: medians of %d turns of each configuration, whose order rotates; %s%n%n",
+                        + "throughput: reads and writes;%n"
+                        + "real: medians of %s of each configuration, whose order rotates; %s%n%n",
                 100 * margin,
-                turns,
+                Plurals.of(turns, "turn"),
                 note.sentence());
         out.printf(
                 "%-26s%12s%12s%12s%14s%12s%12s%12s  %s%n",

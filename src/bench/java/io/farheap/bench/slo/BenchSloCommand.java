@@ -66,7 +66,7 @@ public final class BenchSloCommand implements Callable<Integer> {
             names = "--turns",
             paramLabel = "N",
             defaultValue = "3",
-            description = "measurements of each configuration, of which the medians are shown (default: ${DEFAULT-VALUE})")
+            description = "turns of each configuration, of which the medians are shown (default: ${DEFAULT-VALUE})")
     private int turns;
 
     @Option(
