@@ -137,7 +137,7 @@ public final class BenchSloCommand implements Callable<Integer> {
                         BASELINES,
                         configuration -> turn(cache, configuration, lateness),
                         turns,
-                        Math.min(count * WARM_UP_NANOS, MOST_WARM_UP_NANOS),
+                        warmUpNanos(),
                         System::nanoTime);
             }
             TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
@@ -148,6 +148,11 @@ public final class BenchSloCommand implements Callable<Integer> {
             output.write(report, output.plots() ? figures.plots() : new Plot[0]);
         }
         return 0;
+    }
+
+    /** Returns 0 for one turn, with which a run only shows that the benchmark works. */
+    private long warmUpNanos() {
+        return turns == 1 ? 0 : Math.min(count * WARM_UP_NANOS, MOST_WARM_UP_NANOS);
     }
 
     /** A turn's operations are judged with those of its own warm-up, which are of the same kind. */

@@ -94,7 +94,7 @@ class BenchCommandsTest {
             entry(
                     "slo",
                     new Smallest(
-                            "--record 4096 --max-depth 2 --cores 1 --count 1 --margin 0 --file DIR/model",
+                            "--record 4096 --max-depth 2 --cores 1 --count 1 --margin 0 --turns 1 --file DIR/model",
                             1,
                             "c s b q asked_latency_ns predicted_latency_ns real_latency_ns asked_ops_per_s predicted_ops_per_s real_ops_per_s latency_met throughput_met latency_error throughput_error search_us core_round_trip_ns real_latency_ns_p25 real_latency_ns_p75 real_ops_per_s_p25 real_ops_per_s_p75 bytes_local cores in_flight group turns settled late_pct invalid")),
             entry(
