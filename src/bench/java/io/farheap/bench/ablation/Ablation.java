@@ -13,11 +13,12 @@ import org.HdrHistogram.Histogram;
  */
 public final class Ablation {
 
-    /** @param latency of each operation in ns, two clock reads (some 50 ns) included */
+    /** @param latency of each operation in ns, the cost of reading the clock included */
     public record Result(Histogram latency, double operationsPerSecond) {}
 
     private static final int ADDRESSES = 1 << 20;
-    private static final long WARM_UP_NANOS = 200_000_000L;
+    /** Before each turn, since each has a cache and threads of its own. */
+    static final long WARM_UP_NANOS = 200_000_000L;
     private static final long HIGHEST_NANOS = 10_000_000_000L;
     private static final int ROUNDS = 64;
 

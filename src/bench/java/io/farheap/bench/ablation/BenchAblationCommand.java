@@ -1,11 +1,16 @@
 package io.farheap.bench.ablation;
 
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.TimingNote;
+import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
 import io.farheap.command.Sizes;
+import io.farheap.memory.Plurals;
 import io.farheap.thread.Cores;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
@@ -13,8 +18,10 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -33,6 +40,8 @@ public final class BenchAblationCommand implements Callable<Integer> {
     private static final long REGION_BYTES = 16 << 20;
     private static final int MAX_RECORD = 2048;
     private static final int MAX_OUTSTANDING = 256;
+    /** Turns of a warm-up that does not settle before. */
+    private static final int MOST_WARM_UPS = 6;
 
     @Option(
             names = "--op",
@@ -75,8 +84,8 @@ public final class BenchAblationCommand implements Callable<Integer> {
     @Option(
             names = "--turns",
             paramLabel = "N",
-            defaultValue = "5",
-            description = "turns that the steps take, of which the medians are shown (default: ${DEFAULT-VALUE})")
+            defaultValue = "8",
+            description = "turns of each step; a multiple of 8 completes the rotation (default: ${DEFAULT-VALUE})")
     private int turns;
 
     @Option(
@@ -99,9 +108,6 @@ public final class BenchAblationCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** One figure of each turn. */
-    private record Row(String operation, AblationStep step, double p50, double p99, double rate) {}
-
     @Override
     public Integer call() throws InterruptedException {
         checkOptions();
@@ -116,49 +122,61 @@ public final class BenchAblationCommand implements Callable<Integer> {
 
     private void run(BenchReport report, List<Integer> cores) throws InterruptedException {
         PrintStream out = System.out;
+        TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+        note.put(report);
         report.origin().forEach(out::println);
         out.printf(
                 "%d-byte records, %d under way; a client thread, the bench's own but in the row \"the library's\", issues%n"
                         + "the requests that an application thread hands over to it; a server's thread,%n"
-                        + "if there is one, is always pinned. Threads that find nothing to do yield their core after a while; there %s for them%n%n",
-                size, outstanding, cores.size() == 1 ? "is 1 core" : "are " + cores.size() + " cores");
-        List<Row> rows = measure(cores);
+                        + "if there is one, is always pinned. Threads that find nothing to do yield their core after a while; there %s for them.%n"
+                        + "Medians of %s, whose order rotates; %s%n%n",
+                size,
+                outstanding,
+                cores.size() == 1 ? "is 1 core" : "are " + cores.size() + " cores",
+                Plurals.of(turns, "turn"),
+                note.sentence());
+        List<AblationRow> rows = measure(cores);
         print(out, rows);
         put(report, rows);
         output.write(report, output.plots() ? plots(rows) : new Plot[0]);
     }
 
-    private List<Row> measure(List<Integer> cores) throws InterruptedException {
+    private List<AblationRow> measure(List<Integer> cores) throws InterruptedException {
         List<AblationStep> steps = AblationStep.all(depth);
-        List<Row> rows = new ArrayList<>();
-        try (ServerProcess server =
-                ServerProcess.start(Devices.library(), Math.ceilDiv(span, REGION_BYTES) * REGION_BYTES, REGION_BYTES)) {
+        List<AblationRow> rows = new ArrayList<>();
+        try (ServerProcess server = ServerProcess.start(
+                        Devices.library(), Math.ceilDiv(span, REGION_BYTES) * REGION_BYTES, REGION_BYTES);
+                ModelLateness lateness = new ModelLateness(server.address())) {
             Ablation ablation = new Ablation(server.address(), cores, span, (int) size, outstanding, seed);
             for (String name : names) {
-                List<List<Ablation.Result>> results = new ArrayList<>();
-                steps.forEach(step -> results.add(new ArrayList<>()));
-                for (int turn = 0; turn < turns; turn++) {
-                    for (int i = 0; i < steps.size(); i++) {
-                        results.get(i)
-                                .add(ablation.measure(steps.get(i), name.equals("write"), (long) (seconds * 1e9)));
-                    }
-                }
-                for (int i = 0; i < steps.size(); i++) {
-                    rows.add(new Row(
-                            name,
-                            steps.get(i),
-                            median(results.get(i), result -> result.latency().getValueAtPercentile(50)),
-                            median(results.get(i), result -> result.latency().getValueAtPercentile(99)),
-                            median(results.get(i), Ablation.Result::operationsPerSecond)));
-                }
+                AblationTurns contest = new AblationTurns(
+                        step -> turn(ablation, step, name.equals("write"), lateness),
+                        outstanding,
+                        (int) size,
+                        cores.size());
+                rows.addAll(contest.take(name, steps, warmUp(steps.size()), turns));
             }
         }
         return rows;
     }
 
-    private static double median(List<Ablation.Result> results, ToDoubleFunction<Ablation.Result> figure) {
-        double[] sorted = results.stream().mapToDouble(figure).sorted().toArray();
-        return sorted[sorted.length / 2];
+    /** A turn's operations are judged with those of its own warm-up, which are of the same kind. */
+    private AblationTurns.Turn turn(Ablation ablation, AblationStep step, boolean write, ModelLateness lateness)
+            throws InterruptedException {
+        lateness.restart();
+        Ablation.Result result = ablation.measure(step, write, (long) (seconds * 1e9));
+        return new AblationTurns.Turn(
+                result.latency().getValueAtPercentile(50),
+                result.latency().getValueAtPercentile(99),
+                result.operationsPerSecond(),
+                lateness.validity());
+    }
+
+    /** Takes fewer turns than those that count: a run of one turn only shows that the benchmark works. */
+    private TurnWarmUp warmUp(int steps) {
+        double turnNanos = seconds * 1e9 + Ablation.WARM_UP_NANOS;
+        long most = (long) (Math.min(turns - 1, MOST_WARM_UPS) * steps * turnNanos);
+        return new TurnWarmUp(steps, 0, most, System::nanoTime);
     }
 
     private void checkOptions() {
@@ -185,27 +203,36 @@ public final class BenchAblationCommand implements Callable<Integer> {
         }
     }
 
-    private static void print(PrintStream out, List<Row> rows) {
+    private static void print(PrintStream out, List<AblationRow> rows) {
         out.printf(
-                "%-6s  %-20s%16s%12s%12s%13s%14s%n",
-                "#op", "step", "(c, s, b, q)", "p50[ns]", "p99[ns]", "million/s", "/ the one above");
-        Row before = null;
-        for (Row row : rows) {
+                "%-6s  %-20s%16s%12s%12s%13s%18s%17s%n",
+                "#op", "step", "(c, s, b, q)", "p50[ns]", "p99[ns]", "million/s", "(25%..75%)", "/ the one above");
+        for (int i = 0; i < rows.size(); i++) {
+            AblationRow row = rows.get(i);
+            double over = row.over(above(rows, i));
             out.printf(
                     Locale.ROOT,
-                    "%-6s  %-20s%16s%12.0f%12.0f%13.3f",
+                    "%-6s  %-20s%16s%12.0f%12.0f%13.3f%18s%17s  %s%n",
                     row.operation(),
                     row.step().name(),
                     describe(row.step()),
-                    row.p50(),
-                    row.p99(),
-                    row.rate() / 1e6);
-            out.println(
-                    before == null || !before.operation().equals(row.operation())
-                            ? ""
-                            : String.format(Locale.ROOT, "%14.2f", row.rate() / before.rate()));
-            before = row;
+                    row.p50().median(),
+                    row.p99().median(),
+                    row.rate().median() / 1e6,
+                    String.format(
+                            Locale.ROOT,
+                            "(%.3f..%.3f)",
+                            row.rate().low() / 1e6,
+                            row.rate().high() / 1e6),
+                    Double.isNaN(over) ? "-" : String.format(Locale.ROOT, "%.2f", over),
+                    row.validity().remark(row.settled()));
         }
+    }
+
+    /** Returns the row of the step with one optimisation less than a row, or null if it is the first step. */
+    private static @Nullable AblationRow above(List<AblationRow> rows, int index) {
+        AblationRow above = index == 0 ? null : rows.get(index - 1);
+        return above == null || !above.operation().equals(rows.get(index).operation()) ? null : above;
     }
 
     /** Describes a step in Redy's terms: requests are handed over to one client thread, and each travels by itself. */
@@ -214,27 +241,17 @@ public final class BenchAblationCommand implements Callable<Integer> {
                 + step.configuration().queueDepth() + ")";
     }
 
-    private void put(BenchReport report, List<Row> rows) {
-        for (Row row : rows) {
-            AblationStep step = row.step();
-            report.row()
-                    .put("op", row.operation())
-                    .put("size", size)
-                    .put("span", span)
-                    .put("step", step.name())
-                    .put("issued_by", step.by().name().toLowerCase(Locale.ROOT))
-                    .put("one_sided", step.oneSided())
-                    .put("queue_depth", step.configuration().queueDepth())
-                    .put("pinned", step.configuration().pinned())
-                    .put("inline_bytes", step.configuration().inlineBytes())
-                    .put("outstanding", outstanding)
-                    .put("p50_ns", row.p50())
-                    .put("p99_ns", row.p99())
-                    .put("ops_per_s", row.rate());
+    private void put(BenchReport report, List<AblationRow> rows) {
+        for (int i = 0; i < rows.size(); i++) {
+            rows.get(i).put(report.row(), size, span, turns, above(rows, i));
         }
     }
 
-    private Plot[] plots(List<Row> rows) {
+    /** A plot compares the steps, so an invalid row has no bar; there is no plot if all rows are invalid. */
+    private Plot[] plots(List<AblationRow> rows) {
+        if (rows.stream().allMatch(row -> row.validity().invalid())) {
+            return new Plot[0];
+        }
         Plot latency = Plot.bars("ablation-latency", "Latency with one optimisation more in each group", "", "ns")
                 .logarithmicY();
         Plot throughput = Plot.bars(
@@ -243,14 +260,25 @@ public final class BenchAblationCommand implements Callable<Integer> {
                 "",
                 "million operations/s");
         for (String name : names) {
-            List<Row> some =
-                    rows.stream().filter(row -> row.operation().equals(name)).toList();
-            List<String> steps = some.stream().map(row -> row.step().name()).toList();
-            latency.series(name + " p50", steps, some.stream().map(Row::p50).toList());
-            latency.series(name + " p99", steps, some.stream().map(Row::p99).toList());
-            throughput.series(
-                    name, steps, some.stream().map(row -> row.rate() / 1e6).toList());
+            draw(latency, name + " p50", name, rows, row -> row.p50().median());
+            draw(latency, name + " p99", name, rows, row -> row.p99().median());
+            draw(throughput, name, name, rows, row -> row.rate().median() / 1e6);
         }
         return new Plot[] {latency, throughput};
+    }
+
+    private static void draw(
+            Plot plot, String title, String operation, List<AblationRow> rows, ToDoubleFunction<AblationRow> figure) {
+        List<String> steps = new ArrayList<>();
+        List<@Nullable Double> values = new ArrayList<>();
+        for (AblationRow row : rows) {
+            if (row.operation().equals(operation)) {
+                steps.add(row.step().name());
+                values.add(row.validity().invalid() ? null : figure.applyAsDouble(row));
+            }
+        }
+        if (values.stream().anyMatch(Objects::nonNull)) {
+            plot.series(title, steps, values);
+        }
     }
 }

@@ -23,11 +23,11 @@ public final class Turns {
     }
 
     private final List<Samples> samples;
-    private final boolean settled;
+    private final TurnWarmUp warmUp;
 
-    private Turns(List<Samples> samples, boolean settled) {
+    private Turns(List<Samples> samples, TurnWarmUp warmUp) {
         this.samples = samples;
-        this.settled = settled;
+        this.warmUp = warmUp;
     }
 
     /**
@@ -53,7 +53,7 @@ public final class Turns {
                 samples.get(side).add(sides.get(side).run(turn));
             }
         }
-        return new Turns(samples, warmUp.settled());
+        return new Turns(samples, warmUp);
     }
 
     /** Returns the figures of a side, by its place in the list of sides. */
@@ -63,6 +63,16 @@ public final class Turns {
 
     /** Whether the last three turns of the warm-up agreed within 5%, for each side. */
     public boolean settled() {
-        return settled;
+        return warmUp.settled();
+    }
+
+    /**
+     * Whether the last three turns of the warm-up agreed within 5% for one side: for a report in which each side has a
+     * row of its own.
+     *
+     * @param side its place in the list of sides
+     */
+    public boolean settled(int side) {
+        return warmUp.settled(side);
     }
 }

@@ -1,7 +1,13 @@
 package io.farheap.bench.search;
 
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.Quartiles;
+import io.farheap.bench.report.SideSetup;
+import io.farheap.bench.report.TimingNote;
+import io.farheap.bench.report.TurnWarmUp;
+import io.farheap.bench.report.Validity;
 import io.farheap.slo.MeasurementPlan;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
@@ -30,7 +36,14 @@ import picocli.CommandLine.Spec;
         })
 public final class BenchSearchCommand implements Callable<Integer> {
 
-    private static final int WARM_UPS = 2_000;
+    /** Of a row's warm-up, for each objective: a row of few objectives only shows that the benchmark works. */
+    private static final long WARM_UP_NANOS = 30_000_000L;
+    /** Of a row's warm-up: until the JVM has compiled the searches. Turns of interpreted code agree, too. */
+    private static final long LEAST_WARM_UP_NANOS = 500_000_000L;
+
+    private static final long MOST_WARM_UP_NANOS = 3_000_000_000L;
+    /** Both searches read the same model, and keep nothing beside it. */
+    private static final SideSetup SETUP = new SideSetup(0, 1, 1, 1);
 
     @Option(
             names = "--cores",
@@ -95,22 +108,29 @@ public final class BenchSearchCommand implements Callable<Integer> {
         output.check();
         BenchReport report = output.report(spec);
         PrintStream out = System.out;
+        TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+        note.put(report);
         report.origin().forEach(out::println);
         out.printf(
-                "seed %d; objectives drawn between a model's lowest and highest figures; worst: of processor time, and by the clock%n%n",
-                seed);
+                "seed %d; objectives drawn between a model's lowest and highest figures; median: of the objectives, with quartiles;%n"
+                        + "worst: of processor time, and by the clock; the order of the searches rotates; %s%n%n",
+                seed, note.sentence());
         out.printf(
-                "%-8s%-9s%9s%10s%9s%12s%14s%14s%10s%12s%14s%12s%8s%8s%7s%14s%n",
+                "%-8s%-9s%9s%10s%9s%12s%18s%12s%14s%14s%10s%12s%22s%12s%14s%12s%8s%8s%7s%14s%n",
                 "#noise",
                 "draw",
                 "measured",
                 "feasible",
                 "of",
                 "exact [us]",
+                "(25%..75%)",
+                "mean",
                 "worst [us]",
                 "(clock)",
                 "leaves",
                 "paper [us]",
+                "(25%..75%)",
+                "mean",
                 "worst [us]",
                 "leaves",
                 "missed",
@@ -132,6 +152,8 @@ public final class BenchSearchCommand implements Callable<Integer> {
         SplittableRandom random = new SplittableRandom(seed);
         int measured = 0;
         long configurations = 0;
+        // How long the warm-up takes must not change the objectives.
+        SplittableRandom unmeasured = random.split();
         for (int i = 0; i < models; i++) {
             SimulatedSystem system = new SimulatedSystem(subject, noise, random.nextLong());
             MeasurementPlan plan = new MeasurementPlan(subject);
@@ -141,7 +163,11 @@ public final class BenchSearchCommand implements Callable<Integer> {
             measured = Math.max(measured, plan.measured());
             PerformanceModel model = plan.model();
             configurations = Math.max(configurations, model.space().size());
-            contest.warmUp(model, random, WARM_UPS / models);
+            if (i == 0) {
+                contest.warmUp(model, unmeasured, warmUp());
+            } else {
+                contest.touch(model, unmeasured);
+            }
             for (int j = i; j < count; j += models) {
                 contest.compare(model, random);
             }
@@ -151,24 +177,30 @@ public final class BenchSearchCommand implements Callable<Integer> {
         SearchContest.TimedSearch paper = contest.paper();
         out.printf(
                 Locale.ROOT,
-                "%-8s%-9s%9d%10d%9d%12.1f%14.1f%14.1f%10.0f%12.0f%14.0f%12.0f%8d%8d%7d%14.0f%n",
+                "%-8s%-9s%9d%10d%9d%12.1f%18s%12.1f%14.1f%14.1f%10.0f%12.0f%22s%12.0f%14.0f%12.0f%8d%8d%7d%14.0f  %s%n",
                 noise,
                 draw,
                 measured,
                 contest.feasible(),
                 contest.objectives(),
+                exact.micros().median(),
+                spread(exact.micros()),
                 exact.meanMicros(),
                 exact.longestCpuMicros(),
                 exact.longestMicros(),
                 exact.examined(),
+                paper.micros().median(),
+                spread(paper.micros()),
                 paper.meanMicros(),
                 paper.longestCpuMicros(),
                 paper.examined(),
                 contest.missed(),
                 contest.dearer(),
                 contest.other(),
-                contest.longestRefusalMicros());
-        report.row()
+                contest.longestRefusalMicros(),
+                Validity.NO_MODEL.remark(contest.settled()));
+        BenchReport.Row row = report.row();
+        row
                 .put("noise", noise)
                 .put("draw", draw)
                 .put("seed", seed)
@@ -190,6 +222,26 @@ public final class BenchSearchCommand implements Callable<Integer> {
                 .put("paper_other", contest.other())
                 .put("refusal_mean_cpu_us", contest.meanRefusalMicros())
                 .put("refusal_max_cpu_us", contest.longestRefusalMicros());
+        put(row, "exact", exact.micros());
+        put(row, "paper", paper.micros());
+        SETUP.put(row);
+        SETUP.put(row, "paper_");
+        Validity.NO_MODEL.put(row, contest.settled());
+    }
+
+    private TurnWarmUp warmUp() {
+        long most = Math.min(count * WARM_UP_NANOS, MOST_WARM_UP_NANOS);
+        return new TurnWarmUp(SearchContest.SIDES, Math.min(LEAST_WARM_UP_NANOS, most), most, System::nanoTime);
+    }
+
+    private static void put(BenchReport.Row row, String search, Quartiles micros) {
+        row.put(search + "_p50_us", micros.median())
+                .put(search + "_p25_us", micros.low())
+                .put(search + "_p75_us", micros.high());
+    }
+
+    private static String spread(Quartiles micros) {
+        return String.format(Locale.ROOT, "(%.1f..%.1f)", micros.low(), micros.high());
     }
 
     private void check() {

@@ -1,5 +1,10 @@
 package io.farheap.bench.search;
 
+import io.farheap.bench.report.Quartiles;
+import io.farheap.bench.report.Rotation;
+import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.TurnWarmUp;
+import io.farheap.bench.report.Turns;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.ExactSearch;
 import io.farheap.slo.Explanation;
@@ -12,23 +17,36 @@ import io.farheap.slo.SearchResult;
 import io.farheap.slo.Slo;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 
 /**
- * Runs the exact search and Redy's search for the same random objectives, in turns, and compares answers and times. One
- * thread at a time.
+ * Runs the exact search and Redy's search for the same random objectives, and compares answers and times. The searches
+ * take turns, in an order that rotates. One thread at a time.
  */
 final class SearchContest {
+
+    /** How many searches take turns. */
+    static final int SIDES = 2;
 
     private static final Comparator<Configuration> COST =
             Comparator.comparingInt(Configuration::serverThreads).thenComparingInt(Configuration::clientThreads);
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    /** Of each turn of the warm-up; Redy's search may take some 100 ms for one. */
+    private static final int WARM_UP_OBJECTIVES = 4;
 
     private final boolean logarithmic;
-    private final TimedSearch exact = new TimedSearch(new ExactSearch());
-    private final TimedSearch paper = new TimedSearch(new PrunedTraversal());
+    private final TimedSearch exact;
+    private final TimedSearch paper;
+    /** In the order in which the rotation numbers them. */
+    private final List<TimedSearch> searches;
+
+    private final Rotation rotation;
+    private boolean settled;
     private int objectives;
     private int feasible;
     private int missed;
@@ -43,14 +61,26 @@ final class SearchContest {
      *     as loose ones
      */
     SearchContest(boolean logarithmic) {
-        this.logarithmic = logarithmic;
+        this(logarithmic, new ExactSearch(), new PrunedTraversal());
     }
 
-    /** Searches with both. */
+    SearchContest(boolean logarithmic, Search exact, Search paper) {
+        this.logarithmic = logarithmic;
+        this.exact = new TimedSearch(exact);
+        this.paper = new TimedSearch(paper);
+        searches = List.of(this.exact, this.paper);
+        rotation = new Rotation(searches.size());
+    }
+
+    /** Searches with both: by turns, each is the one that finds the model in the processor's caches. */
     void compare(PerformanceModel model, SplittableRandom random) {
         Slo slo = draw(model, random);
-        SearchResult right = exact.find(model, slo);
-        SearchResult paperResult = paper.find(model, slo);
+        SearchResult[] results = new SearchResult[searches.size()];
+        for (int side : rotation.order(objectives)) {
+            results[side] = searches.get(side).find(model, slo);
+        }
+        SearchResult right = results[searches.indexOf(exact)];
+        SearchResult paperResult = results[searches.indexOf(paper)];
         objectives++;
         if (!right.feasible()) {
             refuse(model, slo);
@@ -66,13 +96,36 @@ final class SearchContest {
         }
     }
 
-    /** Lets the JVM compile the searches, with objectives that do not count. */
-    void warmUp(PerformanceModel model, SplittableRandom random, int count) {
-        for (int i = 0; i < count; i++) {
-            Slo slo = draw(model, random);
-            exact.search.find(model, slo);
+    /**
+     * Lets the JVM compile the searches: both search for the same few objectives, which do not count, until their times
+     * agree.
+     *
+     * @param warmUp of {@link #SIDES} sides
+     */
+    void warmUp(PerformanceModel model, SplittableRandom random, TurnWarmUp warmUp) {
+        List<Slo> slos = Stream.generate(() -> draw(model, random))
+                .limit(WARM_UP_OBJECTIVES)
+                .toList();
+        List<Turns.Side<RuntimeException>> sides = new ArrayList<>();
+        for (TimedSearch each : searches) {
+            sides.add(turn -> {
+                long start = System.nanoTime();
+                slos.forEach(slo -> each.search.find(model, slo));
+                return System.nanoTime() - start;
+            });
         }
-        paper.search.find(model, draw(model, random));
+        settled = Turns.take(sides, warmUp, 0, () -> {}).settled();
+    }
+
+    /** Lets both search once in a model, so that none is the first that reads it. */
+    void touch(PerformanceModel model, SplittableRandom random) {
+        Slo slo = draw(model, random);
+        searches.forEach(each -> each.search.find(model, slo));
+    }
+
+    /** Whether the times of both had settled before they counted. */
+    boolean settled() {
+        return settled;
     }
 
     private void refuse(PerformanceModel model, Slo slo) {
@@ -150,6 +203,7 @@ final class SearchContest {
         private long longest;
         private long longestCpu;
         private long examined;
+        private final Samples micros = new Samples();
 
         TimedSearch(Search search) {
             this.search = search;
@@ -166,7 +220,13 @@ final class SearchContest {
             longest = Math.max(longest, took);
             longestCpu = Math.max(longestCpu, cpu);
             examined += result.examined();
+            micros.add(took / 1e3);
             return result;
+        }
+
+        /** Returns the median time for an objective in us, and the quartiles. */
+        Quartiles micros() {
+            return micros.quartiles();
         }
 
         double meanMicros() {

@@ -1,6 +1,6 @@
 package io.farheap.bench.slo;
 
-import io.farheap.measure.Measurement;
+import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.slo.CandidateConfiguration;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.ExactSearch;
@@ -13,12 +13,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Measures how accurate a model's predictions are (Redy, section 7.3): objectives are drawn between the lowest and the
  * highest figures of the model, latency and throughput independently and uniformly; for each objective that can be met,
- * a configuration is searched and measured. One draw sets the bounds of reads and of writes at the same relative place
+ * a configuration is searched and measured, in turns with the configurations of which each alone would meet the most
+ * objectives. One draw sets the bounds of reads and of writes at the same relative place
  * between their own lowest and highest figures: under a fixed mix both are as frequent as the mix says. One thread at a
  * time.
  */
@@ -33,7 +36,9 @@ public final class AccuracyExperiment {
     private final double margin;
     private final SplittableRandom random;
     private final ExactSearch search = new ExactSearch();
+    private final List<SloChoice> choices = new ArrayList<>();
     private final List<SloResult> results = new ArrayList<>();
+    private final List<MeasuredConfiguration> fixed = new ArrayList<>();
     private int drawn;
 
     /**
@@ -47,7 +52,7 @@ public final class AccuracyExperiment {
     }
 
     /**
-     * Draws objectives until so many of them can be met, or it turns out that hardly any can.
+     * Draws the objectives, until that many of them can be met, or it turns out that hardly any can. Called once.
      *
      * @return the objectives that can be met, with the chosen configurations
      */
@@ -56,7 +61,6 @@ public final class AccuracyExperiment {
         for (int i = 0; i < WARM_UPS; i++) {
             search.find(model, draw(warmUp).withMargin(margin));
         }
-        List<SloChoice> choices = new ArrayList<>();
         while (choices.size() < count && drawn < MOST_DRAWS * count) {
             Slo slo = draw(random);
             long start = System.nanoTime();
@@ -69,7 +73,7 @@ public final class AccuracyExperiment {
                 choices.add(new SloChoice(slo, candidate, nanos));
             }
         }
-        return choices;
+        return List.copyOf(choices);
     }
 
     /** Returns how many objectives were drawn, including those that cannot be met. */
@@ -95,17 +99,46 @@ public final class AccuracyExperiment {
                 : new Objective(latency.at(latencyShare), perSecond.at(throughputShare));
     }
 
-    /** Measures the configuration that was chosen for an objective. */
-    public SloResult measure(SloChoice choice, Measurement measurement) throws InterruptedException {
-        Performance real = measurement.measure(choice.chosen().configuration());
-        SloResult result = new SloResult(choice, real, CoreDistance.nanos());
-        results.add(result);
-        return result;
+    /**
+     * Measures the configurations that were chosen for the objectives drawn, and candidates for the best single one.
+     * All take turns, in an order that rotates; one that is chosen more than once is measured like the others.
+     *
+     * @param baselines how many candidates
+     * @param turns of each configuration that count
+     * @param warmUpNanos the most time before these turns, for all configurations together
+     * @param clock in ns, such as {@code System::nanoTime}
+     */
+    void measure(
+            int baselines,
+            ConfigurationTurns.TurnMeasurement measurement,
+            int turns,
+            long warmUpNanos,
+            LongSupplier clock)
+            throws InterruptedException {
+        List<Configuration> candidates = fixedBaselines(baselines);
+        List<Configuration> all = Stream.concat(
+                        choices.stream().map(choice -> choice.chosen().configuration()), candidates.stream())
+                .distinct()
+                .toList();
+        TurnWarmUp warmUp = new TurnWarmUp(all.size(), 0, warmUpNanos, clock);
+        List<MeasuredConfiguration> measured = ConfigurationTurns.take(all, measurement, warmUp, turns);
+        for (SloChoice choice : choices) {
+            results.add(new SloResult(
+                    choice, measured.get(all.indexOf(choice.chosen().configuration()))));
+        }
+        for (Configuration candidate : candidates) {
+            fixed.add(measured.get(all.indexOf(candidate)));
+        }
     }
 
-    /** Returns all results. */
+    /** Returns the result of each objective, in the order in which they were drawn. */
     public List<SloResult> results() {
         return List.copyOf(results);
+    }
+
+    /** Returns the figures of the candidates for the best single configuration. */
+    public List<MeasuredConfiguration> fixed() {
+        return List.copyOf(fixed);
     }
 
     /**
@@ -130,8 +163,8 @@ public final class AccuracyExperiment {
 
     /** Returns how many of the objectives one performance meets. */
     public int fixedMet(Performance performance) {
-        return (int) results.stream()
-                .filter(result -> result.choice().slo().metBy(performance))
+        return (int) choices.stream()
+                .filter(choice -> choice.slo().metBy(performance))
                 .count();
     }
 }

@@ -1,7 +1,10 @@
 package io.farheap.bench.slo;
 
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.SideSetup;
+import io.farheap.bench.report.TimingNote;
 import io.farheap.command.Plot;
+import io.farheap.memory.Plurals;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.Performance;
 import java.io.PrintStream;
@@ -17,22 +20,44 @@ public final class AccuracyReport {
     private final AccuracyExperiment experiment;
     private final int wanted;
     private final double margin;
+    private final int recordBytes;
+    private final int turns;
+    private final TimingNote note;
     private final PrintStream out;
-    private @Nullable Configuration baseline;
-    private @Nullable Performance baselinePerformance;
+    private @Nullable MeasuredConfiguration baseline;
     private int baselineMet = -1;
 
-    /** @param wanted number of objectives that can be met */
-    public AccuracyReport(AccuracyExperiment experiment, int wanted, double margin, PrintStream out) {
+    /**
+     * @param wanted number of objectives that can be met
+     * @param turns of each configuration
+     */
+    AccuracyReport(
+            AccuracyExperiment experiment,
+            int wanted,
+            double margin,
+            int recordBytes,
+            int turns,
+            TimingNote note,
+            PrintStream out) {
         this.experiment = experiment;
         this.wanted = wanted;
         this.margin = margin;
+        this.recordBytes = recordBytes;
+        this.turns = turns;
+        this.note = note;
         this.out = out;
+    }
+
+    /** Prints the head of the table, and a line for each objective. */
+    void print() {
         out.printf(
                 Locale.ROOT,
                 "%nobjectives drawn uniformly between the model's lowest and highest figures; margin %.3g%%; latency: average from issue to callback; "
-                        + "throughput: reads and writes%n%n",
-                100 * margin);
+                        + "throughput: reads and writes;%n"
+                        + "real: medians of %s of each configuration, whose order rotates; %s%n%n",
+                100 * margin,
+                Plurals.of(turns, "turn"),
+                note.sentence());
         out.printf(
                 "%-26s%12s%12s%12s%14s%12s%12s%12s  %s%n",
                 "#configuration",
@@ -44,15 +69,17 @@ public final class AccuracyReport {
                 "real",
                 "cores [ns]",
                 "");
+        experiment.results().forEach(this::print);
+        experiment.fixed().forEach(this::baseline);
     }
 
-    public void print(SloResult result) {
+    private void print(SloResult result) {
         Performance predicted = result.choice().chosen().predicted();
         String missed =
                 (result.latencyMet() ? "" : " LATENCY MISSED") + (result.throughputMet() ? "" : " THROUGHPUT MISSED");
         out.printf(
                 Locale.ROOT,
-                "%-26s%12.2f%12.2f%12.2f%14.3f%12.3f%12.3f%12.0f %s%n",
+                "%-26s%12.2f%12.2f%12.2f%14.3f%12.3f%12.3f%12.0f %s  %s%n",
                 result.choice().chosen().configuration(),
                 result.askedLatencyNanos() / 1e3,
                 predicted.latencyNanos() / 1e3,
@@ -61,15 +88,15 @@ public final class AccuracyReport {
                 predicted.throughput() / 1e6,
                 result.real().throughput() / 1e6,
                 result.coresNanos(),
-                missed);
+                missed,
+                result.measured().validity().remark(result.measured().settled()));
     }
 
-    /** Adds the performance of one configuration for all the objectives. The one that meets most of them counts. */
-    public void baseline(Configuration configuration, Performance real) {
-        int met = experiment.fixedMet(real);
+    /** Adds the figures of one configuration for all the objectives. The one that meets most of them counts. */
+    private void baseline(MeasuredConfiguration measured) {
+        int met = experiment.fixedMet(measured.real());
         if (met > baselineMet) {
-            baseline = configuration;
-            baselinePerformance = real;
+            baseline = measured;
             baselineMet = met;
         }
     }
@@ -88,9 +115,9 @@ public final class AccuracyReport {
                 .map(result -> result.choice().chosen().configuration())
                 .distinct()
                 .count();
+        MeasuredConfiguration best = baseline;
         List<SloResult> beyond = results.stream()
-                .filter(result ->
-                        baselinePerformance == null || !result.choice().slo().metBy(baselinePerformance))
+                .filter(result -> best == null || !result.choice().slo().metBy(best.real()))
                 .toList();
         long beyondMet = beyond.stream().filter(SloResult::met).count();
         double[] latencyErrors = sorted(results, SloResult::latencyError);
@@ -113,11 +140,17 @@ public final class AccuracyReport {
                 100 * at(throughputErrors, 0.5),
                 100 * at(throughputErrors, 0.95));
         out.printf(Locale.ROOT, "search: median %.0f us, longest %.0f us%n", at(search, 0.5), at(search, 1));
-        if (baseline != null) {
+        if (best != null) {
             out.printf(
                     "the best single configuration, %s, meets %d; of the other %d, those chosen meet %d%n",
-                    baseline, baselineMet, beyond.size(), beyondMet);
+                    best.configuration(), baselineMet, beyond.size(), beyondMet);
         }
+        long invalid = results.stream()
+                .filter(result -> result.measured().validity().invalid())
+                .count();
+        long unsettled =
+                results.stream().filter(result -> !result.measured().settled()).count();
+        out.printf("invalid, since over 1%% of the operations were late: %d; not settled: %d%n", invalid, unsettled);
         double[] cores = sorted(results, SloResult::coresNanos);
         out.printf(
                 Locale.ROOT,
@@ -141,18 +174,41 @@ public final class AccuracyReport {
                 .put("search_us_p50", at(search, 0.5))
                 .put("search_us_max", at(search, 1))
                 .put("distinct_configurations", distinct)
-                .put("fixed_baseline", baseline == null ? null : baseline.toString())
+                .put("fixed_baseline", best == null ? null : best.configuration().toString())
                 .put("fixed_baseline_met", Math.max(baselineMet, 0))
                 .put("beyond_baseline", beyond.size())
                 .put("beyond_baseline_met", beyondMet)
                 .put("core_round_trip_ns_min", at(cores, 0))
                 .put("core_round_trip_ns_p50", at(cores, 0.5))
                 .put("core_round_trip_ns_max", at(cores, 1))
-                .put("other_load", others);
+                .put("other_load", others)
+                .put("turns", turns)
+                .put("invalid_rows", invalid)
+                .put("not_settled_rows", unsettled);
+        if (best != null) {
+            setup(best.configuration()).put(report.summary(), "fixed_baseline_");
+            report.summary()
+                    .put("fixed_baseline_settled", best.settled())
+                    .put("fixed_baseline_late_pct", best.validity().latePercent())
+                    .put("fixed_baseline_invalid", best.validity().invalid());
+        }
+        note.put(report);
         results.forEach(result -> put(report.row(), result));
     }
 
-    private static void put(BenchReport.Row row, SloResult result) {
+    /** Each client thread keeps its batches full, and has a buffer for each request under way. */
+    private SideSetup setup(Configuration configuration) {
+        int inFlight = configuration.clientThreads() * configuration.batchSize() * configuration.queueDepth();
+        int threads = configuration.clientThreads() + configuration.serverThreads();
+        return new SideSetup(
+                (long) inFlight * recordBytes,
+                Math.min(threads, Runtime.getRuntime().availableProcessors()),
+                inFlight,
+                1);
+    }
+
+    private void put(BenchReport.Row row, SloResult result) {
+        MeasuredConfiguration measured = result.measured();
         Configuration configuration = result.choice().chosen().configuration();
         Performance predicted = result.choice().chosen().predicted();
         row.put("c", configuration.clientThreads())
@@ -170,7 +226,13 @@ public final class AccuracyReport {
                 .put("latency_error", result.latencyError())
                 .put("throughput_error", result.throughputError())
                 .put("search_us", result.choice().searchNanos() / 1e3)
-                .put("core_round_trip_ns", result.coresNanos());
+                .put("core_round_trip_ns", result.coresNanos())
+                .put("real_latency_ns_p25", measured.latencyNanos().low())
+                .put("real_latency_ns_p75", measured.latencyNanos().high())
+                .put("real_ops_per_s_p25", measured.perSecond().low())
+                .put("real_ops_per_s_p75", measured.perSecond().high());
+        setup(configuration).put(row).put("turns", turns);
+        measured.validity().put(row, measured.settled());
     }
 
     /** Plots Redy's figures 13 and 14: for asked, predicted and real figures, the share up to each value. */

@@ -1,7 +1,11 @@
 package io.farheap.bench.slo;
 
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.TimingNote;
+import io.farheap.bench.report.Validity;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.ModelConsole;
 import io.farheap.command.ModelServer;
@@ -19,7 +23,6 @@ import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
-import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -40,6 +43,10 @@ public final class BenchSloCommand implements Callable<Integer> {
 
     /** How many candidates for the best fixed configuration are measured. */
     private static final int BASELINES = 3;
+    /** Of the warm-up, for each objective: a run with few objectives only shows that the benchmark works. */
+    private static final long WARM_UP_NANOS = 600_000_000L;
+    /** Of the warm-up, for all objectives. */
+    private static final long MOST_WARM_UP_NANOS = 60_000_000_000L;
 
     @Option(
             names = "--count",
@@ -54,6 +61,13 @@ public final class BenchSloCommand implements Callable<Integer> {
             defaultValue = "" + Explanation.USUAL_MARGIN,
             description = "by which predictions must be better than the objective (default: ${DEFAULT-VALUE})")
     private double margin;
+
+    @Option(
+            names = "--turns",
+            paramLabel = "N",
+            defaultValue = "3",
+            description = "turns of each configuration, of which the medians are shown (default: ${DEFAULT-VALUE})")
+    private int turns;
 
     @Option(
             names = "--seed",
@@ -81,6 +95,9 @@ public final class BenchSloCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         if (count < 1) {
             throw new IllegalArgumentException("--count " + count + ": it must be at least 1");
+        }
+        if (turns < 1) {
+            throw new IllegalArgumentException("--turns " + turns + ": it must be at least 1");
         }
         output.check();
         DeviceNotice.print(spec.commandLine().getErr());
@@ -110,24 +127,40 @@ public final class BenchSloCommand implements Callable<Integer> {
                     .put("model_seconds_now", run.seconds());
             OtherLoad others = OtherLoad.since(memory.processes());
             AccuracyExperiment experiment = new AccuracyExperiment(model, margin, seed);
-            AccuracyReport figures = new AccuracyReport(experiment, count, margin, out);
-            List<SloChoice> choices = experiment.draw(count);
-            if (choices.isEmpty()) {
+            if (experiment.draw(count).isEmpty()) {
                 throw new IllegalArgumentException("--margin " + margin + ": of " + experiment.drawn()
                         + " objectives between the lowest and the highest figures of " + options.file(subject)
                         + " none can be met; take a smaller one, or measure a model of a larger space");
             }
-            for (SloChoice choice : choices) {
-                figures.print(experiment.measure(choice, cache));
+            try (ModelLateness lateness = new ModelLateness(memory.address())) {
+                experiment.measure(
+                        BASELINES,
+                        configuration -> turn(cache, configuration, lateness),
+                        turns,
+                        warmUpNanos(),
+                        System::nanoTime);
             }
-            List<Configuration> fixed = experiment.fixedBaselines(BASELINES);
-            for (Configuration configuration : fixed) {
-                Performance performance = cache.measure(configuration);
-                figures.baseline(configuration, performance);
-            }
+            TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+            AccuracyReport figures =
+                    new AccuracyReport(experiment, count, margin, subject.recordBytes(), turns, note, out);
+            figures.print();
             figures.summarize(report, others.share());
             output.write(report, output.plots() ? figures.plots() : new Plot[0]);
         }
         return 0;
+    }
+
+    /** Returns 0 for one turn, with which a run only shows that the benchmark works. */
+    private long warmUpNanos() {
+        return turns == 1 ? 0 : Math.min(count * WARM_UP_NANOS, MOST_WARM_UP_NANOS);
+    }
+
+    /** A turn's operations are judged with those of its own warm-up, which are of the same kind. */
+    private static ConfigurationTurns.Turn turn(
+            MeasuredCache cache, Configuration configuration, ModelLateness lateness) throws InterruptedException {
+        lateness.restart();
+        Performance performance = cache.measure(configuration);
+        Validity validity = lateness.validity();
+        return new ConfigurationTurns.Turn(performance, CoreDistance.nanos(), validity);
     }
 }

@@ -6,16 +6,28 @@ import io.farheap.slo.Performance;
 /**
  * The real performance of the configuration that was chosen for an objective.
  *
- * @param coresNanos a cache line's round trip between cores at that time ({@link io.farheap.bench.slo.CoreDistance})
+ * @param measured the figures of this configuration; objectives for which the same one was chosen share them
  */
-public record SloResult(SloChoice choice, Performance real, double coresNanos) {
+public record SloResult(SloChoice choice, MeasuredConfiguration measured) {
+
+    /** Returns the medians. */
+    public Performance real() {
+        return measured.real();
+    }
+
+    /** Returns the median of a cache line's round trip between cores beside the measurements, in ns. */
+    public double coresNanos() {
+        return measured.coresNanos();
+    }
 
     public boolean latencyMet() {
-        return real.readLatencyNanos() <= reads().latencyNanos() && real.writeLatencyNanos() <= writes().latencyNanos();
+        return real().readLatencyNanos() <= reads().latencyNanos()
+                && real().writeLatencyNanos() <= writes().latencyNanos();
     }
 
     public boolean throughputMet() {
-        return real.readsPerSecond() >= reads().perSecond() && real.writesPerSecond() >= writes().perSecond();
+        return real().readsPerSecond() >= reads().perSecond()
+                && real().writesPerSecond() >= writes().perSecond();
     }
 
     public boolean met() {
@@ -40,15 +52,15 @@ public record SloResult(SloChoice choice, Performance real, double coresNanos) {
      */
     public double latencyError() {
         return Math.max(
-                error(predicted().readLatencyNanos(), real.readLatencyNanos()),
-                error(predicted().writeLatencyNanos(), real.writeLatencyNanos()));
+                error(predicted().readLatencyNanos(), real().readLatencyNanos()),
+                error(predicted().writeLatencyNanos(), real().writeLatencyNanos()));
     }
 
     /** As {@link #latencyError}, for throughput. */
     public double throughputError() {
         return Math.max(
-                error(predicted().readsPerSecond(), real.readsPerSecond()),
-                error(predicted().writesPerSecond(), real.writesPerSecond()));
+                error(predicted().readsPerSecond(), real().readsPerSecond()),
+                error(predicted().writesPerSecond(), real().writesPerSecond()));
     }
 
     private static double error(double predicted, double real) {

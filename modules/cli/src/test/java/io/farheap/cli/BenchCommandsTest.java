@@ -75,7 +75,7 @@ class BenchCommandsTest {
                     new Smallest(
                             "--op read --turns 1 --seconds 0.001 --span 1m",
                             8,
-                            "op size span step issued_by one_sided queue_depth pinned inline_bytes outstanding p50_ns p99_ns ops_per_s")),
+                            "op size span step issued_by one_sided queue_depth pinned inline_bytes outstanding p50_ns p99_ns ops_per_s p50_ns_p25 p50_ns_p75 p99_ns_p25 p99_ns_p75 ops_per_s_p25 ops_per_s_p75 over_above? bytes_local cores in_flight group turns settled late_pct? invalid")),
             entry(
                     "peers",
                     new Smallest(
@@ -90,13 +90,13 @@ class BenchCommandsTest {
                     new Smallest(
                             "--cores 2 --record 1024 --count 1 --models 1 --noise 0",
                             2,
-                            "noise draw seed models configurations measured_max count feasible exact_mean_us exact_max_us exact_max_cpu_us exact_leaves paper_mean_us paper_max_us paper_max_cpu_us paper_leaves paper_missed paper_dearer paper_other refusal_mean_cpu_us? refusal_max_cpu_us?")),
+                            "noise draw seed models configurations measured_max count feasible exact_mean_us exact_max_us exact_max_cpu_us exact_leaves paper_mean_us paper_max_us paper_max_cpu_us paper_leaves paper_missed paper_dearer paper_other refusal_mean_cpu_us? refusal_max_cpu_us? exact_p50_us exact_p25_us exact_p75_us paper_p50_us paper_p25_us paper_p75_us bytes_local cores in_flight group paper_bytes_local paper_cores paper_in_flight paper_group settled late_pct invalid")),
             entry(
                     "slo",
                     new Smallest(
-                            "--record 4096 --max-depth 2 --cores 1 --count 1 --margin 0 --file DIR/model",
+                            "--record 4096 --max-depth 2 --cores 1 --count 1 --margin 0 --turns 1 --file DIR/model",
                             1,
-                            "c s b q asked_latency_ns predicted_latency_ns real_latency_ns asked_ops_per_s predicted_ops_per_s real_ops_per_s latency_met throughput_met latency_error throughput_error search_us core_round_trip_ns")),
+                            "c s b q asked_latency_ns predicted_latency_ns real_latency_ns asked_ops_per_s predicted_ops_per_s real_ops_per_s latency_met throughput_met latency_error throughput_error search_us core_round_trip_ns real_latency_ns_p25 real_latency_ns_p75 real_ops_per_s_p25 real_ops_per_s_p75 bytes_local cores in_flight group turns settled late_pct invalid")),
             entry(
                     "migration",
                     new Smallest(

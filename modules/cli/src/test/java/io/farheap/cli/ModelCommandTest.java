@@ -245,6 +245,8 @@ class ModelCommandTest {
                 "2",
                 "--margin",
                 "0",
+                "--turns",
+                "1",
                 "--json",
                 json.toString(),
                 "--report",

@@ -93,7 +93,7 @@ class PublishedFiguresTest {
                     .toList();
             String benchmark = words.get(1);
             List<String> needed = new ArrayList<>(List.of("io.farheap.bench.report", "io.farheap.bench." + benchmark));
-            if (List.of("raw", "cache", "peers", "migration", "reclaim", "kv", "ycsb")
+            if (List.of("raw", "cache", "peers", "ablation", "slo", "search", "migration", "reclaim", "kv", "ycsb")
                     .contains(benchmark)) {
                 needed.add("io.farheap.bench.machine");
             }

@@ -50,5 +50,7 @@ class TurnsTest {
         // A turn of both sides takes 20, so the limit ends the warm-up after five of them.
         assertEquals("baabbaabba|ab", order.toString());
         assertFalse(taken.settled());
+        assertFalse(taken.settled(0));
+        assertTrue(taken.settled(1));
     }
 }

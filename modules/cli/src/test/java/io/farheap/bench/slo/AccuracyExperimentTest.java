@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.bench.report.Quartiles;
+import io.farheap.bench.report.Rotation;
+import io.farheap.bench.report.Validity;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.MeasurementPlan;
 import io.farheap.slo.ModelSubject;
@@ -11,14 +14,25 @@ import io.farheap.slo.Performance;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.slo.SimulatedSystem;
 import io.farheap.slo.Slo;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class AccuracyExperimentTest {
 
+    private static final int TURNS = 3;
+
     private final ModelSubject subject = new ModelSubject("simulated", "none", 1, 64, 50, 2, 8);
     private final SimulatedSystem system = new SimulatedSystem(subject, 0, 1);
     private final PerformanceModel model = model();
+    private final List<Configuration> order = new ArrayList<>();
+    private long now;
 
     private PerformanceModel model() {
         MeasurementPlan plan = new MeasurementPlan(subject);
@@ -54,14 +68,44 @@ class AccuracyExperimentTest {
                 .equals(new AccuracyExperiment(model, 0.1, 8).draw(1).get(0).slo()));
     }
 
+    /** Measures all in turns; each turn takes 1 by the clock. */
+    private void measure(AccuracyExperiment experiment, int warmUp, UnaryOperator<Performance> change)
+            throws InterruptedException {
+        measure(experiment, warmUp, (configuration, turn) -> new ConfigurationTurns.Turn(
+                change.apply(system.measure(configuration)), 50, Validity.NO_MODEL));
+    }
+
+    private void measure(
+            AccuracyExperiment experiment,
+            int warmUp,
+            BiFunction<Configuration, Integer, ConfigurationTurns.Turn> measurement)
+            throws InterruptedException {
+        Map<Configuration, Integer> taken = new HashMap<>();
+        experiment.measure(
+                3,
+                configuration -> {
+                    now++;
+                    order.add(configuration);
+                    return measurement.apply(configuration, taken.merge(configuration, 1, Integer::sum) - 1);
+                },
+                TURNS,
+                warmUp,
+                () -> now);
+    }
+
     @Test
     void aSystemThatDoesWhatItDidMeetsThem() throws InterruptedException {
         AccuracyExperiment experiment = new AccuracyExperiment(model, 0.1, 1);
-        for (SloChoice choice : experiment.draw(50)) {
-            SloResult result = experiment.measure(choice, system);
-            assertEquals(system.measure(choice.chosen().configuration()), result.real());
+        List<SloChoice> choices = experiment.draw(50);
+        measure(experiment, 0, performance -> performance);
+        List<SloResult> results = experiment.results();
+        assertEquals(choices, results.stream().map(SloResult::choice).toList());
+        for (SloResult result : results) {
+            assertEquals(
+                    system.measure(result.choice().chosen().configuration()), result.real());
+            assertEquals(50, result.coresNanos());
         }
-        long met = experiment.results().stream().filter(SloResult::met).count();
+        long met = results.stream().filter(SloResult::met).count();
         // Between measured points it is not quite linear.
         assertTrue(met >= 45, () -> met + " of 50");
     }
@@ -69,15 +113,19 @@ class AccuracyExperimentTest {
     @Test
     void aSystemThatHasBecomeSlowerMissesThem() throws InterruptedException {
         AccuracyExperiment experiment = new AccuracyExperiment(model, 0, 1);
-        for (SloChoice choice : experiment.draw(20)) {
-            Performance was = choice.chosen().predicted();
-            SloResult result = experiment.measure(
-                    choice,
-                    configuration -> new Performance(
+        experiment.draw(20);
+        measure(experiment, 0, (configuration, turn) -> {
+            Performance was = model.predict(configuration).orElseThrow();
+            return new ConfigurationTurns.Turn(
+                    new Performance(
                             2 * was.readLatencyNanos(),
                             was.readsPerSecond() / 4,
                             1.5 * was.writeLatencyNanos(),
-                            was.writesPerSecond() / 2));
+                            was.writesPerSecond() / 2),
+                    50,
+                    Validity.NO_MODEL);
+        });
+        for (SloResult result : experiment.results()) {
             assertEquals(0.5, result.latencyError(), 1e-9);
             assertEquals(3, result.throughputError(), 1e-9);
             assertEquals(result.latencyMet() && result.throughputMet(), result.met());
@@ -87,14 +135,9 @@ class AccuracyExperimentTest {
     }
 
     @Test
-    void theBestFixedConfigurationIsTheOneThatMeetsMost() throws InterruptedException {
+    void theBestFixedConfigurationIsTheOneThatMeetsMost() {
         AccuracyExperiment experiment = new AccuracyExperiment(model, 0, 3);
-        for (SloChoice choice : experiment.draw(30)) {
-            experiment.measure(choice, system);
-        }
-        List<Slo> slos = experiment.results().stream()
-                .map(result -> result.choice().slo())
-                .toList();
+        List<Slo> slos = experiment.draw(30).stream().map(SloChoice::slo).toList();
         Configuration best = experiment.fixedBaselines(1).getFirst();
         int met = experiment.fixedMet(model.predict(best).orElseThrow());
         assertEquals(
@@ -106,5 +149,53 @@ class AccuracyExperimentTest {
                 .allMatch(
                         other -> model.predict(other).map(experiment::fixedMet).orElse(0) <= met));
         assertEquals(model.space().size(), model.space().stream().distinct().count());
+    }
+
+    /** The best single configuration is not the last that is measured: it takes turns with those chosen. */
+    @Test
+    void chosenAndFixedConfigurationsTakeTurnsInAnOrderThatRotates() throws InterruptedException {
+        AccuracyExperiment experiment = new AccuracyExperiment(model, 0, 3);
+        experiment.draw(20);
+        measure(experiment, 0, performance -> performance);
+        List<Configuration> all = Stream.concat(
+                        experiment.results().stream()
+                                .map(result -> result.choice().chosen().configuration()),
+                        experiment.fixedBaselines(3).stream())
+                .distinct()
+                .toList();
+        Rotation rotation = new Rotation(all.size());
+        assertEquals(TURNS * all.size(), order.size());
+        for (int turn = 0; turn < TURNS; turn++) {
+            assertEquals(
+                    IntStream.of(rotation.order(turn)).mapToObj(all::get).toList(),
+                    order.subList(turn * all.size(), (turn + 1) * all.size()));
+        }
+        assertEquals(
+                experiment.fixedBaselines(3),
+                experiment.fixed().stream()
+                        .map(MeasuredConfiguration::configuration)
+                        .toList());
+    }
+
+    @Test
+    void aResultHasTheMediansOfItsTurnsAndTheWorstOfTheirValidities() throws InterruptedException {
+        AccuracyExperiment experiment = new AccuracyExperiment(model, 0, 3);
+        experiment.draw(1);
+        // Any warm-up: one turn of each configuration, which is too short to settle.
+        measure(
+                experiment,
+                1,
+                (configuration, turn) -> new ConfigurationTurns.Turn(
+                        // The first turn is the warm-up's.
+                        new Performance(100 * turn + 1, 1e6, 100 * turn + 51, 1e6),
+                        turn,
+                        new Validity(turn == 2 ? 1.5 : 0.5)));
+        MeasuredConfiguration measured = experiment.results().getFirst().measured();
+        assertEquals(new Performance(201, 1e6, 251, 1e6), measured.real());
+        assertEquals(new Quartiles(176, 226, 276), measured.latencyNanos());
+        assertEquals(2, measured.coresNanos());
+        assertEquals(1.5, measured.validity().latePercent());
+        assertTrue(measured.validity().invalid());
+        assertFalse(measured.settled());
     }
 }
