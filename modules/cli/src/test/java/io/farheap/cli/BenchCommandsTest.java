@@ -121,7 +121,7 @@ class BenchCommandsTest {
                     new Smallest(
                             "--servers 1 --caches 1 --clients 1 --callers 1 --allocations 1 --repeat 1 --data DIR",
                             1,
-                            "allocations_per_s deallocations_per_s caches_per_write reports_per_s zookeeper_single_writes_per_s zookeeper_multi_writes_per_s leader_change_ms")),
+                            "allocations_per_s deallocations_per_s caches_per_write reports_per_s zookeeper_single_writes_per_s zookeeper_multi_writes_per_s leader_change_ms bytes_local cores in_flight group zookeeper_single_bytes_local zookeeper_single_cores zookeeper_single_in_flight zookeeper_single_group zookeeper_multi_bytes_local zookeeper_multi_cores zookeeper_multi_in_flight zookeeper_multi_group settled late_pct invalid")),
             entry(
                     "kv",
                     new Smallest(
