@@ -115,7 +115,7 @@ class BenchCommandsTest {
                     new Smallest(
                             "--regions 1 --more 1 --region 64k --resizes 2 --repeat 1",
                             2,
-                            "op ratio least_ratio most_ratio same least_same most_same resize_ms longest_us longest_median_us quiet_longest_us quiet_longest_median_us")),
+                            "op ratio least_ratio most_ratio same least_same most_same resize_ms longest_us longest_median_us quiet_longest_us quiet_longest_median_us ops_per_s ops_per_s_p25 ops_per_s_p75 quiet_ops_per_s quiet_ops_per_s_p25 quiet_ops_per_s_p75 bytes_local cores in_flight group quiet_bytes_local quiet_cores quiet_in_flight quiet_group settled late_pct invalid")),
             entry(
                     "manager",
                     new Smallest(
