@@ -50,6 +50,10 @@ public final class FarCacheProcess implements AutoCloseable {
         }
     }
 
+    String address() {
+        return server.address();
+    }
+
     public Cache cache() {
         return cache;
     }

@@ -148,7 +148,7 @@ class BenchCommandsTest {
                     new Smallest(
                             "--records 1000 --contestants far,file,rocksdb --threads 1 --rounds 1 --turn 1ms --directory DIR",
                             Map.of(
-                                    "figure contestant workload distribution records value threads local_share far_share index_bytes ops_per_s ops_per_s_least ops_per_s_most p50_ns p99_ns p999_ns max_ns pending_share ios_per_read bytes_per_op bounded engine device model",
+                                    "figure contestant workload distribution records value threads local_share far_share index_bytes ops_per_s ops_per_s_least ops_per_s_most p50_ns p99_ns p999_ns max_ns pending_share ios_per_read bytes_per_op bounded engine device model bytes_local same_memory in_flight group cores ops_per_s_p25 ops_per_s_p75 settled late_pct invalid",
                                     6,
                                     "figure contestant absent",
                                     1))),
