@@ -60,11 +60,16 @@ public final class TurnWarmUp {
     /** Whether the last three turns of each side agree within 5%. */
     public boolean settled() {
         for (int side = 0; side < last.length; side++) {
-            if (turns[side] < AGREEING || !agree(last[side])) {
+            if (!settled(side)) {
                 return false;
             }
         }
         return true;
+    }
+
+    /** Whether the last three turns of a side agree within 5%. */
+    public boolean settled(int side) {
+        return turns[side] >= AGREEING && agree(last[side]);
     }
 
     private static boolean agree(double[] figures) {
