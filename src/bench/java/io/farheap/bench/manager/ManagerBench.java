@@ -93,8 +93,8 @@ public final class ManagerBench implements AutoCloseable {
     }
 
     /**
-     * Allocates this many caches and gives them back, and writes as many nodes without a manager, in both ways; which of
-     * the three is the first differs from turn to turn.
+     * Allocates this many caches and gives them back, and writes as many nodes without a manager, in both ways; which
+     * of the three is the first differs from turn to turn.
      *
      * @param number of the turn; negative in the warm-up
      */

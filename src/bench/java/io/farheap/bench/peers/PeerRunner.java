@@ -20,8 +20,8 @@ interface PeerRunner extends AutoCloseable {
     }
 
     /**
-     * Whether its operations are those of an RDMA device, which may have a model. It is known only of this process which
-     * of them were late, and not of a program that a turn runs.
+     * Whether its operations are those of an RDMA device, which may have a model. It is known only of this process
+     * which of them were late, and not of a program that a turn runs.
      */
     default boolean onDevice() {
         return false;

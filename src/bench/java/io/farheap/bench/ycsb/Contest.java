@@ -217,8 +217,8 @@ final class Contest implements AutoCloseable {
 
     /**
      * Runs rounds in which each contestant has a turn with each number of threads and each distribution that it
-     * supports, in an order that rotates. Rounds do not count, and have shorter turns, until the last three turns of each
-     * result agree within 5%, or until there have been {@value #MOST_WARM_UPS}.
+     * supports, in an order that rotates. Rounds do not count, and have shorter turns, until the last three turns of
+     * each result agree within 5%, or until there have been {@value #MOST_WARM_UPS}.
      */
     List<ContestResult> run(List<KeyDistribution> distributions) {
         Map<String, ContestResult> results = new LinkedHashMap<>();

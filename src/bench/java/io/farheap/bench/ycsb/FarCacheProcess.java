@@ -50,7 +50,8 @@ public final class FarCacheProcess implements AutoCloseable {
         }
     }
 
-    String address() {
+    /** Returns the server's address. */
+    public String address() {
         return server.address();
     }
 

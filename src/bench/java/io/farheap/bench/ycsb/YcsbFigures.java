@@ -146,7 +146,10 @@ final class YcsbFigures implements AutoCloseable {
         }
     }
 
-    /** Returns null for an invalid result, and for a contestant that has a number of threads of its own and ran beside another one. */
+    /**
+     * Returns null for an invalid result, and for a contestant that has a number of threads of its own and ran beside
+     * another one.
+     */
     private static @Nullable Double rate(List<ContestResult> results, String name, int threads) {
         return results.stream()
                 .filter(result -> result.contestant.equals(name) && result.threads == threads)

@@ -157,13 +157,13 @@ class BenchCommandsTest {
                     new Smallest(
                             "--part append,checkpoint,recovery,loss --records 10000 --repeat 1 --turn 1ms --directory DIR",
                             Map.of(
-                                    "part commit bytes appends p50_ns p99_ns p999_ns max_ns ratio_to_far? device",
+                                    "part commit bytes appends p50_ns p99_ns p999_ns max_ns ratio_to_far? device p50_ns_p25 p50_ns_p75 bytes_local cores in_flight group settled late_pct invalid",
                                     3,
-                                    "part kind records quiet_ops_per_s ops_per_s ratio? ratio_least? ratio_most? checkpoint_ms",
+                                    "part kind records quiet_ops_per_s ops_per_s ratio? ratio_least? ratio_most? checkpoint_ms bytes_local cores in_flight group quiet_bytes_local quiet_cores quiet_in_flight quiet_group ops_per_s_p25 ops_per_s_p75 quiet_ops_per_s_p25 quiet_ops_per_s_p75 settled late_pct invalid",
                                     3,
-                                    "part index_in_checkpoint records log_bytes recovery_ms sequential_ms ratio ratio_least ratio_most",
+                                    "part index_in_checkpoint records log_bytes recovery_ms sequential_ms ratio ratio_least ratio_most bytes_local cores in_flight group sequential_bytes_local sequential_cores sequential_in_flight sequential_group sequential_ms_p25 sequential_ms_p75 recovery_ms_p25 recovery_ms_p75 settled late_pct invalid",
                                     2,
-                                    "part records before_ops_per_s lost_ops_per_s after_ops_per_s ratio? filled_bytes fill_ms failed",
+                                    "part records before_ops_per_s lost_ops_per_s after_ops_per_s ratio? filled_bytes fill_ms failed bytes_local cores in_flight group settled late_pct invalid",
                                     1))));
 
     @TempDir
