@@ -19,6 +19,7 @@ public final class Ablation {
     private static final int ADDRESSES = 1 << 20;
     /** Before each turn, since each has a cache and threads of its own. */
     static final long WARM_UP_NANOS = 200_000_000L;
+
     private static final long HIGHEST_NANOS = 10_000_000_000L;
     private static final int ROUNDS = 64;
 

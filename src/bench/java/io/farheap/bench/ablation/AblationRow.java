@@ -38,8 +38,7 @@ record AblationRow(
     double over(@Nullable AblationRow above) {
         return above == null
                 ? Double.NaN
-                : MedianRatio.ofRates(
-                        validity.worse(above.validity), rate.median(), above.rate.median());
+                : MedianRatio.ofRates(validity.worse(above.validity), rate.median(), above.rate.median());
     }
 
     /**

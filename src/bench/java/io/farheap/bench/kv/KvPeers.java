@@ -1,10 +1,8 @@
 package io.farheap.bench.kv;
 
-import io.farheap.bench.peers.PeerMeans;
 import io.farheap.bench.peers.PeerOperation;
 import io.farheap.bench.peers.PeersBench;
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.report.SideSetup;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
@@ -43,7 +41,12 @@ final class KvPeers {
             String operation = row.operation() == PeerOperation.GET ? "get-hit" : "set-update";
             out.printf(
                     "%-26s%-12s%,16.0f%26s%,14.0f%n",
-                    row.peer(), operation, row.p50(), String.format("(%,.0f..%,.0f)", row.p25(), row.p75()), row.p99());
+                    row.peer(),
+                    operation,
+                    row.nanos().median(),
+                    String.format(
+                            "(%,.0f..%,.0f)", row.nanos().low(), row.nanos().high()),
+                    row.p99());
             BenchReport.Row added = report.row()
                     .put("part", "messages")
                     .put("engine", row.peer())
@@ -55,14 +58,11 @@ final class KvPeers {
                     .put("cas", 0L)
                     .put("faa", 0L)
                     .put("calls", 1L)
-                    .put("p50_ns", row.p50())
-                    .put("p25_ns", row.p25())
-                    .put("p75_ns", row.p75())
+                    .put("p50_ns", row.nanos().median())
+                    .put("p25_ns", row.nanos().low())
+                    .put("p75_ns", row.nanos().high())
                     .put("p99_ns", row.p99());
-            PeerMeans means = row.means();
-            // The server has a thread of its own.
-            int cores = means.threads() + 1;
-            new SideSetup(means.bytesLocal(row.bytes()), cores, means.inFlight(), means.group()).put(added);
+            row.validity().put(row.means().put(added, row.bytes()), row.settled());
         }
         bench.absent().forEach((peer, reason) -> {
             out.printf("absent: %s: %s%n", peer, reason);

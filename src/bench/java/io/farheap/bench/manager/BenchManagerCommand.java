@@ -1,17 +1,17 @@
 package io.farheap.bench.manager;
 
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.manager.ManagerBench.Turn;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.TimingNote;
+import io.farheap.bench.report.TurnWarmUp;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.Callable;
-import org.HdrHistogram.Histogram;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -31,10 +31,13 @@ import picocli.CommandLine.Spec;
                     + "nodes of a cache's bytes by ZooKeeper's own client, one in a request with up to 2000 on their way, and 50 in a request with "
                     + "up to 16; the faster way counts. The manager writes as many caches in a request as were asked for meanwhile, with two "
                     + "operations more by which only the leader writes, and one request at a time, while each caller waits for its answer: so "
-                    + "the former is nearest to an allocation, and the latter to the manager's requests to ZooKeeper. Turns are "
-                    + "interleaved; medians. For a heap of 1 GiB: ./farheap -Xmx1g bench manager"
+                    + "the former is nearest to an allocation, and the latter to the manager's requests to ZooKeeper. The order in "
+                    + "a turn rotates. Medians, and ratios of medians. For a heap of 1 GiB: ./farheap -Xmx1g bench manager"
         })
 public final class BenchManagerCommand implements Callable<Integer> {
+
+    /** A turn has a change of the leader, which takes seconds with many caches. */
+    private static final int MOST_WARM_UPS = 4;
 
     @Option(
             names = "--servers",
@@ -74,8 +77,10 @@ public final class BenchManagerCommand implements Callable<Integer> {
     @Option(
             names = "--repeat",
             paramLabel = "N",
-            defaultValue = "5",
-            description = "turns that count, after one that does not (default: ${DEFAULT-VALUE})")
+            defaultValue = "6",
+            description =
+                    "turns that count, after three or four that do not; a multiple of 6 completes the rotation (default: "
+                            + "${DEFAULT-VALUE})")
     private int repeat;
 
     @Option(
@@ -119,17 +124,9 @@ public final class BenchManagerCommand implements Callable<Integer> {
         String disk = Files.getFileStore(directory).type();
         long heap = Runtime.getRuntime().maxMemory() >> 20;
         report.origin().forEach(out::println);
-        Samples allocated = new Samples();
-        Samples deallocated = new Samples();
-        Samples reports = new Samples();
-        Samples together = new Samples();
-        Samples single = new Samples();
-        Samples multi = new Samples();
-        Samples written = new Samples();
-        Samples ratio = new Samples();
-        Samples singleRatio = new Samples();
-        Samples change = new Samples();
-        Histogram nanos = new Histogram(3);
+        TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+        note.put(report);
+        ManagerFigures figures;
         try (ManagerBench bench = new ManagerBench(directory, servers, caches, clients, callers)) {
             out.printf(
                     "%d servers, %d caches of %d client processes, %d callers; a cache's record has %d bytes; heap of at most %d MiB; "
@@ -144,60 +141,20 @@ public final class BenchManagerCommand implements Callable<Integer> {
                     "50 in a request/s",
                     "ratios",
                     "new leader, ms");
-            for (int turn = 0; turn <= repeat; turn++) {
-                Turn done = bench.turn(allocations);
+            boolean settled = warmUp(bench, out);
+            int cores = Runtime.getRuntime().availableProcessors();
+            figures = new ManagerFigures(callers, settled, cores, heap << 20);
+            for (int turn = 0; turn < repeat; turn++) {
+                Turn done = bench.turn(turn, allocations);
                 double leader = bench.leaderChange();
-                out.printf(
-                        "%-6s%15.0f%17.0f%20.0f%20.0f%10.2f%6.2f%17.0f%n",
-                        turn == 0 ? "warm" : String.valueOf(turn),
-                        done.allocationsPerSecond(),
-                        done.deallocationsPerSecond(),
-                        done.zookeeperSingles(),
-                        done.zookeeperMultis(),
-                        done.allocationsPerSecond() / done.zookeeperSingles(),
-                        done.allocationsPerSecond() / done.zookeeperMultis(),
-                        leader);
-                if (turn > 0) {
-                    report.row()
-                            .put("allocations_per_s", done.allocationsPerSecond())
-                            .put("deallocations_per_s", done.deallocationsPerSecond())
-                            .put("caches_per_write", done.cachesPerWrite())
-                            .put("reports_per_s", done.reportsPerSecond())
-                            .put("zookeeper_single_writes_per_s", done.zookeeperSingles())
-                            .put("zookeeper_multi_writes_per_s", done.zookeeperMultis())
-                            .put("leader_change_ms", leader);
-                    singleRatio.add(done.allocationsPerSecond() / done.zookeeperSingles());
-                    allocated.add(done.allocationsPerSecond());
-                    deallocated.add(done.deallocationsPerSecond());
-                    reports.add(done.reportsPerSecond());
-                    together.add(done.cachesPerWrite());
-                    single.add(done.zookeeperSingles());
-                    multi.add(done.zookeeperMultis());
-                    written.add(done.zookeeperWrites());
-                    ratio.add(done.allocationsPerSecond() / done.zookeeperWrites());
-                    change.add(leader);
-                    nanos.add(done.nanos());
-                }
+                print(out, String.valueOf(turn + 1), done, leader);
+                figures.add(report.row(), done, leader);
             }
             report.summary().put("record_bytes", (long) bench.recordBytes());
         }
-        out.printf(
-                "median%15.0f%17.0f%20.0f%20.0f%16.2f%17.0f%n",
-                allocated.median(),
-                deallocated.median(),
-                single.median(),
-                multi.median(),
-                ratio.median(),
-                change.median());
-        out.printf(
-                "an allocation, ms: p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f; meanwhile %.0f reports/s of servers; %.1f caches in a write of "
-                        + "the manager%n",
-                millis(nanos, 50),
-                millis(nanos, 99),
-                millis(nanos, 99.9),
-                nanos.getMaxValue() / 1e6,
-                reports.median(),
-                together.median());
+        out.println(figures.line());
+        out.println(figures.lines());
+        out.println(note.sentence());
         BenchReport.Row summary = report.summary();
         summary.put("servers", (long) servers)
                 .put("caches", (long) caches)
@@ -205,33 +162,34 @@ public final class BenchManagerCommand implements Callable<Integer> {
                 .put("callers", (long) callers)
                 .put("reports", "calls of the manager, one of each server a second")
                 .put("file_system", disk)
-                .put("heap_mib", heap)
-                .put("zookeeper_writes", single.median() >= multi.median() ? "one in a request" : "50 in a request")
-                .put("allocation_p50_ms", millis(nanos, 50))
-                .put("allocation_p99_ms", millis(nanos, 99))
-                .put("allocation_p999_ms", millis(nanos, 99.9))
-                .put("allocation_max_ms", nanos.getMaxValue() / 1e6);
-        for (Spread spread : List.of(
-                new Spread("allocations_per_s", allocated),
-                new Spread("deallocations_per_s", deallocated),
-                new Spread("caches_per_write", together),
-                new Spread("reports_per_s", reports),
-                new Spread("zookeeper_writes_per_s", written),
-                new Spread("zookeeper_single_writes_per_s", single),
-                new Spread("zookeeper_multi_writes_per_s", multi),
-                new Spread("ratio", ratio),
-                new Spread("single_ratio", singleRatio),
-                new Spread("leader_change_ms", change))) {
-            summary.put(spread.name, spread.samples.median())
-                    .put(spread.name + "_least", spread.samples.least())
-                    .put(spread.name + "_most", spread.samples.most());
-        }
+                .put("heap_mib", heap);
+        figures.put(summary);
         return report;
     }
 
-    private record Spread(String name, Samples samples) {}
+    /** @return whether the rates of the three sides agreed in its last three turns */
+    private boolean warmUp(ManagerBench bench, PrintStream out) throws InterruptedException, KeeperException {
+        TurnWarmUp warmUp = new TurnWarmUp(ManagerBench.SIDES, 0, Long.MAX_VALUE, System::nanoTime);
+        for (int turn = -1; turn >= -MOST_WARM_UPS && warmUp.more(); turn--) {
+            Turn done = bench.turn(turn, allocations);
+            print(out, "warm", done, bench.leaderChange());
+            warmUp.add(0, done.allocationsPerSecond());
+            warmUp.add(1, done.zookeeperSingles());
+            warmUp.add(2, done.zookeeperMultis());
+        }
+        return warmUp.settled();
+    }
 
-    private static double millis(Histogram nanos, double percentile) {
-        return nanos.getValueAtPercentile(percentile) / 1e6;
+    private static void print(PrintStream out, String turn, Turn done, double leader) {
+        out.printf(
+                "%-6s%15.0f%17.0f%20.0f%20.0f%10.2f%6.2f%17.0f%n",
+                turn,
+                done.allocationsPerSecond(),
+                done.deallocationsPerSecond(),
+                done.zookeeperSingles(),
+                done.zookeeperMultis(),
+                done.allocationsPerSecond() / done.zookeeperSingles(),
+                done.allocationsPerSecond() / done.zookeeperMultis(),
+                leader);
     }
 }

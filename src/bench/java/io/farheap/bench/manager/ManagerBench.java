@@ -1,11 +1,13 @@
 package io.farheap.bench.manager;
 
+import io.farheap.bench.report.Rotation;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
 import io.farheap.manager.state.EmbeddedZooKeeper;
 import io.farheap.manager.state.ZooKeeperStore;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -15,6 +17,13 @@ import org.apache.zookeeper.KeeperException;
 /** A manager in this process with servers and caches that only report. One thread. */
 public final class ManagerBench implements AutoCloseable {
 
+    /** The sides of a turn: the manager, and ZooKeeper alone in two ways. */
+    static final int SIDES = 3;
+
+    private static final int MANAGER = 0;
+    private static final int SINGLES = 1;
+
+    private final Rotation rotation = new Rotation(SIDES);
     private final CloseStack opened = new CloseStack();
     private final SplittableRandom random = new SplittableRandom(1);
     private final EmbeddedZooKeeper zookeeper;
@@ -83,8 +92,41 @@ public final class ManagerBench implements AutoCloseable {
         return record.length;
     }
 
-    /** Allocates so many caches, gives them back, and then writes as many nodes without a manager. */
-    public Turn turn(int count) throws InterruptedException, KeeperException {
+    /**
+     * Allocates this many caches and gives them back, and writes as many nodes without a manager, in both ways; which
+     * of the three is the first differs from turn to turn.
+     *
+     * @param number of the turn; negative in the warm-up
+     */
+    public Turn turn(int number, int count) throws InterruptedException, KeeperException {
+        Managed managed = null;
+        double singles = 0;
+        double multis = 0;
+        for (int side : rotation.order(number)) {
+            switch (side) {
+                case MANAGER -> managed = managed(count);
+                case SINGLES -> singles = bare.single(count, record);
+                default -> multis = bare.multi(count, record);
+            }
+        }
+        Managed taken = Objects.requireNonNull(managed);
+        return new Turn(
+                taken.allocations().perSecond(),
+                taken.deallocations().perSecond(),
+                taken.cachesPerWrite(),
+                taken.reportsPerSecond(),
+                singles,
+                multis,
+                taken.allocations().nanos());
+    }
+
+    private record Managed(
+            AllocationCallers.CallRates allocations,
+            AllocationCallers.CallRates deallocations,
+            double cachesPerWrite,
+            double reportsPerSecond) {}
+
+    private Managed managed(int count) throws InterruptedException, KeeperException {
         long[] ids = AllocationCallers.newIds(random, count);
         attendants.attendAlso(LongStream.of(ids).boxed().collect(Collectors.toSet()));
         try (AllocationCallers asking = new AllocationCallers(manager.address(), callers)) {
@@ -94,14 +136,8 @@ public final class ManagerBench implements AutoCloseable {
             AllocationCallers.CallRates allocations = asking.allocate(ids);
             AllocationCallers.CallRates deallocations = asking.deallocate(ids);
             double reports = (attendants.reported() - reported) / ((System.nanoTime() - started) / 1e9);
-            return new Turn(
-                    allocations.perSecond(),
-                    deallocations.perSecond(),
-                    2.0 * count / Math.max(1, bare.managersWrites() - written),
-                    reports,
-                    bare.single(count, record),
-                    bare.multi(count, record),
-                    allocations.nanos());
+            double cachesPerWrite = 2.0 * count / Math.max(1, bare.managersWrites() - written);
+            return new Managed(allocations, deallocations, cachesPerWrite, reports);
         }
     }
 

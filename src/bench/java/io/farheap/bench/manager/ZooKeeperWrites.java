@@ -1,5 +1,6 @@
 package io.farheap.bench.manager;
 
+import io.farheap.bench.report.SideSetup;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,6 +44,16 @@ final class ZooKeeperWrites implements AutoCloseable {
             throw new IllegalStateException("ZooKeeper at " + connection + " does not answer");
         }
         zookeeper.create(ROOT, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+    }
+
+    /** Returns the means of {@link #single}. */
+    static SideSetup singles(long bytesLocal, int cores) {
+        return new SideSetup(bytesLocal, cores, CREATES_ON_THEIR_WAY, 1);
+    }
+
+    /** Returns the means of {@link #multi}. */
+    static SideSetup multis(long bytesLocal, int cores) {
+        return new SideSetup(bytesLocal, cores, MULTIS_ON_THEIR_WAY * MULTI_CREATES, MULTI_CREATES);
     }
 
     /** Returns a cache's record, as the manager writes it. */

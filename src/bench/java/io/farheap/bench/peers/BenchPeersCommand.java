@@ -1,7 +1,9 @@
 package io.farheap.bench.peers;
 
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.TimingNote;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Durations;
 import io.farheap.command.Plot;
@@ -15,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -61,7 +64,8 @@ public final class BenchPeersCommand implements Callable<Integer> {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "15",
-            description = "how often each takes its turn (default: ${DEFAULT-VALUE})")
+            description =
+                    "how often each takes its turn, after three to five that do not count (default: ${DEFAULT-VALUE})")
     private int rounds;
 
     @Option(
@@ -94,14 +98,17 @@ public final class BenchPeersCommand implements Callable<Integer> {
         }
         PeersBench bench =
                 new PeersBench(operations, sizes.stream().map(Long::intValue).toList());
-        int all = PeersBench.rounds(rounds);
+        TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+        note.put(report);
+        // A median of operations that are timed one by one is less the clock's cost; a 99th percentile includes it.
+        report.summary().put("clock_subtracted_from_medians", true);
         try (ServerProcess server = ServerProcess.start(Devices.library(), SERVER_BYTES, MAX_BYTES)) {
             bench.run(directory, server.address(), rounds, turn.toNanos(), done -> spec.commandLine()
                     .getErr()
-                    .printf("round %d of %d%n", done, all)
+                    .printf("%s%n", done)
                     .flush());
         }
-        print(System.out, report, bench);
+        print(System.out, report, note, bench);
         write(report, bench);
         return 0;
     }
@@ -121,34 +128,38 @@ public final class BenchPeersCommand implements Callable<Integer> {
         }
     }
 
-    private void print(PrintStream out, BenchReport report, PeersBench bench) {
+    private void print(PrintStream out, BenchReport report, TimingNote note, PeersBench bench) {
         out.println(String.join(System.lineSeparator(), report.origin()));
         out.printf(
                 "one thread, one value, one operation after another unless more are in flight; medians of %d turns,"
-                        + " ns%n",
-                rounds);
+                        + " ns%n%s%n",
+                rounds, note.sentence());
         List<PeersBench.Row> rows = bench.rows();
         PeersBench.Row last = null;
         for (PeersBench.Row row : rows) {
             if (last == null || row.operation() != last.operation() || row.bytes() != last.bytes()) {
                 out.printf(
-                        "%n%-30s%14s%28s%16s%14s%12s%n",
+                        "%n%-30s%14s%28s%16s%14s%12s%8s%n",
                         row.operation() + " of " + String.format("%,d", row.bytes()) + " bytes",
                         "median",
                         "(25%..75%)",
                         "p99",
                         "of Farheap's",
-                        "in flight");
+                        "in flight",
+                        "cores");
                 last = row;
             }
             out.printf(
-                    "%-30s%,14.1f%28s%,16.1f%,14.2f%12d%n",
+                    "%-30s%,14.1f%28s%,16.1f%14s%12d%8d  %s%n",
                     row.peer(),
-                    row.p50(),
-                    String.format("(%,.1f..%,.1f)", row.p25(), row.p75()),
+                    row.nanos().median(),
+                    String.format(
+                            "(%,.1f..%,.1f)", row.nanos().low(), row.nanos().high()),
                     row.p99(),
-                    ratio(rows, row),
-                    row.means().inFlight());
+                    ratio(row.ratio(farheap(rows, row))),
+                    row.means().inFlight(),
+                    row.means().cores(),
+                    row.validity().remark(row.settled()));
         }
         bench.absent().forEach((peer, reason) -> out.printf("%nabsent: %s: %s%n", peer, reason));
     }
@@ -156,20 +167,7 @@ public final class BenchPeersCommand implements Callable<Integer> {
     private void write(BenchReport report, PeersBench bench) {
         List<PeersBench.Row> rows = bench.rows();
         for (PeersBench.Row row : rows) {
-            report.row()
-                    .put("op", row.operation().toString())
-                    .put("size", row.bytes())
-                    .put("peer", row.peer())
-                    .put("p50_ns", row.p50())
-                    .put("p25_ns", row.p25())
-                    .put("p75_ns", row.p75())
-                    .put("p99_ns", row.p99())
-                    .put("ratio_to_farheap", ratio(rows, row))
-                    .put("turns", row.turns())
-                    .put("bytes_local", row.means().bytesLocal(row.bytes()))
-                    .put("in_flight", row.means().inFlight())
-                    .put("threads", row.means().threads())
-                    .put("group", row.means().group());
+            row.put(report.row(), farheap(rows, row));
         }
         bench.absent().forEach((peer, reason) -> report.row().put("peer", peer).put("absent", reason));
         output.write(
@@ -179,6 +177,7 @@ public final class BenchPeersCommand implements Callable<Integer> {
                         .toArray(Plot[]::new));
     }
 
+    /** A plot compares the peers, so it is of valid rows. */
     private Plot plot(PeerOperation operation, List<String> peers, List<PeersBench.Row> rows) {
         Plot plot = Plot.bars(
                         "peers-" + operation,
@@ -192,8 +191,9 @@ public final class BenchPeersCommand implements Callable<Integer> {
                 medians.add(rows.stream()
                         .filter(row -> row.operation() == operation
                                 && row.bytes() == size
+                                && !row.validity().invalid()
                                 && row.peer().equals(peer))
-                        .map(row -> Math.max(row.p50(), LEAST_NANOS))
+                        .map(row -> Math.max(row.nanos().median(), LEAST_NANOS))
                         .findFirst()
                         .orElse(null));
             }
@@ -202,9 +202,11 @@ public final class BenchPeersCommand implements Callable<Integer> {
         return plot;
     }
 
-    /** Returns NaN for a row that has more operations under way: the ratio would compare depths and not peers. */
-    private static double ratio(List<PeersBench.Row> rows, PeersBench.Row row) {
-        PeersBench.Row farheap = PeersBench.farheap(rows, row.operation(), row.bytes());
-        return farheap == null || !row.means().single() ? Double.NaN : row.p50() / farheap.p50();
+    private static PeersBench.@Nullable Row farheap(List<PeersBench.Row> rows, PeersBench.Row row) {
+        return PeersBench.farheap(rows, row.operation(), row.bytes());
+    }
+
+    private static String ratio(double value) {
+        return Double.isNaN(value) ? "-" : String.format("%,.2f", value);
     }
 }

@@ -51,6 +51,16 @@ final class FarheapPeer implements Peer {
     }
 
     @Override
+    public int cores() {
+        return 1;
+    }
+
+    @Override
+    public boolean onDevice() {
+        return true;
+    }
+
+    @Override
     public void close() {
         cache.close();
     }

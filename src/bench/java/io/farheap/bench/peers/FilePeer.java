@@ -107,6 +107,11 @@ final class FilePeer implements Peer {
     }
 
     @Override
+    public int cores() {
+        return 1;
+    }
+
+    @Override
     public void close() throws IOException {
         channel.close();
         Files.delete(file);

@@ -52,6 +52,11 @@ final class LocalPeer implements Peer {
     }
 
     @Override
+    public int cores() {
+        return 1;
+    }
+
+    @Override
     public void close() {
         arena.close();
     }

@@ -101,6 +101,16 @@ final class LoopPeer implements Peer {
     }
 
     @Override
+    public int cores() {
+        return 1;
+    }
+
+    @Override
+    public boolean onDevice() {
+        return true;
+    }
+
+    @Override
     public void close() {
         opened.close();
     }

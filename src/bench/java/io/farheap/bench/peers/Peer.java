@@ -24,6 +24,16 @@ public interface Peer extends AutoCloseable {
         return false;
     }
 
+    /** Returns how many cores the peer keeps busy in its turns, in all of its processes. */
+    default int cores() {
+        return PeerMeans.CLIENT_AND_SERVER;
+    }
+
+    /** Whether its operations are those of this process's RDMA device, which may have a model. */
+    default boolean onDevice() {
+        return false;
+    }
+
     /** A turn begins: a server that has to spin may do so. */
     default void begin() throws Exception {}
 

@@ -1,23 +1,35 @@
 package io.farheap.bench.peers;
 
+import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.SideSetup;
+
 /**
  * The means of a peer: two rows are a fair comparison only if these are alike.
  *
  * @param local whether this process's memory, or the page cache, has the value
+ * @param cores that the peer keeps busy, in all of its processes
  * @param inFlight operations that are under way at a time
  * @param threads that begin them
  * @param group operations that a thread hands over at once
  */
-public record PeerMeans(boolean local, int inFlight, int threads, int group) {
+public record PeerMeans(boolean local, int cores, int inFlight, int threads, int group) {
 
-    /** One operation after another, on a value that another process or a disk has. */
-    static final PeerMeans REMOTE = new PeerMeans(false, 1, 1, 1);
-    /** The same on a value that is local. */
-    static final PeerMeans LOCAL = new PeerMeans(true, 1, 1, 1);
+    /** The cores of a client's thread and of a server's. */
+    static final int CLIENT_AND_SERVER = 2;
+
+    /** Returns the means of one operation after another, by one thread. */
+    static PeerMeans single(boolean local, int cores) {
+        return new PeerMeans(local, cores, 1, 1, 1);
+    }
 
     /** Returns the bytes of local memory for a value. */
     public long bytesLocal(int bytes) {
         return local ? bytes : 0;
+    }
+
+    /** Puts the means into a row about values of that size. */
+    public BenchReport.Row put(BenchReport.Row row, int bytes) {
+        return new SideSetup(bytesLocal(bytes), cores, inFlight, group).put(row);
     }
 
     /** Whether it can be compared with one operation after another. */

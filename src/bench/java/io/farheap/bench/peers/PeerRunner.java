@@ -16,7 +16,15 @@ interface PeerRunner extends AutoCloseable {
 
     /** Returns the means of its turns. */
     default PeerMeans means() {
-        return PeerMeans.REMOTE;
+        return PeerMeans.single(false, PeerMeans.CLIENT_AND_SERVER);
+    }
+
+    /**
+     * Whether its operations are those of an RDMA device, which may have a model. It is known only of this process
+     * which of them were late, and not of a program that a turn runs.
+     */
+    default boolean onDevice() {
+        return false;
     }
 
     @Override

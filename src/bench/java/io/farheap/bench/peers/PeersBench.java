@@ -1,48 +1,99 @@
 package io.farheap.bench.peers;
 
+import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.MedianRatio;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Quartiles;
+import io.farheap.bench.report.Rotation;
+import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.TurnWarmUp;
+import io.farheap.bench.report.Validity;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.IntConsumer;
-import java.util.function.ToDoubleFunction;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Lets all peers take turns: for each operation and size one after the other, and another one first in each round. */
+/**
+ * Lets all peers take turns: for each operation and size one after the other, in an order that rotates from round to
+ * round. Rounds do not count until the last three turns of each peer agree within 5%, or until there have been
+ * {@value #MOST_WARM_UPS}: a row says whether its own had settled.
+ */
 public final class PeersBench {
 
     /**
-     * Medians over the turns, in ns per operation, and the 25th and 75th percentile of the turns' medians.
+     * What one peer's turns came to.
      *
-     * @param p99 NaN if the peer measures none
+     * @param nanos of the turns' medians, per operation
+     * @param p99 the median of the turns' 99th percentiles in ns; NaN if the peer measures none
+     * @param settled whether the peer had warmed up
      */
     public record Row(
             PeerOperation operation,
             int bytes,
             String peer,
-            double p50,
-            double p25,
-            double p75,
+            Quartiles nanos,
             double p99,
             int turns,
-            PeerMeans means) {}
+            PeerMeans means,
+            boolean settled,
+            Validity validity) {
+
+        /**
+         * Returns the time over that of a session.
+         *
+         * @return NaN if either row is invalid, or if this one has more operations under way: the ratio would compare
+         *     depths and not peers
+         */
+        public double ratio(@Nullable Row farheap) {
+            if (farheap == null || !means.single()) {
+                return Double.NaN;
+            }
+            Validity both = validity.worse(farheap.validity);
+            return MedianRatio.ofTimes(both, nanos.median(), farheap.nanos.median());
+        }
+
+        void put(BenchReport.Row json, @Nullable Row farheap) {
+            json.put("op", operation.toString())
+                    .put("size", bytes)
+                    .put("peer", peer)
+                    .put("p50_ns", nanos.median())
+                    .put("p25_ns", nanos.low())
+                    .put("p75_ns", nanos.high())
+                    .put("p99_ns", p99)
+                    .put("ratio_to_farheap", ratio(farheap))
+                    .put("turns", turns)
+                    .put("threads", means.threads());
+            validity.put(means.put(json, bytes), settled);
+        }
+    }
 
     private record Key(PeerOperation operation, int bytes, String peer) {}
 
-    private static final int WARM_UP_ROUNDS = 1;
+    /** The turns of one peer with one operation and size. */
+    private static final class Taken {
+
+        final TurnWarmUp warmUp = new TurnWarmUp(1, 0, Long.MAX_VALUE, System::nanoTime);
+        final Samples medians = new Samples();
+        final Samples p99s = new Samples();
+        final ModelLateness.Total late = new ModelLateness.Total();
+        int turns;
+    }
+
+    /** Rounds that do not count, at most: a program in C, which is started for each turn, may never settle. */
+    static final int MOST_WARM_UPS = 5;
 
     private final List<PeerOperation> operations;
     private final List<Integer> sizes;
-    private final Map<Key, List<PeerTurn>> turns = new HashMap<>();
+    private final Map<Key, Taken> turns = new HashMap<>();
     private final Map<String, String> absent = new LinkedHashMap<>();
     private List<String> names = List.of();
-    private final Map<String, PeerMeans> means = new HashMap<>();
+    private final Map<String, PeerRunner> runners = new HashMap<>();
 
     public PeersBench(List<PeerOperation> operations, List<Integer> sizes) {
         this.operations = operations;
@@ -53,18 +104,23 @@ public final class PeersBench {
      * @param parent of the directory that peers use for files, sockets and logs; on a local disk
      * @param server a memory server for Farheap, with a region of at least the largest size
      * @param turnNanos how long a turn is
-     * @param progress receives the number of rounds that are done, warm-ups included
+     * @param progress receives the rounds that are done, as text
      */
-    public void run(Path parent, String server, int rounds, long turnNanos, IntConsumer progress) throws Exception {
-        try (Peers peers = Peers.all(parent, server, maxBytes(), turnNanos)) {
-            run(peers, rounds, progress);
+    public void run(Path parent, String server, int rounds, long turnNanos, Consumer<String> progress)
+            throws Exception {
+        try (Peers peers = Peers.all(parent, server, maxBytes(), turnNanos);
+                ModelLateness lateness = new ModelLateness(server)) {
+            absent.putAll(peers.absent());
+            run(peers.open(), lateness, rounds, progress);
         }
     }
 
     /** The same for only those peers that keep objects by key. */
     public void runCaches(Path parent, int rounds, long turnNanos) throws Exception {
-        try (Peers peers = Peers.caches(parent, turnNanos)) {
-            run(peers, rounds, done -> {});
+        try (Peers peers = Peers.caches(parent, turnNanos);
+                ModelLateness lateness = new ModelLateness()) {
+            absent.putAll(peers.absent());
+            run(peers.open(), lateness, rounds, done -> {});
         }
     }
 
@@ -72,31 +128,40 @@ public final class PeersBench {
         return sizes.stream().mapToInt(Integer::intValue).max().orElseThrow();
     }
 
-    private void run(Peers peers, int rounds, IntConsumer progress) throws Exception {
-        names = List.copyOf(peers.open().keySet());
-        absent.putAll(peers.absent());
-        peers.open().forEach((name, peer) -> means.put(name, peer.means()));
-        for (PeerRunner contestant : peers.open().values()) {
+    /** @param peers by name, in the order of the table */
+    void run(Map<String, ? extends PeerRunner> peers, ModelLateness lateness, int rounds, Consumer<String> progress)
+            throws Exception {
+        names = List.copyOf(peers.keySet());
+        runners.putAll(peers);
+        if (names.isEmpty()) {
+            return;
+        }
+        for (PeerRunner contestant : peers.values()) {
             warmUp(contestant, maxBytes());
         }
-        List<String> order = new ArrayList<>(names);
-        for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
-            for (PeerOperation operation : operations) {
-                for (int bytes : sizes) {
-                    for (String name : order) {
-                        PeerRunner peer = Objects.requireNonNull(peers.open().get(name));
-                        turn(new Key(operation, bytes, name), peer, round >= 0);
-                    }
-                }
-            }
-            Collections.rotate(order, -1);
-            progress.accept(round + 1 + WARM_UP_ROUNDS);
+        Rotation rotation = new Rotation(names.size());
+        for (int warmUp = 1; warmUp <= MOST_WARM_UPS && !settled(); warmUp++) {
+            round(rotation.order(-warmUp), lateness, false);
+            progress.accept("warm-up " + warmUp + " of at most " + MOST_WARM_UPS);
+        }
+        for (int round = 0; round < rounds; round++) {
+            round(rotation.order(round), lateness, true);
+            progress.accept("round " + (round + 1) + " of " + rounds);
         }
     }
 
-    /** Returns the rounds that {@link #run} makes, warm-ups included, for so many that count. */
-    public static int rounds(int counting) {
-        return counting + WARM_UP_ROUNDS;
+    private boolean settled() {
+        return !turns.isEmpty() && turns.values().stream().allMatch(taken -> taken.warmUp.settled());
+    }
+
+    private void round(int[] order, ModelLateness lateness, boolean counts) throws Exception {
+        for (PeerOperation operation : operations) {
+            for (int bytes : sizes) {
+                for (int place : order) {
+                    turn(new Key(operation, bytes, names.get(place)), lateness, counts);
+                }
+            }
+        }
     }
 
     /** @param bytes the largest size: a peer that moves whole blocks accepts this size, if it accepts any */
@@ -108,11 +173,19 @@ public final class PeersBench {
         }
     }
 
-    private void turn(Key key, PeerRunner contestant, boolean counts) throws Exception {
+    private void turn(Key key, ModelLateness lateness, boolean counts) throws Exception {
+        PeerRunner peer = Objects.requireNonNull(runners.get(key.peer()));
         try {
-            PeerTurn turn = contestant.turn(key.operation(), key.bytes());
+            lateness.restart();
+            PeerTurn turn = peer.turn(key.operation(), key.bytes());
+            Taken taken = turns.computeIfAbsent(key, ignored -> new Taken());
             if (counts) {
-                turns.computeIfAbsent(key, ignored -> new ArrayList<>()).add(turn);
+                lateness.addTo(taken.late);
+                taken.medians.add(turn.median());
+                taken.p99s.add(turn.p99());
+                taken.turns++;
+            } else {
+                taken.warmUp.add(0, turn.median());
             }
         } catch (PeerAbsentException e) {
             absent.put(key.peer() + ", " + key.bytes() + " bytes", e.getMessage());
@@ -129,8 +202,8 @@ public final class PeersBench {
             for (int bytes : sizes) {
                 for (String name : names) {
                     Key key = new Key(operation, bytes, name);
-                    List<PeerTurn> taken = turns.get(key);
-                    if (taken != null) {
+                    Taken taken = turns.get(key);
+                    if (taken != null && taken.turns > 0) {
                         rows.add(row(key, taken));
                     }
                 }
@@ -139,17 +212,26 @@ public final class PeersBench {
         return rows;
     }
 
-    private Row row(Key key, List<PeerTurn> taken) {
+    private Row row(Key key, Taken taken) {
+        PeerRunner runner = Objects.requireNonNull(runners.get(key.peer()));
         return new Row(
                 key.operation(),
                 key.bytes(),
                 key.peer(),
-                percentile(taken, PeerTurn::median, 0.5),
-                percentile(taken, PeerTurn::median, 0.25),
-                percentile(taken, PeerTurn::median, 0.75),
-                percentile(taken, PeerTurn::p99, 0.5),
-                taken.size(),
-                means.getOrDefault(key.peer(), PeerMeans.REMOTE));
+                taken.medians.quartiles(),
+                taken.p99s.median(),
+                taken.turns,
+                runner.means(),
+                taken.warmUp.settled(),
+                validity(runner, key.operation(), taken.late));
+    }
+
+    /** A turn of gets puts a value before, which is a WRITE, but is not measured. */
+    private static Validity validity(PeerRunner runner, PeerOperation operation, ModelLateness.Total late) {
+        if (!runner.onDevice() || !late.modelled()) {
+            return Validity.NO_MODEL;
+        }
+        return operation == PeerOperation.GET ? Validity.NOT_JUDGED : late.validity();
     }
 
     /** Returns the names of the peers that took part, in the order of the table. */
@@ -168,11 +250,5 @@ public final class PeersBench {
                 .filter(row -> row.peer().equals(Peers.FARHEAP) && row.operation() == operation && row.bytes() == bytes)
                 .findFirst()
                 .orElse(null);
-    }
-
-    private static double percentile(List<PeerTurn> taken, ToDoubleFunction<PeerTurn> figure, double share) {
-        double[] sorted = taken.stream().mapToDouble(figure).toArray();
-        Arrays.sort(sorted);
-        return sorted[(int) Math.round(share * (sorted.length - 1))];
     }
 }

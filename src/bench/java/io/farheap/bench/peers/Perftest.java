@@ -68,7 +68,13 @@ final class Perftest implements PeerRunner {
 
     @Override
     public PeerMeans means() {
-        return rate ? new PeerMeans(false, DEPTH, 1, 1) : PeerMeans.REMOTE;
+        int cores = PeerMeans.CLIENT_AND_SERVER;
+        return rate ? new PeerMeans(false, cores, DEPTH, 1, 1) : PeerMeans.single(false, cores);
+    }
+
+    @Override
+    public boolean onDevice() {
+        return true;
     }
 
     @Override

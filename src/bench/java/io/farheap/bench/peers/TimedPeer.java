@@ -1,5 +1,6 @@
 package io.farheap.bench.peers;
 
+import io.farheap.bench.machine.ClockCost;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -28,7 +29,7 @@ final class TimedPeer implements PeerRunner {
     private final Peer peer;
     private final String name;
     private final long turnNanos;
-    private final long clockNanos = clockCost();
+    private final long clockNanos = ClockCost.nanos();
     private final SplittableRandom random = new SplittableRandom();
     /** By operation and size: the last median, from which the length of a block follows. */
     private final Map<PeerOperation, Map<Integer, Double>> medians = new EnumMap<>(PeerOperation.class);
@@ -110,19 +111,14 @@ final class TimedPeer implements PeerRunner {
         return System.nanoTime() - start;
     }
 
-    private static long clockCost() {
-        long[] costs = new long[10_001];
-        for (int i = 0; i < costs.length; i++) {
-            long start = System.nanoTime();
-            costs[i] = System.nanoTime() - start;
-        }
-        Arrays.sort(costs);
-        return costs[costs.length / 2];
+    @Override
+    public PeerMeans means() {
+        return PeerMeans.single(peer.local(), peer.cores());
     }
 
     @Override
-    public PeerMeans means() {
-        return peer.local() ? PeerMeans.LOCAL : PeerMeans.REMOTE;
+    public boolean onDevice() {
+        return peer.onDevice();
     }
 
     @Override

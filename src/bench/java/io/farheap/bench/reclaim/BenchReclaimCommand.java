@@ -1,5 +1,6 @@
 package io.farheap.bench.reclaim;
 
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.machine.Memcpy;
 import io.farheap.bench.move.MoveCase;
 import io.farheap.bench.move.MoveFigures;
@@ -8,6 +9,7 @@ import io.farheap.bench.move.MovePlots;
 import io.farheap.bench.move.RecordContent;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.TimingNote;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Durations;
 import io.farheap.command.ManagerProcess;
@@ -38,7 +40,7 @@ import picocli.CommandLine.Spec;
             "Let memory servers leave a cache under load: SIGTERM, the manager's alert, the move, and the server's end.",
             "The load and the ways to move are those of 'bench migration'. In each turn there are a quiet time, a memcpy of as many bytes, a bare "
                     + "migration of the same regions between the same two servers, and the reclaim; then every byte is checked. GiB/s is from the "
-                    + "signal to the last release; the bare migration's is of its copy alone. Medians over turns."
+                    + "signal to the last release; the bare migration's is of its copy alone. Medians over turns, and ratios of medians."
         })
 public final class BenchReclaimCommand implements Callable<Integer> {
 
@@ -92,9 +94,12 @@ public final class BenchReclaimCommand implements Callable<Integer> {
             ManagerProcess manager = opened.add(ManagerProcess.start(Devices.library(), "127.0.0.1:0", "--temporary"));
             ManagerClient asked = opened.add(ManagerClient.connect(manager.address()));
             RecordContent content = opened.add(new RecordContent(move.bytes()));
+            TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+            out.println(note.sentence());
             BenchReport report = deadline
                     ? deadlines(manager, asked, content)
                     : cases(manager, asked, content, opened.add(new Memcpy(move.regionBytes())));
+            note.put(report);
             output.write(report, output.plots() ? plots.plots("reclaim", "servers leave") : new Plot[0]);
         }
         return lost == 0 ? 0 : 1;

@@ -2,6 +2,7 @@ package io.farheap.bench.reclaim;
 
 import io.farheap.bench.move.MoveTurns;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.MedianRatio;
 import io.farheap.bench.report.Samples;
 import io.farheap.bench.report.Validity;
 import io.farheap.migration.MigrationResult;
@@ -23,8 +24,7 @@ final class ReclaimFigures {
     private final Samples bareDrop = new Samples();
     private final Samples bareGib = new Samples();
     private final Samples bareCallGib = new Samples();
-    private final Samples ratio = new Samples();
-    private final Samples callRatio = new Samples();
+    private final Samples ratios = new Samples();
     private int reclaims;
     private int lossy;
     private int killed;
@@ -56,8 +56,7 @@ final class ReclaimFigures {
     /** @param bare the bare migration of the same turn */
     void addReclaim(ReclaimTimes times, MigrationResult bare) {
         addReclaim(times);
-        ratio.add(times.gibPerSecond() / rate(bare.bytes(), bare.copyNanos()));
-        callRatio.add(times.gibPerSecond() / rate(bare.bytes(), bare.totalNanos()));
+        ratios.add(times.gibPerSecond() / rate(bare.bytes(), bare.copyNanos()));
     }
 
     /** @param bytes that one reclaim has lost */
@@ -91,8 +90,14 @@ final class ReclaimFigures {
         return bareGib.median();
     }
 
+    /** Returns the rate of reclaims over that of bare copies: the ratio of their medians. NaN if the row is invalid. */
     double ratio() {
-        return turns.validity().compared(ratio.median());
+        return MedianRatio.ofRates(turns.validity(), gib.median(), bareGib.median());
+    }
+
+    /** Returns the rate of reclaims over that of bare migrations as a whole. NaN if the row is invalid. */
+    private double callRatio() {
+        return MedianRatio.ofRates(turns.validity(), gib.median(), bareCallGib.median());
     }
 
     double longestMillis() {
@@ -129,10 +134,10 @@ final class ReclaimFigures {
                 .put("most_gib_per_s", Math.max(reads.gib.most(), writes.gib.most()))
                 .put("bare_gib_per_s", mean(reads.bareGib.median(), writes.bareGib.median()))
                 .put("bare_call_gib_per_s", mean(reads.bareCallGib.median(), writes.bareCallGib.median()))
-                .put("ratio", validity.compared(mean(reads.ratio.median(), writes.ratio.median())))
-                .put("least_ratio", validity.compared(Math.min(reads.ratio.least(), writes.ratio.least())))
-                .put("most_ratio", validity.compared(Math.max(reads.ratio.most(), writes.ratio.most())))
-                .put("call_ratio", validity.compared(mean(reads.callRatio.median(), writes.callRatio.median())))
+                .put("ratio", validity.compared(mean(reads.ratio(), writes.ratio())))
+                .put("least_ratio", validity.compared(Math.min(reads.ratios.least(), writes.ratios.least())))
+                .put("most_ratio", validity.compared(Math.max(reads.ratios.most(), writes.ratios.most())))
+                .put("call_ratio", validity.compared(mean(reads.callRatio(), writes.callRatio())))
                 .put("bare_read_drop_pct", validity.compared(reads.bareDrop.median()))
                 .put("bare_write_drop_pct", validity.compared(writes.bareDrop.median()))
                 .put("reclaims", (long) reads.reclaims + writes.reclaims)

@@ -25,6 +25,35 @@ public final class ModelLateness implements AutoCloseable {
         Counts since(Counts before) {
             return new Counts(modelled, operations - before.operations, late - before.late);
         }
+
+        Counts plus(Counts other) {
+            return new Counts(modelled || other.modelled, operations + other.operations, late + other.late);
+        }
+    }
+
+    /** What was counted in several spans of time, such as the turns of a side, as if it were one. */
+    public static final class Total {
+
+        /** In the order of {@link ModelLateness#now}; empty before the first span. */
+        private List<Counts> processes = List.of();
+
+        void add(List<Counts> span) {
+            List<Counts> sums = new ArrayList<>();
+            for (int process = 0; process < span.size(); process++) {
+                Counts one = span.get(process);
+                sums.add(processes.isEmpty() ? one : one.plus(processes.get(process)));
+            }
+            processes = sums;
+        }
+
+        /** Whether any process has a model. */
+        public boolean modelled() {
+            return processes.stream().anyMatch(Counts::modelled);
+        }
+
+        public Validity validity() {
+            return ModelLateness.validity(processes);
+        }
     }
 
     private static final double ALL_PERCENT = 100;
@@ -59,13 +88,22 @@ public final class ModelLateness implements AutoCloseable {
 
     /** Returns the validity of what was measured since the last call of this method or of {@link #restart}. */
     public Validity validity() {
+        return validity(since());
+    }
+
+    /** Adds what was counted since the last call of this method, of {@link #validity} or of {@link #restart}. */
+    public void addTo(Total total) {
+        total.add(since());
+    }
+
+    private List<Counts> since() {
         List<Counts> now = now();
         List<Counts> since = new ArrayList<>();
         for (int process = 0; process < now.size(); process++) {
             since.add(now.get(process).since(before.get(process)));
         }
         before = now;
-        return validity(since);
+        return since;
     }
 
     /** @param processes the operations of each of them */

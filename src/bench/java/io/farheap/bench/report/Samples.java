@@ -17,6 +17,11 @@ public final class Samples {
         values.addAll(others.values);
     }
 
+    /** Forgets all values. */
+    public void clear() {
+        values.clear();
+    }
+
     public double median() {
         return quantile(0.5);
     }

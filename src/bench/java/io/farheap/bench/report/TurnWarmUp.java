@@ -67,7 +67,7 @@ public final class TurnWarmUp {
         return true;
     }
 
-    /** Whether the last three turns of this side agree within 5%. */
+    /** Whether the last three turns of a side agree within 5%. */
     public boolean settled(int side) {
         return turns[side] >= AGREEING && agree(last[side]);
     }

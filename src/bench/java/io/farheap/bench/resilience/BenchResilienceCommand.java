@@ -2,8 +2,10 @@ package io.farheap.bench.resilience;
 
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.TimingNote;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.ResilienceOptions;
 import io.farheap.command.Sizes;
@@ -39,8 +41,8 @@ import picocli.CommandLine.Spec;
             "Measure coded far memory beside copies and other baselines: memory servers are processes, each a failure "
                     + "domain.",
             "Reads and writes of a page and of 64 bytes, one under way, in turns: each side after the other, on the "
-                    + "same servers. p50 and p99 are medians of turns, p99.9 is of all of them; ratios are medians of "
-                    + "each turn's, of a read to one copy, of a write to two copies. Every byte that is read is "
+                    + "same servers. p50 and p99 are medians of turns, p99.9 is of all of them; ratios are of "
+                    + "medians, of a read to one copy, of a write to two copies. Every byte that is read is "
                     + "compared.",
             "crash: each turn of each system on servers of its own, of which as many are killed at once as it survives (one of "
                     + "those that survive none), under reads and writes at the same time. Figures are from the kill "
@@ -156,6 +158,9 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         }
         PrintStream out = System.out;
         report.origin().forEach(out::println);
+        TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+        note.put(report);
+        out.println(note.sentence());
         out.println(plan.coded().resilience() + ", " + Sizes.format(plan.bytes()) + " of each system");
         if (beside.contains(MemoryKind.SSD_BACKUP)) {
             String place = BackupPlace.of(directory).toString();

@@ -1,6 +1,9 @@
 package io.farheap.bench.resilience;
 
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.Validity;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.resilience.contract.Health;
 import java.util.HashMap;
@@ -139,8 +142,11 @@ final class OutagePart {
     void run() {
         rows.title(fault);
         plan.kinds().forEach(kind -> courses.put(kind, new Course(tallies(), tallies())));
+        Rotation rotation = new Rotation(plan.kinds().size());
         for (int turn = 0; turn < turns; turn++) {
-            plan.kinds().forEach(this::run);
+            for (int place : rotation.order(turn)) {
+                run(plan.kinds().get(place));
+            }
         }
         plan.kinds().forEach(this::add);
     }
@@ -161,13 +167,17 @@ final class OutagePart {
             Stream writer = new Stream(opened.add(requester(side, shadow, HALVES, 1)), accesses(true));
             whole.fill();
             load(reader, writer, tallies(), null, nanos);
+            // Of this process alone: servers of an outage cannot be asked.
+            ModelLateness lateness = opened.add(new ModelLateness());
             load(reader, writer, course.before, null, nanos);
+            judge(course.before, lateness.validity());
             double wholeMillis;
             try (Outage outage = maker.make(kind, cluster, side)) {
                 outage.start();
                 load(reader, writer, course.during, outage, 0);
                 wholeMillis = outage.wholeMillis();
             }
+            judge(course.during, lateness.validity());
             RequestTally everything = whole.verify();
             course.during.forEach((access, tally) -> {
                 if (access.write()) {
@@ -181,6 +191,10 @@ final class OutagePart {
             course.memoryOverhead = side.memoryOverhead();
             course.bytesLocal = side.localBytes();
         }
+    }
+
+    private static void judge(Map<RequestKind, RequestTally> tallies, Validity validity) {
+        tallies.values().forEach(tally -> tally.judged(validity));
     }
 
     private Course courseOf(MemoryKind kind) {

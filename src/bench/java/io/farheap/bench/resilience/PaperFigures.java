@@ -175,7 +175,7 @@ final class PaperFigures {
         for (PaperClaim claim : of(kind, access, fault)) {
             double ours;
             if (claim.to().equals(WITHOUT_FAULT)) {
-                ours = without == null ? Double.NaN : tally.tail() / without.tail();
+                ours = without == null ? Double.NaN : tally.tailRatio(without);
             } else {
                 ours = ratio(claim, tally, same);
                 row.put(claim.name(), ours);

@@ -1,6 +1,10 @@
 package io.farheap.bench.resilience;
 
+import io.farheap.bench.report.MedianRatio;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Quartiles;
 import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.Validity;
 import io.farheap.resilience.contract.CodedStatus;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +25,9 @@ final class RequestTally {
     /** By turn, for each request; NaN if it was not measured. */
     private final List<Double> cpus = new ArrayList<>();
 
+    private final ModelLateness.Total late = new ModelLateness.Total();
+    private Validity beside = Validity.NO_MODEL;
+    private boolean settled;
     private long endedInTurn;
     private double cpuOfTurn;
     private long wrongBytes;
@@ -64,6 +71,30 @@ final class RequestTally {
         turn.reset();
     }
 
+    /** Ends a turn, in which only these requests were made since {@code lateness} was restarted. */
+    void endTurn(ModelLateness lateness) {
+        lateness.addTo(late);
+        endTurn();
+    }
+
+    /** Adds the validity of turns in which other requests were made at the same time. */
+    void judged(Validity some) {
+        beside = beside.worse(some);
+    }
+
+    /** Sets whether the last three turns of the warm-up agreed within 5%; if it is not called, they did not. */
+    void settled(boolean agreed) {
+        settled = agreed;
+    }
+
+    boolean settled() {
+        return settled;
+    }
+
+    Validity validity() {
+        return late.validity().worse(beside);
+    }
+
     /** Adds the result of reading everything afterwards. */
     void verified(RequestTally reads) {
         wrongBytes += reads.wrongBytes;
@@ -101,48 +132,48 @@ final class RequestTally {
 
     /** Returns the median of the turns' medians, in ns; NaN if there are none. */
     double median() {
-        return median(medians);
+        return quartiles().median();
+    }
+
+    /** Returns the median of the turns' medians, in ns, and its quartiles. */
+    Quartiles quartiles() {
+        return samples(medians).quartiles();
     }
 
     /** Returns the median of the turns' 99th percentiles, in ns; NaN if there are none. */
     double tail() {
-        return median(tails);
+        return samples(tails).median();
     }
 
-    /** Returns the median over turns of the ratio of this median to another's in the same turn. */
+    /** Returns the ratio of {@link #median} to another's. NaN if one of them is invalid. */
     double medianRatio(RequestTally to) {
-        return ratio(medians, to.medians);
+        return ratio(to, median(), to.median());
     }
 
-    /** The same for 99th percentiles. */
+    /** The same for {@link #tail}. */
     double tailRatio(RequestTally to) {
-        return ratio(tails, to.tails);
+        return ratio(to, tail(), to.tail());
     }
 
     /** Returns the median of the turns' processor time for a request, in ns; NaN if it was not measured. */
     double cpu() {
-        return median(cpus);
+        return samples(cpus).median();
     }
 
-    /**
-     * Returns the median over turns of the ratio of this processor time for a request to another's in the same turn.
-     */
+    /** The same ratio for {@link #cpu}. */
     double cpuRatio(RequestTally to) {
-        return ratio(cpus, to.cpus);
+        return ratio(to, cpu(), to.cpu());
     }
 
-    private static double median(List<Double> ofTurns) {
+    private double ratio(RequestTally to, double one, double other) {
+        return MedianRatio.ofTimes(validity().worse(to.validity()), one, other);
+    }
+
+    /** Returns those that were measured. */
+    private static Samples samples(List<Double> ofTurns) {
         Samples samples = new Samples();
         ofTurns.stream().filter(Double::isFinite).forEach(samples::add);
-        return samples.median();
-    }
-
-    private static double ratio(List<Double> one, List<Double> other) {
-        List<Double> ratios = new ArrayList<>();
-        for (int i = 0; i < Math.min(one.size(), other.size()); i++) {
-            ratios.add(one.get(i) / other.get(i));
-        }
-        return median(ratios);
+        return samples;
     }
 
     /** Returns a percentile over all turns; NaN if there are no requests. */

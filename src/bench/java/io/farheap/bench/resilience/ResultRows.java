@@ -99,14 +99,16 @@ final class ResultRows {
     }
 
     void add(FigureRow figure) {
-        plots.add(figure);
         RequestTally tally = figure.tally();
+        if (!tally.validity().invalid()) {
+            plots.add(figure);
+        }
         RequestTally baseline = figure.baseline();
         RequestTally without = figure.ownWithout();
         double medianRatio = baseline == null ? Double.NaN : tally.medianRatio(baseline);
         double cpuRatio = baseline == null ? Double.NaN : tally.cpuRatio(baseline);
         double tailRatio = baseline == null ? Double.NaN : tally.tailRatio(baseline);
-        double toNone = without == null ? Double.NaN : tally.tail() / without.tail();
+        double toNone = without == null ? Double.NaN : tally.tailRatio(without);
         double wire = tally.wireOverhead(figure.access().bytes());
         RequestKind access = figure.access();
         Repair repair = figure.repair();
@@ -140,10 +142,14 @@ final class ResultRows {
                 .put("bytes_local", figure.bytesLocal())
                 .put("in_flight", figure.inFlight())
                 .put("threads", THREADS)
-                .put("group", GROUP);
+                .put("group", GROUP)
+                .put("cores", cores(figure.kind()))
+                .put("p50_ns_p25", tally.quartiles().low())
+                .put("p50_ns_p75", tally.quartiles().high());
+        tally.validity().put(row, tally.settled());
         count(figure.fault(), tally.wrongBytes());
         out.printf(
-                "%-40s %9.0f %9.0f %9.0f %6.2f %6.2f %6.2f %8.2f %7.2f %6.2f %6d %11.1f %8d %7d %8.1f%n",
+                "%-40s %9.0f %9.0f %9.0f %6.2f %6.2f %6.2f %8.2f %7.2f %6.2f %6d %11.1f %8d %7d %8.1f  %s%n",
                 "  " + figure.kind().name() + " " + access.op() + " " + access.bytes(),
                 tally.median(),
                 tally.tail(),
@@ -158,9 +164,15 @@ final class ResultRows {
                 tally.longestMicros(),
                 tally.lost(),
                 tally.shown(),
-                repair.regenerateMillis());
+                repair.regenerateMillis(),
+                tally.validity().remark(tally.settled()));
         PaperFigures.put(row, figure.kind(), access, figure.fault(), figure.same(), without)
                 .forEach(this::note);
+    }
+
+    /** A thread that writes the backup runs beside the one that makes the requests. */
+    private static int cores(MemoryKind kind) {
+        return kind.name().equals(MemoryKind.SSD_BACKUP) ? THREADS + 1 : THREADS;
     }
 
     /** Returns plots of the rows so far. */

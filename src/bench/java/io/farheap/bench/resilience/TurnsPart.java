@@ -1,5 +1,8 @@
 package io.farheap.bench.resilience;
 
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Rotation;
+import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.command.ServerFaults;
 import io.farheap.command.Sizes;
 import io.farheap.lifetime.CloseStack;
@@ -9,16 +12,17 @@ import io.farheap.resilience.contract.Health;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 
 /**
- * Measures all kinds on the same servers, in turns: one side after another, again and again, and another one first each
- * time; each blocking with one request under way, except for bursts. One thread.
+ * Measures all kinds on the same servers, in turns: one side after another, again and again, in an order that rotates;
+ * each blocking with one request under way, except for bursts. One thread.
  */
 final class TurnsPart implements AutoCloseable {
 
@@ -32,6 +36,8 @@ final class TurnsPart implements AutoCloseable {
         void run(Side side, RequestKind access, long nanos, RequestTally tally);
     }
 
+    private static final int WARM_UP_FACTOR = 2;
+
     private static final Turn ONE_UNDER_WAY =
             (side, access, nanos, tally) -> side.requester().run(access, nanos, tally);
 
@@ -43,6 +49,11 @@ final class TurnsPart implements AutoCloseable {
     private final Map<Key, RequestTally> withoutFault = new HashMap<>();
     /** By kind that has left the server that corrupts: ms since the corruption began. */
     private final Map<MemoryKind, Double> left = new HashMap<>();
+
+    private final ModelLateness lateness;
+    private final Rotation rotation;
+    /** The sides and requests of which the warm-up's last turns agreed. */
+    private final Set<Key> settled;
 
     private long corruptSince;
 
@@ -63,24 +74,50 @@ final class TurnsPart implements AutoCloseable {
                 requester.fill();
                 sides.add(new Side(kind, side, shadow, requester, side.memoryOverhead()));
             }
-            warmUp(ONE_UNDER_WAY);
+            String[] addresses = new String[servers];
+            for (int i = 0; i < servers; i++) {
+                addresses[i] = cluster.server(i).address();
+            }
+            lateness = opened.add(new ModelLateness(addresses));
+            rotation = new Rotation(sides.size());
+            settled = warmUp(ONE_UNDER_WAY);
         } catch (Throwable e) {
             Closeables.after(e, opened);
             throw e;
         }
     }
 
-    private void warmUp(Turn turn) {
+    /**
+     * Warms up in at most twice as many turns as count, three at least. As many as count come first: the last code is
+     * compiled after about a second.
+     *
+     * @return the sides and requests of which the last three turns agreed within 5%
+     */
+    private Set<Key> warmUp(Turn how) {
+        int most = Math.max(TurnWarmUp.AGREEING, WARM_UP_FACTOR * plan.turns());
+        Set<Key> agreed = new HashSet<>();
         for (RequestKind access : plan.accesses()) {
-            for (Side side : sides) {
-                turn.run(side, access, plan.warmUpNanos(), new RequestTally());
+            TurnWarmUp warmUp = new TurnWarmUp(sides.size(), 0, Long.MAX_VALUE, System::nanoTime);
+            for (int turn = 1; turn <= most && (turn <= most / 2 || !warmUp.settled()); turn++) {
+                for (int place : rotation.order(-turn)) {
+                    RequestTally tally = new RequestTally();
+                    how.run(sides.get(place), access, plan.turnNanos(), tally);
+                    tally.endTurn();
+                    warmUp.add(place, tally.median());
+                }
+            }
+            for (int place = 0; place < sides.size(); place++) {
+                if (warmUp.settled(place)) {
+                    agreed.add(new Key(sides.get(place).kind(), access));
+                }
             }
         }
+        return agreed;
     }
 
     void none() {
         rows.title(FaultOptions.NONE);
-        withoutFault.putAll(measure(FaultOptions.NONE, ONE_UNDER_WAY, 1));
+        withoutFault.putAll(measure(FaultOptions.NONE, ONE_UNDER_WAY, 1, settled));
     }
 
     /** One server is late, or all of them are. */
@@ -90,7 +127,7 @@ final class TurnsPart implements AutoCloseable {
             for (int i = 0; i < (late.allServers() ? cluster.size() : 1); i++) {
                 faults.add(new ServerFaults(cluster.server(i).pid())).slow(late.part(), late.nanos());
             }
-            measure(FaultOptions.STRAGGLER, ONE_UNDER_WAY, 1);
+            measure(FaultOptions.STRAGGLER, ONE_UNDER_WAY, 1, settled);
         }
     }
 
@@ -99,7 +136,7 @@ final class TurnsPart implements AutoCloseable {
         rows.title(FaultOptions.BACKGROUND);
         int piece = (int) Math.min(pieceBytes, plan.regionBytes());
         try (BackgroundProcess load = new BackgroundProcess(cluster.server(0).address(), piece)) {
-            measure(FaultOptions.BACKGROUND, ONE_UNDER_WAY, 1);
+            measure(FaultOptions.BACKGROUND, ONE_UNDER_WAY, 1, settled);
             double gigabits = load.end();
             rows.report().summary().put("background_piece", piece).put("background_gbit_s", gigabits);
             boolean modelled = Devices.library() != VerbsLibrary.SOFT
@@ -125,8 +162,8 @@ final class TurnsPart implements AutoCloseable {
             }
             Turn turn = (side, access, nanos, tally) ->
                     Objects.requireNonNull(bySide.get(side)).run(access, nanos, tally);
-            warmUp(turn);
-            measure(FaultOptions.BURST, turn, count);
+            Set<Key> warm = warmUp(turn);
+            measure(FaultOptions.BURST, turn, count, warm);
             rows.report().summary().put("burst", count);
         }
     }
@@ -137,34 +174,39 @@ final class TurnsPart implements AutoCloseable {
         try (ServerFaults faults = new ServerFaults(cluster.server(0).pid())) {
             corruptSince = System.nanoTime();
             faults.corrupt(part);
-            measure(FaultOptions.CORRUPTION, ONE_UNDER_WAY, 1);
+            measure(FaultOptions.CORRUPTION, ONE_UNDER_WAY, 1, settled);
         }
     }
 
-    /** @param inFlight requests of a turn that are under way at a time */
-    private Map<Key, RequestTally> measure(String fault, Turn how, int inFlight) {
+    /**
+     * @param inFlight requests of a turn that are under way at a time
+     * @param warm the sides and requests that had settled, without the fault
+     */
+    private Map<Key, RequestTally> measure(String fault, Turn how, int inFlight, Set<Key> warm) {
         Map<Key, RequestTally> all = new HashMap<>();
         for (RequestKind access : plan.accesses()) {
             Map<MemoryKind, RequestTally> tallies = new HashMap<>();
             sides.forEach(side -> tallies.put(side.kind(), new RequestTally()));
-            List<Side> order = new ArrayList<>(sides);
             for (int turn = 0; turn < plan.turns(); turn++) {
-                for (Side side : order) {
+                for (int place : rotation.order(turn)) {
+                    Side side = sides.get(place);
                     RequestTally tally = Objects.requireNonNull(tallies.get(side.kind()));
+                    lateness.restart();
                     how.run(side, access, plan.turnNanos(), tally);
-                    tally.endTurn();
+                    tally.endTurn(lateness);
                     if (fault.equals(FaultOptions.CORRUPTION)) {
                         look(side);
                     }
                 }
-                Collections.rotate(order, -1);
             }
             for (Side side : sides) {
                 RequestTally tally = Objects.requireNonNull(tallies.get(side.kind()));
                 if (access.write()) {
                     tally.verified(side.requester().verify());
                 }
-                all.put(new Key(side.kind(), access), tally);
+                Key key = new Key(side.kind(), access);
+                tally.settled(warm.contains(key));
+                all.put(key, tally);
             }
             for (Side side : sides) {
                 rows.add(new ResultRows.FigureRow(

@@ -1,8 +1,10 @@
 package io.farheap.bench.resize;
 
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.TimingNote;
 import io.farheap.cache.Cache;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Durations;
@@ -27,7 +29,7 @@ import picocli.CommandLine.Spec;
             "Let a cache grow and shrink under a load, and measure the effect on the load.",
             "One thread reads, and then one writes, 8-byte records at random addresses of the regions that stay. Each turn has a quiet time, resizes, and "
                     + "another quiet time, as long. The ratio is that of the throughput to the two quiet times' mean; 'same' is the later quiet time "
-                    + "over the earlier one, so it shows the noise. Medians over turns, and the least and most."
+                    + "over the earlier one, so it shows the noise. Ratios of medians over turns, and the least and most of a turn."
         })
 public final class BenchResizeCommand implements Callable<Integer> {
 
@@ -73,7 +75,7 @@ public final class BenchResizeCommand implements Callable<Integer> {
             names = "--repeat",
             paramLabel = "N",
             defaultValue = "10",
-            description = "turns that count, after one that does not (default: ${DEFAULT-VALUE})")
+            description = "turns that count, after three to five that do not (default: ${DEFAULT-VALUE})")
     private int repeat;
 
     @Mixin
@@ -94,10 +96,14 @@ public final class BenchResizeCommand implements Callable<Integer> {
                         .capacity(small)
                         .servers(server.address())
                         .name("farheap-bench")
-                        .create()) {
+                        .create();
+                ModelLateness lateness = new ModelLateness(server.address())) {
             report = output.report(spec, cache.context());
             PrintStream out = System.out;
             report.origin().forEach(out::println);
+            TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+            note.put(report);
+            out.println(note.sentence());
             out.printf(
                     "%n%-8s%9s%20s%9s%20s%16s%22s%20s%n",
                     "load",
@@ -109,10 +115,10 @@ public final class BenchResizeCommand implements Callable<Integer> {
                     "longest request us",
                     "(quiet)");
             for (boolean write : new boolean[] {false, true}) {
-                ResizeBench bench = new ResizeBench(cache, small, large);
-                bench.run(write, repeat, resizes, every.toNanos());
-                print(out, write, bench);
-                put(report.row(), write, bench);
+                ResizeFigures figures =
+                        new ResizeBench(cache, small, large, lateness).run(write, repeat, resizes, every.toNanos());
+                out.println(figures.line(write));
+                figures.put(report.row(), write);
             }
         }
         report.summary()
@@ -135,37 +141,5 @@ public final class BenchResizeCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "--resizes " + resizes + ": it must be an even number, since each growth is taken back");
         }
-    }
-
-    private static void print(PrintStream out, boolean write, ResizeBench bench) {
-        out.printf(
-                "%-8s%9.3f%20s%9.3f%20s%16.1f%,22.0f%20s%n",
-                write ? "writes" : "reads",
-                bench.ratio().median(),
-                spread(bench.ratio()),
-                bench.same().median(),
-                spread(bench.same()),
-                bench.millis().median(),
-                bench.longest().most(),
-                String.format("(%,.0f)", bench.quietLongest().most()));
-    }
-
-    private static String spread(Samples samples) {
-        return String.format("(%.3f..%.3f)", samples.least(), samples.most());
-    }
-
-    private static void put(BenchReport.Row row, boolean write, ResizeBench bench) {
-        row.put("op", write ? "write" : "read")
-                .put("ratio", bench.ratio().median())
-                .put("least_ratio", bench.ratio().least())
-                .put("most_ratio", bench.ratio().most())
-                .put("same", bench.same().median())
-                .put("least_same", bench.same().least())
-                .put("most_same", bench.same().most())
-                .put("resize_ms", bench.millis().median())
-                .put("longest_us", bench.longest().most())
-                .put("longest_median_us", bench.longest().median())
-                .put("quiet_longest_us", bench.quietLongest().most())
-                .put("quiet_longest_median_us", bench.quietLongest().median());
     }
 }

@@ -2,7 +2,8 @@ package io.farheap.bench.resize;
 
 import io.farheap.bench.move.LoadWindow;
 import io.farheap.bench.move.MigrationLoad;
-import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.cache.Cache;
 import java.util.concurrent.locks.LockSupport;
 
@@ -13,56 +14,74 @@ import java.util.concurrent.locks.LockSupport;
 final class ResizeBench {
 
     private static final long SETTLE_NANOS = 20_000_000;
+    private static final int MOST_WARM_UPS = 5;
 
     private final Cache cache;
     private final long small;
     private final long large;
-    private final Samples ratio = new Samples();
-    private final Samples same = new Samples();
-    private final Samples longest = new Samples();
-    private final Samples quietLongest = new Samples();
-    private final Samples millis = new Samples();
+    private final ModelLateness lateness;
+    /** How long the resizes of the last turn took. */
+    private long last;
 
-    /** @param cache of {@code small} bytes */
-    ResizeBench(Cache cache, long small, long large) {
+    /**
+     * @param cache of {@code small} bytes
+     * @param lateness in this process and in the server
+     */
+    ResizeBench(Cache cache, long small, long large, ModelLateness lateness) {
         this.cache = cache;
         this.small = small;
         this.large = large;
+        this.lateness = lateness;
     }
 
     /**
-     * @param turns of so many resizes each, an even number; one more comes before, and does not count
+     * Measures under a load of reads, or of writes.
+     *
+     * @param turns that count, each with this many resizes, an even number; three to five others come before
      * @param everyNanos from the beginning of a resize to that of the next, at least
      */
-    void run(boolean write, int turns, int resizes, long everyNanos) {
+    ResizeFigures run(boolean write, int turns, int resizes, long everyNanos) {
+        ResizeFigures figures = new ResizeFigures();
+        last = SETTLE_NANOS;
         try (MigrationLoad load = new MigrationLoad(cache, write, 1)) {
-            long nanos = SETTLE_NANOS;
-            for (int turn = -1; turn < turns; turn++) {
-                LoadWindow before = quiet(load, nanos);
-                LoadWindow during = new LoadWindow(load);
-                long resizing = 0;
-                for (int resize = 0; resize < resizes; resize++) {
-                    long begun = System.nanoTime();
-                    cache.reshape(resize % 2 == 0 ? large : small);
-                    long taken = System.nanoTime() - begun;
-                    resizing += taken;
-                    if (taken < everyNanos) {
-                        LockSupport.parkNanos(everyNanos - taken);
-                    }
-                }
-                during.endWithSomething();
-                LoadWindow after = quiet(load, during.nanos());
-                nanos = during.nanos();
-                if (turn >= 0) {
-                    double quiet = (before.perSecond() + after.perSecond()) / 2;
-                    ratio.add(during.perSecond() / quiet);
-                    same.add(after.perSecond() / before.perSecond());
-                    longest.add(during.longestMicros());
-                    quietLongest.add(Math.max(before.longestMicros(), after.longestMicros()));
-                    millis.add(resizing / 1e6 / resizes);
-                }
+            TurnWarmUp warmUp = new TurnWarmUp(2, 0, Long.MAX_VALUE, System::nanoTime);
+            for (int turn = 0; turn < MOST_WARM_UPS && warmUp.more(); turn++) {
+                ResizeFigures.Turn taken = turn(load, resizes, everyNanos);
+                warmUp.add(0, taken.quiet());
+                warmUp.add(1, taken.during());
+            }
+            lateness.restart();
+            for (int turn = 0; turn < turns; turn++) {
+                figures.add(turn(load, resizes, everyNanos));
+            }
+            figures.end(warmUp.settled(), lateness.validity());
+        }
+        return figures;
+    }
+
+    private ResizeFigures.Turn turn(MigrationLoad load, int resizes, long everyNanos) {
+        LoadWindow before = quiet(load, last);
+        LoadWindow during = new LoadWindow(load);
+        long resizing = 0;
+        for (int resize = 0; resize < resizes; resize++) {
+            long begun = System.nanoTime();
+            cache.reshape(resize % 2 == 0 ? large : small);
+            long taken = System.nanoTime() - begun;
+            resizing += taken;
+            if (taken < everyNanos) {
+                LockSupport.parkNanos(everyNanos - taken);
             }
         }
+        during.endWithSomething();
+        last = during.nanos();
+        LoadWindow after = quiet(load, last);
+        return new ResizeFigures.Turn(
+                before.perSecond(),
+                during.perSecond(),
+                after.perSecond(),
+                during.longestMicros(),
+                Math.max(before.longestMicros(), after.longestMicros()),
+                resizing / 1e6 / resizes);
     }
 
     private static LoadWindow quiet(MigrationLoad load, long nanos) {
@@ -70,30 +89,5 @@ final class ResizeBench {
         LockSupport.parkNanos(Math.max(SETTLE_NANOS, nanos));
         quiet.endWithSomething();
         return quiet;
-    }
-
-    /** Returns the ratios of operations a second to those of the quiet times around. */
-    Samples ratio() {
-        return ratio;
-    }
-
-    /** Returns the ratios between two quiet times. */
-    Samples same() {
-        return same;
-    }
-
-    /** Returns the longest request of each turn, us. */
-    Samples longest() {
-        return longest;
-    }
-
-    /** Returns the longest request of the quiet times around. */
-    Samples quietLongest() {
-        return quietLongest;
-    }
-
-    /** Returns how long resizes take. */
-    Samples millis() {
-        return millis;
     }
 }

@@ -200,8 +200,7 @@ public final class BenchSearchCommand implements Callable<Integer> {
                 contest.longestRefusalMicros(),
                 Validity.NO_MODEL.remark(contest.settled()));
         BenchReport.Row row = report.row();
-        row
-                .put("noise", noise)
+        row.put("noise", noise)
                 .put("draw", draw)
                 .put("seed", seed)
                 .put("models", models)

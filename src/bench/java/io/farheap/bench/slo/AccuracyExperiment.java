@@ -21,9 +21,8 @@ import java.util.stream.Stream;
  * Measures how accurate a model's predictions are (Redy, section 7.3): objectives are drawn between the lowest and the
  * highest figures of the model, latency and throughput independently and uniformly; for each objective that can be met,
  * a configuration is searched and measured, in turns with the configurations of which each alone would meet the most
- * objectives. One draw sets the bounds of reads and of writes at the same relative place
- * between their own lowest and highest figures: under a fixed mix both are as frequent as the mix says. One thread at a
- * time.
+ * objectives. One draw sets the bounds of reads and of writes at the same relative place between their own lowest and
+ * highest figures: under a fixed mix both are as frequent as the mix says. One thread at a time.
  */
 public final class AccuracyExperiment {
 

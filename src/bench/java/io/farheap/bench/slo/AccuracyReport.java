@@ -174,7 +174,9 @@ public final class AccuracyReport {
                 .put("search_us_p50", at(search, 0.5))
                 .put("search_us_max", at(search, 1))
                 .put("distinct_configurations", distinct)
-                .put("fixed_baseline", best == null ? null : best.configuration().toString())
+                .put(
+                        "fixed_baseline",
+                        best == null ? null : best.configuration().toString())
                 .put("fixed_baseline_met", Math.max(baselineMet, 0))
                 .put("beyond_baseline", beyond.size())
                 .put("beyond_baseline_met", beyondMet)

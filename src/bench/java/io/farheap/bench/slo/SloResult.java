@@ -26,8 +26,7 @@ public record SloResult(SloChoice choice, MeasuredConfiguration measured) {
     }
 
     public boolean throughputMet() {
-        return real().readsPerSecond() >= reads().perSecond()
-                && real().writesPerSecond() >= writes().perSecond();
+        return real().readsPerSecond() >= reads().perSecond() && real().writesPerSecond() >= writes().perSecond();
     }
 
     public boolean met() {

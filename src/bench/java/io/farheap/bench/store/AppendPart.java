@@ -2,6 +2,13 @@ package io.farheap.bench.store;
 
 import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.MedianRatio;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Rotation;
+import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.SideSetup;
+import io.farheap.bench.report.TurnWarmUp;
+import io.farheap.bench.report.Validity;
 import io.farheap.bench.ycsb.FarCacheProcess;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.memory.SharedMemory;
@@ -22,12 +29,13 @@ import org.HdrHistogram.Histogram;
 /**
  * Measures how long an append to far memory above files takes until it has ended: with the commit point at far memory,
  * at the file, or at the file with a sync. One append at a time, which begins when the one before it has ended in all
- * tiers; in turns.
+ * tiers; in turns, in an order that rotates.
  */
 final class AppendPart {
 
     private static final long FAR_BYTES = 64 << 20;
     private static final int FILE_TIER = 1;
+    private static final int MOST_WARM_UPS = 5;
 
     /** The side of one device: appends reuse one piece of memory cyclically. */
     private static final class Side implements AppendCompletion, IoCompletion, AutoCloseable {
@@ -39,7 +47,11 @@ final class AppendPart {
         private final TieredDevice device;
         private final DeviceMemory memory;
         private final DeviceHandle handle;
+        private final String server;
         private final Histogram latency = new Histogram(3);
+        private final Histogram turn = new Histogram(3);
+        private final Samples medians = new Samples();
+        private final ModelLateness.Total late = new ModelLateness.Total();
         private long end;
         private boolean ended;
         private boolean released;
@@ -51,6 +63,7 @@ final class AppendPart {
             this.bytes = plan.appendBytes();
             try {
                 FarCacheProcess far = resources.add(new FarCacheProcess(FAR_BYTES));
+                server = far.address();
                 ScratchDirectory directory = resources.add(new ScratchDirectory(plan.directory(), "farheap-store"));
                 SharedMemory shared = resources.add(SharedMemory.allocate("farheap-bench-append", bytes));
                 device = resources.add(new TieredDevice(
@@ -68,20 +81,28 @@ final class AppendPart {
             }
         }
 
-        void run(long nanos, boolean counts) {
+        /** Returns the median time of an append, in ns. */
+        private double run(long nanos) {
+            turn.reset();
             long until = System.nanoTime() + nanos;
             while (System.nanoTime() < until) {
                 long begun = System.nanoTime();
                 append();
-                if (counts) {
-                    latency.recordValue(System.nanoTime() - begun);
-                }
+                turn.recordValue(System.nanoTime() - begun);
                 // The slower tier must have it, too, before the next append begins.
                 while (!released) {
                     handle.poll();
                 }
             }
             device.truncate(Math.max(0, end - 2 * StorePlan.SEGMENT_BYTES));
+            return turn.getValueAtPercentile(50);
+        }
+
+        private void count(long nanos, ModelLateness lateness) {
+            lateness.restart();
+            medians.add(run(nanos));
+            lateness.addTo(late);
+            latency.add(turn);
         }
 
         private void append() {
@@ -145,34 +166,52 @@ final class AppendPart {
             sides.add(opened.add(new Side("far", plan, 0, false)));
             sides.add(opened.add(new Side("file", plan, FILE_TIER, false)));
             sides.add(opened.add(new Side("file, synced", plan, FILE_TIER, true)));
-            for (int round = 0; round <= plan.rounds(); round++) {
-                for (Side side : sides) {
-                    side.run(plan.turnNanos(), round > 0);
+            String[] servers = sides.stream().map(side -> side.server).toArray(String[]::new);
+            ModelLateness lateness = opened.add(new ModelLateness(servers));
+            Rotation rotation = new Rotation(sides.size());
+            TurnWarmUp warmUp = new TurnWarmUp(sides.size(), 0, Long.MAX_VALUE, System::nanoTime);
+            for (int turn = -1; turn >= -MOST_WARM_UPS && warmUp.more(); turn--) {
+                for (int place : rotation.order(turn)) {
+                    warmUp.add(place, sides.get(place).run(plan.turnNanos()));
                 }
             }
-            double far = sides.getFirst().latency.getValueAtPercentile(50);
-            for (Side side : sides) {
+            for (int turn = 0; turn < plan.rounds(); turn++) {
+                for (int place : rotation.order(turn)) {
+                    sides.get(place).count(plan.turnNanos(), lateness);
+                }
+            }
+            Side far = sides.getFirst();
+            for (int place = 0; place < sides.size(); place++) {
+                Side side = sides.get(place);
                 Histogram latency = side.latency;
-                double times = latency.getValueAtPercentile(50) / far;
+                Validity validity = side.late.validity();
+                boolean settled = warmUp.settled(place);
+                double times = MedianRatio.ofTimes(
+                        validity.worse(far.late.validity()), side.medians.median(), far.medians.median());
                 out.printf(
-                        "%-16s%,12.1f%,12.1f%,12.1f%,12.1f%10.1f%n",
+                        "%-16s%,12.1f%,12.1f%,12.1f%,12.1f%10.1f  %s%n",
                         side.name,
-                        latency.getValueAtPercentile(50) / 1e3,
+                        side.medians.median() / 1e3,
                         latency.getValueAtPercentile(99) / 1e3,
                         latency.getValueAtPercentile(99.9) / 1e3,
                         latency.getMaxValue() / 1e3,
-                        times);
-                report.row()
+                        times,
+                        validity.remark(settled));
+                BenchReport.Row row = report.row()
                         .put("part", "append")
                         .put("commit", side.name)
                         .put("bytes", (long) side.bytes)
                         .put("appends", latency.getTotalCount())
-                        .put("p50_ns", latency.getValueAtPercentile(50))
+                        .put("p50_ns", side.medians.median())
                         .put("p99_ns", latency.getValueAtPercentile(99))
                         .put("p999_ns", latency.getValueAtPercentile(99.9))
                         .put("max_ns", latency.getMaxValue())
                         .put("ratio_to_far", times)
-                        .put("device", side.device.name());
+                        .put("device", side.device.name())
+                        .put("p50_ns_p25", side.medians.lowerQuartile())
+                        .put("p50_ns_p75", side.medians.upperQuartile());
+                new SideSetup(side.bytes, 1, 1, 1).put(row);
+                validity.put(row, settled);
             }
         }
     }

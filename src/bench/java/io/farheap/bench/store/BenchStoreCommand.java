@@ -2,8 +2,10 @@ package io.farheap.bench.store;
 
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.TimingNote;
 import io.farheap.bench.ycsb.DataSet;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Durations;
@@ -66,8 +68,9 @@ public final class BenchStoreCommand implements Callable<Integer> {
     @Option(
             names = "--repeat",
             paramLabel = "N",
-            defaultValue = "5",
-            description = "turns that count, after one that does not (default: ${DEFAULT-VALUE})")
+            defaultValue = "6",
+            description =
+                    "turns that count, after three to five that do not; a multiple of 6 completes the rotations (default: ${DEFAULT-VALUE})")
     private int repeat;
 
     @Option(
@@ -107,6 +110,9 @@ public final class BenchStoreCommand implements Callable<Integer> {
         }
         PrintStream out = System.out;
         report.origin().forEach(out::println);
+        TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+        note.put(report);
+        out.println(note.sentence());
         StorePlan plan =
                 new StorePlan(new DataSet(records, Long.BYTES), (int) append, repeat, turn.toNanos(), directory);
         for (String part : PARTS) {

@@ -3,6 +3,7 @@ package io.farheap.bench.store;
 import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.SideSetup;
 import io.farheap.store.FarStore;
 import io.farheap.store.contract.CheckpointKind;
 import io.farheap.tier.FileDevice;
@@ -11,8 +12,8 @@ import java.io.PrintStream;
 import java.util.Locale;
 
 /**
- * Measures which part of its throughput a load keeps during a checkpoint, against a quiet time just before: for each
- * kind of checkpoint, with all of the log in local memory, above files.
+ * Measures which part of its throughput a load keeps during a checkpoint, against a quiet time just before or after:
+ * for each kind of checkpoint, with all of the log in local memory, above files.
  */
 final class CheckpointPart {
 
@@ -29,9 +30,7 @@ final class CheckpointPart {
 
     private static void run(CheckpointKind kind, StorePlan plan, BenchReport report, PrintStream out)
             throws IOException, InterruptedException {
-        Samples quiet = new Samples();
-        Samples meanwhile = new Samples();
-        Samples ratios = new Samples();
+        PairedTurns turns;
         Samples millis = new Samples();
         try (ScratchDirectory directory = new ScratchDirectory(plan.directory(), "farheap-store");
                 FileDevice device = FileDevice.open(directory.path().resolve("log"), StorePlan.SEGMENT_BYTES);
@@ -46,40 +45,43 @@ final class CheckpointPart {
                         .open()) {
             UpdateLoad.fill(store, plan.data());
             try (UpdateLoad load = new UpdateLoad(store, plan.data())) {
-                for (int round = 0; round <= plan.rounds(); round++) {
-                    double before = load.rate(plan.turnNanos());
-                    long done = load.done();
-                    long begun = System.nanoTime();
-                    store.checkpoint();
-                    double nanos = System.nanoTime() - begun;
-                    double during = (load.done() - done) * 1e9 / nanos;
-                    if (round > 0) {
-                        quiet.add(before);
-                        meanwhile.add(during);
-                        ratios.add(during / before);
-                        millis.add(nanos / 1e6);
-                    }
-                }
+                turns = PairedTurns.<InterruptedException>take(
+                        plan.rounds(),
+                        () -> checkpoint(store, load, millis),
+                        () -> load.rate(plan.turnNanos()),
+                        millis::clear);
             }
         }
         String name = kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
         out.printf(
-                "%-14s%,16.0f%,16.0f%8.2f%20s%,14.1f%n",
+                "%-14s%,16.0f%,16.0f%8.2f%20s%,14.1f  %s%n",
                 name,
-                quiet.median(),
-                meanwhile.median(),
-                ratios.median(),
-                String.format("(%.2f..%.2f)", ratios.least(), ratios.most()),
-                millis.median());
-        report.row()
+                turns.other().median(),
+                turns.side().median(),
+                turns.ratio(),
+                turns.spread(),
+                millis.median(),
+                turns.remark());
+        BenchReport.Row row = report.row()
                 .put("part", "checkpoint")
                 .put("kind", name)
                 .put("records", plan.data().records())
-                .put("quiet_ops_per_s", quiet.median())
-                .put("ops_per_s", meanwhile.median())
-                .put("ratio", ratios.median())
-                .put("ratio_least", ratios.least())
-                .put("ratio_most", ratios.most())
-                .put("checkpoint_ms", millis.median());
+                .put("quiet_ops_per_s", turns.other().median())
+                .put("ops_per_s", turns.side().median());
+        turns.putRatio(row).put("checkpoint_ms", millis.median());
+        // The thread that makes the checkpoint runs beside the load's.
+        new SideSetup(plan.allLocal(), 2, StorePlan.REQUESTS, 1).put(row);
+        new SideSetup(plan.allLocal(), 1, StorePlan.REQUESTS, 1).put(row, "quiet_");
+        turns.putRest(row, "ops_per_s", "quiet_ops_per_s");
+    }
+
+    /** Returns the load's rate during a checkpoint. */
+    private static double checkpoint(FarStore store, UpdateLoad load, Samples millis) {
+        long done = load.done();
+        long begun = System.nanoTime();
+        store.checkpoint();
+        double nanos = System.nanoTime() - begun;
+        millis.add(nanos / 1e6);
+        return (load.done() - done) * 1e9 / nanos;
     }
 }

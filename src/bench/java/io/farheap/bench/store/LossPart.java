@@ -2,6 +2,11 @@ package io.farheap.bench.store;
 
 import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.MedianRatio;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.SideSetup;
+import io.farheap.bench.report.TurnWarmUp;
+import io.farheap.bench.report.Validity;
 import io.farheap.bench.ycsb.FarCacheProcess;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.store.FarStore;
@@ -42,9 +47,15 @@ final class LossPart {
                     .pending(StorePlan.REQUESTS)
                     .open());
             UpdateLoad.fill(store, plan.data());
-            try (UpdateLoad load = new UpdateLoad(store, plan.data())) {
+            // In this process alone: one of the servers is killed.
+            try (UpdateLoad load = new UpdateLoad(store, plan.data());
+                    ModelLateness lateness = new ModelLateness()) {
                 long window = plan.rounds() * plan.turnNanos();
-                load.rate(window);
+                TurnWarmUp warmUp = new TurnWarmUp(1, 0, Long.MAX_VALUE, System::nanoTime);
+                for (int turn = 0; turn < Math.max(TurnWarmUp.AGREEING, plan.rounds()) && warmUp.more(); turn++) {
+                    warmUp.add(0, load.rate(plan.turnNanos()));
+                }
+                lateness.restart();
                 double before = load.rate(window);
                 lost.kill();
                 double meanwhile = load.rate(window);
@@ -53,20 +64,31 @@ final class LossPart {
                 long filled = device.fill(0, UNBOUNDED);
                 double fillMillis = (System.nanoTime() - begun) / 1e6;
                 double after = load.rate(window);
+                Validity validity = lateness.validity();
+                double ratio = MedianRatio.ofRates(validity, after, before);
                 out.printf(
                         "%na memory server is killed, the commit point at the file: %,.0f op/s before, %,.0f meanwhile, %,.0f when another's "
-                                + "memory is filled (%,d bytes in %,.0f ms), %.2f of before; %,d operations failed%n",
-                        before, meanwhile, after, filled, fillMillis, after / before, load.failed());
-                report.row()
+                                + "memory is filled (%,d bytes in %,.0f ms), %.2f of before; %,d operations failed  %s%n",
+                        before,
+                        meanwhile,
+                        after,
+                        filled,
+                        fillMillis,
+                        ratio,
+                        load.failed(),
+                        validity.remark(warmUp.settled()));
+                BenchReport.Row row = report.row()
                         .put("part", "loss")
                         .put("records", plan.data().records())
                         .put("before_ops_per_s", before)
                         .put("lost_ops_per_s", meanwhile)
                         .put("after_ops_per_s", after)
-                        .put("ratio", after / before)
+                        .put("ratio", ratio)
                         .put("filled_bytes", filled)
                         .put("fill_ms", fillMillis)
                         .put("failed", load.failed());
+                new SideSetup(plan.somewhatLocal(), 1, StorePlan.REQUESTS, 1).put(row);
+                validity.put(row, warmUp.settled());
             }
         }
     }

@@ -2,7 +2,7 @@ package io.farheap.bench.store;
 
 import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.SideSetup;
 import io.farheap.memory.SharedMemory;
 import io.farheap.store.FarStore;
 import io.farheap.store.FarStoreBuilder;
@@ -27,6 +27,8 @@ final class RecoveryPart {
     private final StorePlan plan;
     private final Path directory;
     private final boolean index;
+    /** The length of the log. */
+    private long bytes;
 
     private RecoveryPart(StorePlan plan, Path directory, boolean index) {
         this.plan = plan;
@@ -51,50 +53,48 @@ final class RecoveryPart {
             UpdateLoad.fill(store, plan.data());
             store.checkpoint();
         }
-        Samples recovery = new Samples();
-        Samples sequential = new Samples();
-        Samples ratios = new Samples();
-        long bytes = 0;
-        for (int round = 0; round <= plan.rounds(); round++) {
-            double reading;
-            try (FileDevice device = device()) {
-                long begun = System.nanoTime();
-                readAll(device);
-                reading = System.nanoTime() - begun;
-            }
-            long begun = System.nanoTime();
-            double recovering;
-            try (FileDevice device = device();
-                    FarStore store = builder(device).open()) {
-                recovering = System.nanoTime() - begun;
-                bytes = store.logBytes();
-                check(store);
-            }
-            if (round > 0) {
-                sequential.add(reading / 1e6);
-                recovery.add(recovering / 1e6);
-                ratios.add(reading / recovering);
-            }
-        }
+        PairedTurns turns =
+                PairedTurns.<RuntimeException>take(plan.rounds(), this::readMillis, this::recoverMillis, () -> {});
         String name = index ? "with the index" : "of the log alone";
         out.printf(
-                "%-22s%,14d%,16.1f%,16.1f%8.2f%20s%n",
+                "%-22s%,14d%,16.1f%,16.1f%8.2f%20s  %s%n",
                 name,
                 bytes,
-                recovery.median(),
-                sequential.median(),
-                ratios.median(),
-                String.format("(%.2f..%.2f)", ratios.least(), ratios.most()));
-        report.row()
+                turns.other().median(),
+                turns.side().median(),
+                turns.ratio(),
+                turns.spread(),
+                turns.remark());
+        BenchReport.Row row = report.row()
                 .put("part", "recovery")
                 .put("index_in_checkpoint", index)
                 .put("records", plan.data().records())
                 .put("log_bytes", bytes)
-                .put("recovery_ms", recovery.median())
-                .put("sequential_ms", sequential.median())
-                .put("ratio", ratios.median())
-                .put("ratio_least", ratios.least())
-                .put("ratio_most", ratios.most());
+                .put("recovery_ms", turns.other().median())
+                .put("sequential_ms", turns.side().median());
+        turns.putRatio(row);
+        new SideSetup(plan.somewhatLocal(), 1, StorePlan.REQUESTS, 1).put(row);
+        new SideSetup((long) PIECE_BYTES * IN_FLIGHT, 1, IN_FLIGHT, 1).put(row, "sequential_");
+        turns.putRest(row, "sequential_ms", "recovery_ms");
+    }
+
+    private double readMillis() {
+        try (FileDevice device = device()) {
+            long begun = System.nanoTime();
+            readAll(device);
+            return (System.nanoTime() - begun) / 1e6;
+        }
+    }
+
+    private double recoverMillis() {
+        long begun = System.nanoTime();
+        try (FileDevice device = device();
+                FarStore store = builder(device).open()) {
+            double millis = (System.nanoTime() - begun) / 1e6;
+            bytes = store.logBytes();
+            check(store);
+            return millis;
+        }
     }
 
     private FileDevice device() {

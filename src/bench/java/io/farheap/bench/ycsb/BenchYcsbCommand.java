@@ -1,7 +1,9 @@
 package io.farheap.bench.ycsb;
 
+import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.TimingNote;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Durations;
 import io.farheap.command.Plot;
@@ -103,7 +105,8 @@ public final class BenchYcsbCommand implements Callable<Integer> {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "5",
-            description = "turns of each that count, after one that does not (default: ${DEFAULT-VALUE})")
+            description =
+                    "turns of each that count, after three to five shorter ones that do not (default: ${DEFAULT-VALUE})")
     private int rounds;
 
     @Option(
@@ -167,6 +170,9 @@ public final class BenchYcsbCommand implements Callable<Integer> {
         }
         PrintStream out = System.out;
         report.origin().forEach(out::println);
+        TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
+        note.put(report);
+        out.println(note.sentence());
         try (YcsbFigures run = new YcsbFigures(report, out, spec.commandLine().getErr(), prices, wanted)) {
             long begun = System.nanoTime();
             for (int bytes : all ? List.of(Long.BYTES, LARGE_VALUE) : List.of(value)) {

@@ -2,13 +2,14 @@ package io.farheap.bench.ycsb;
 
 import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.peers.PeerAbsentException;
+import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Rotation;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.tier.device.Device;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,7 +58,11 @@ final class Contest implements AutoCloseable {
             "faster-file", "FASTER's log has at least six pages of 32 MiB in memory, more than the usual budget",
             "smb-direct", "the paper's second peer needs a Windows server with an RDMA device"));
 
-    private static final int WARM_UP_ROUNDS = 1;
+    /** Rounds that do not count, at most: some contestants never settle. */
+    private static final int MOST_WARM_UPS = 5;
+    /** By which turns that do not count are shorter, so that all of them take as long as a round or two. */
+    private static final int WARM_UP_PART = 3;
+
     private static final double CACHED_PART = 0.75;
 
     private interface Opening {
@@ -212,7 +217,8 @@ final class Contest implements AutoCloseable {
 
     /**
      * Runs rounds in which each contestant has a turn with each number of threads and each distribution that it
-     * supports. Another contestant begins in each round, and the first round does not count.
+     * supports, in an order that rotates. Rounds do not count, and have shorter turns, until the last three turns of
+     * each result agree within 5%, or until there have been {@value #MOST_WARM_UPS}.
      */
     List<ContestResult> run(List<KeyDistribution> distributions) {
         Map<String, ContestResult> results = new LinkedHashMap<>();
@@ -229,28 +235,58 @@ final class Contest implements AutoCloseable {
                 }
             });
         }
-        List<String> order = new ArrayList<>(open.keySet());
-        for (int round = -WARM_UP_ROUNDS; round < plan.rounds(); round++) {
-            for (Load load : loads) {
-                for (String name : order) {
-                    Contestant contestant = Objects.requireNonNull(open.get(name));
-                    if (!load.isOf(contestant, plan)) {
-                        continue;
-                    }
-                    int threads = contestant.threads(load.threads());
-                    List<KeyStream> ofLoad = streams.computeIfAbsent(
-                            load.distribution() + " " + threads, ignored -> streams(load.distribution(), threads));
-                    ContestTurn turn = ExternalContestant.turn(contestant, plan.workload(), ofLoad, plan.turnNanos());
-                    if (round >= 0) {
-                        Objects.requireNonNull(results.get(load + name)).add(turn, contestant);
+        if (results.isEmpty()) {
+            return List.of();
+        }
+        List<String> names = List.copyOf(open.keySet());
+        Rotation rotation = new Rotation(names.size());
+        try (ModelLateness lateness = new ModelLateness(memories.addresses())) {
+            boolean settled = false;
+            for (int warmUp = 1; warmUp <= MOST_WARM_UPS && !settled; warmUp++) {
+                for (Load load : loads) {
+                    for (int place : rotation.order(-warmUp)) {
+                        turn(load, names.get(place), streams, lateness, results, false);
                     }
                 }
+                settled = results.values().stream().allMatch(ContestResult::settled);
+                progress.printf("warm-up %d of at most %d%n", warmUp, MOST_WARM_UPS)
+                        .flush();
             }
-            Collections.rotate(order, -1);
-            progress.printf("round %d of %d%n", round + 1 + WARM_UP_ROUNDS, plan.rounds() + WARM_UP_ROUNDS)
-                    .flush();
+            for (int round = 0; round < plan.rounds(); round++) {
+                for (Load load : loads) {
+                    for (int place : rotation.order(round)) {
+                        turn(load, names.get(place), streams, lateness, results, true);
+                    }
+                }
+                progress.printf("round %d of %d%n", round + 1, plan.rounds()).flush();
+            }
         }
         return new ArrayList<>(results.values());
+    }
+
+    private void turn(
+            Load load,
+            String name,
+            Map<String, List<KeyStream>> streams,
+            ModelLateness lateness,
+            Map<String, ContestResult> results,
+            boolean counts) {
+        Contestant contestant = Objects.requireNonNull(open.get(name));
+        if (!load.isOf(contestant, plan)) {
+            return;
+        }
+        int threads = contestant.threads(load.threads());
+        List<KeyStream> ofLoad = streams.computeIfAbsent(
+                load.distribution() + " " + threads, ignored -> streams(load.distribution(), threads));
+        ContestResult result = Objects.requireNonNull(results.get(load + name));
+        if (counts) {
+            lateness.restart();
+            ContestTurn turn = ExternalContestant.turn(contestant, plan.workload(), ofLoad, plan.turnNanos());
+            result.add(turn, contestant, lateness);
+        } else {
+            long nanos = Math.max(1, plan.turnNanos() / WARM_UP_PART);
+            result.warmUp(ExternalContestant.turn(contestant, plan.workload(), ofLoad, nanos));
+        }
     }
 
     private List<KeyStream> streams(KeyDistribution distribution, int threads) {
@@ -266,10 +302,12 @@ final class Contest implements AutoCloseable {
         Contestant contestant = Objects.requireNonNull(open.get(name));
         List<KeyStream> streams = streams(KeyDistribution.UNIFORM, threads);
         ContestResult result = new ContestResult(what, KeyDistribution.UNIFORM, threads, budgetBytes());
-        do {
-            ContestTurn turn = TurnRunner.run(contestant, plan.workload(), streams, plan.turnNanos() / 4);
-            result.add(turn, contestant);
-        } while (goesOn.getAsBoolean());
+        try (ModelLateness lateness = new ModelLateness(memories.addresses())) {
+            do {
+                ContestTurn turn = TurnRunner.run(contestant, plan.workload(), streams, plan.turnNanos() / 4);
+                result.add(turn, contestant, lateness);
+            } while (goesOn.getAsBoolean());
+        }
         return result;
     }
 

@@ -1,7 +1,10 @@
 package io.farheap.bench.ycsb;
 
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.ModelLateness;
 import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.TurnWarmUp;
+import io.farheap.bench.report.Validity;
 import java.io.PrintStream;
 import java.util.Map;
 import java.util.Objects;
@@ -27,6 +30,10 @@ final class ContestResult {
     private Contestant.@Nullable Facts facts;
     private Contestant.Means means = Contestant.Means.single(0);
     private Map<String, Double> figures = Map.of();
+    private TurnWarmUp warmUp = new TurnWarmUp(1, 0, Long.MAX_VALUE, System::nanoTime);
+    private ModelLateness.Total late = new ModelLateness.Total();
+    private int otherCores;
+    private boolean onDevice;
 
     /** @param budgetBytes local memory that a store has, its log and its index */
     ContestResult(String contestant, KeyDistribution distribution, int threads, long budgetBytes) {
@@ -47,7 +54,42 @@ final class ContestResult {
         other.facts = facts;
         other.means = means;
         other.figures = figures;
+        other.warmUp = warmUp;
+        other.late = late;
+        other.otherCores = otherCores;
+        other.onDevice = onDevice;
         return other;
+    }
+
+    /** Adds a turn that does not count. */
+    void warmUp(ContestTurn turn) {
+        warmUp.add(0, turn.opsPerSecond());
+    }
+
+    /** Whether the last three turns of the warm-up agreed within 5%. */
+    boolean settled() {
+        return warmUp.settled();
+    }
+
+    /** Returns the validity of all turns; a contestant without far memory posts no operation that can be late. */
+    Validity validity() {
+        return onDevice ? late.validity() : Validity.NO_MODEL;
+    }
+
+    /** Returns the median rate; null if the turns are invalid, since a plot compares it with others. */
+    @Nullable
+    Double comparableRate() {
+        return validity().invalid() ? null : rates.median();
+    }
+
+    /**
+     * Adds a turn that counts.
+     *
+     * @param lateness counts since the turn began
+     */
+    void add(ContestTurn turn, Contestant from, ModelLateness lateness) {
+        lateness.addTo(late);
+        add(turn, from);
     }
 
     /** @param from its facts may change from turn to turn, as a tier's do: the last ones count */
@@ -59,6 +101,8 @@ final class ContestResult {
         facts = from.facts();
         means = from.means();
         figures = from.figures();
+        otherCores = from.otherCores();
+        onDevice = from.onDevice();
     }
 
     Contestant.Facts facts() {
@@ -76,14 +120,14 @@ final class ContestResult {
 
     static void printHeader(PrintStream out) {
         out.printf(
-                "%-20s%-10s%8s%8s%8s%14s%30s%12s%12s%12s%12s%10s%10s%10s%8s%16s%s%n",
+                "%-20s%-10s%8s%8s%8s%14s%30s%12s%12s%12s%12s%10s%10s%10s%8s%8s%16s%s%n",
                 "contestant",
                 "keys",
                 "threads",
                 "local",
                 "far",
                 "operations/s",
-                "(least..most)",
+                "(25%..75%)",
                 "p50 ns",
                 "p99",
                 "p99.9",
@@ -92,6 +136,7 @@ final class ContestResult {
                 "bytes/op",
                 "in flight",
                 "group",
+                "cores",
                 "bytes local",
                 "   by");
     }
@@ -99,14 +144,14 @@ final class ContestResult {
     void print(PrintStream out) {
         Histogram latency = tally.latency();
         out.printf(
-                "%-20s%-10s%8d%8.3f%8.3f%,14.0f%30s%,12d%,12d%,12d%,12d%10.3f%10.2f%,10d%8d%,16d   %s%s%s%n",
+                "%-20s%-10s%8d%8.3f%8.3f%,14.0f%30s%,12d%,12d%,12d%,12d%10.3f%10.2f%,10d%8d%8d%,16d   %s%s%s  %s%n",
                 contestant,
                 distribution,
                 ownThreads,
                 facts().localShare(),
                 facts().farShare(),
                 rates.median(),
-                String.format("(%,.0f..%,.0f)", rates.least(), rates.most()),
+                String.format("(%,.0f..%,.0f)", rates.lowerQuartile(), rates.upperQuartile()),
                 latency.getValueAtPercentile(50),
                 latency.getValueAtPercentile(99),
                 latency.getValueAtPercentile(99.9),
@@ -115,16 +160,22 @@ final class ContestResult {
                 each(allocatedBytes),
                 inFlight(),
                 means.group(),
+                cores(),
                 means.bytesLocal(),
                 facts().engine(),
                 facts().bounded() ? "" : ", unbounded",
-                sameMemory() ? "" : ", not a store's memory");
+                sameMemory() ? "" : ", not a store's memory",
+                validity().remark(settled()));
         figures.forEach((name, value) -> out.printf("  %s %s: %.4f%n", contestant, name, value));
     }
 
     /** Returns the operations of all threads that are under way at a time. */
     private long inFlight() {
         return (long) ownThreads * means.inFlight();
+    }
+
+    private int cores() {
+        return ownThreads + otherCores;
     }
 
     /** @param row already has the fields that identify the figure */
@@ -152,7 +203,11 @@ final class ContestResult {
                 .put("bytes_local", means.bytesLocal())
                 .put("same_memory", sameMemory())
                 .put("in_flight", inFlight())
-                .put("group", (long) means.group());
+                .put("group", (long) means.group())
+                .put("cores", cores())
+                .put("ops_per_s_p25", rates.lowerQuartile())
+                .put("ops_per_s_p75", rates.upperQuartile());
+        validity().put(row, settled());
         figures.forEach(row::put);
         return row;
     }

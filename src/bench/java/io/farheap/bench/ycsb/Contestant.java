@@ -27,6 +27,16 @@ public interface Contestant extends AutoCloseable {
         return clients;
     }
 
+    /** Returns the cores that it keeps busy in its turns beside those of its threads, such as a server's. */
+    default int otherCores() {
+        return 0;
+    }
+
+    /** Whether its operations, or a part of them, are those of this process's RDMA device, which may have a model. */
+    default boolean onDevice() {
+        return false;
+    }
+
     /** Whether its records can be changed; if not, it takes part in loads of reads alone. */
     default boolean changes() {
         return true;

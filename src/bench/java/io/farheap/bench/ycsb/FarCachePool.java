@@ -18,6 +18,11 @@ final class FarCachePool implements AutoCloseable {
         return byUse.computeIfAbsent(use + " " + bytes, ignored -> resources.add(new FarCacheProcess(bytes)));
     }
 
+    /** Returns the addresses of all servers so far. */
+    String[] addresses() {
+        return byUse.values().stream().map(FarCacheProcess::address).toArray(String[]::new);
+    }
+
     @Override
     public void close() {
         byUse.clear();

@@ -50,6 +50,11 @@ public final class FarCacheProcess implements AutoCloseable {
         }
     }
 
+    /** Returns the server's address. */
+    public String address() {
+        return server.address();
+    }
+
     public Cache cache() {
         return cache;
     }

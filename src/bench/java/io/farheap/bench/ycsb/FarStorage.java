@@ -30,6 +30,11 @@ final class FarStorage implements LogStorage {
     }
 
     @Override
+    public boolean onDevice() {
+        return true;
+    }
+
+    @Override
     public double farShare(long notLocalBytes) {
         return notLocalBytes == 0 ? 0 : 1;
     }

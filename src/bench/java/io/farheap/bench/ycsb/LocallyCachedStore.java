@@ -63,6 +63,11 @@ final class LocallyCachedStore implements Contestant {
     }
 
     @Override
+    public boolean onDevice() {
+        return true;
+    }
+
+    @Override
     public Facts facts() {
         Facts facts = store.facts();
         return new Facts(

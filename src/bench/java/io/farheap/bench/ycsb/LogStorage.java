@@ -13,6 +13,11 @@ interface LogStorage extends AutoCloseable {
     /** Returns the part, 0 to 1, that far memory has of the bytes that are not local. */
     double farShare(long notLocalBytes);
 
+    /** Whether a part of it is far memory now. */
+    default boolean onDevice() {
+        return false;
+    }
+
     /** Called with the log's length when all records are stored, before turns begin. */
     default void filled(long logBytes) {}
 

@@ -118,6 +118,11 @@ final class Memcslap implements ExternalContestant {
     }
 
     @Override
+    public int otherCores() {
+        return 1;
+    }
+
+    @Override
     public Facts facts() {
         return new Facts(0, 1, 0, "one request", "memcached (memcslap, C; values of 50 to 5,000 bytes)", true);
     }

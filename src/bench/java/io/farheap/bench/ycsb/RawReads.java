@@ -36,6 +36,11 @@ final class RawReads implements Contestant {
     }
 
     @Override
+    public boolean onDevice() {
+        return true;
+    }
+
+    @Override
     public Facts facts() {
         return new Facts(0, 1, 0, "one-sided", "far memory, " + cache.configuration(), true);
     }

@@ -160,6 +160,11 @@ final class RedisBenchmark implements ExternalContestant {
     }
 
     @Override
+    public int otherCores() {
+        return 1;
+    }
+
+    @Override
     public Facts facts() {
         return new Facts(0, 1, 0, "pipelined", "Redis (redis-benchmark, C)", true);
     }

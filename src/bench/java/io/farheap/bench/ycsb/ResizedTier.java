@@ -38,11 +38,15 @@ final class ResizedTier {
             }
             for (ContestResult result : contest.run(List.of(KeyDistribution.UNIFORM, KeyDistribution.ZIPFIAN))) {
                 results.add(result.as(Contest.TIERED));
+                Double median = result.comparableRate();
+                if (median == null) {
+                    continue;
+                }
                 lines.computeIfAbsent(
                                 result.distribution
                                         + (result.threads == 1 ? ", 1 thread" : ", " + result.threads + " threads"),
                                 ignored -> new TreeMap<>())
-                        .put(100 * share, result.rates.median());
+                        .put(100 * share, median);
             }
             figures.write(20, plan, results);
         }

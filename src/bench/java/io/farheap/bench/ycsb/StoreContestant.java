@@ -109,6 +109,11 @@ final class StoreContestant implements Contestant {
     }
 
     @Override
+    public boolean onDevice() {
+        return storage.onDevice();
+    }
+
+    @Override
     public Facts facts() {
         return new Facts(
                 (double) (store.logBytesInMemory() + cacheBytes) / store.logBytes(),

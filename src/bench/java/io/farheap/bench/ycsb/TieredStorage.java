@@ -76,6 +76,11 @@ final class TieredStorage implements LogStorage {
     }
 
     @Override
+    public boolean onDevice() {
+        return device.tiers() > 1;
+    }
+
+    @Override
     public double farShare(long notLocalBytes) {
         if (device.tiers() == 1 || notLocalBytes == 0) {
             return 0;

@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -147,12 +146,15 @@ final class YcsbFigures implements AutoCloseable {
         }
     }
 
-    /** Returns null for a contestant that has a number of threads of its own and ran beside another one. */
+    /**
+     * Returns null for an invalid result, and for a contestant that has a number of threads of its own and ran beside
+     * another one.
+     */
     private static @Nullable Double rate(List<ContestResult> results, String name, int threads) {
         return results.stream()
                 .filter(result -> result.contestant.equals(name) && result.threads == threads)
-                .map(result -> result.rates.median())
                 .findFirst()
+                .map(ContestResult::comparableRate)
                 .orElse(null);
     }
 
@@ -172,12 +174,16 @@ final class YcsbFigures implements AutoCloseable {
                 write(19, plan, results);
                 writeAbsent(19, contest.absent());
                 for (ContestResult result : results) {
-                    double all = Objects.requireNonNull(rate(results, Contest.LOCAL, result.threads));
+                    Double all = rate(results, Contest.LOCAL, result.threads);
+                    Double median = result.comparableRate();
+                    if (all == null || median == null) {
+                        continue;
+                    }
                     lines.computeIfAbsent(
                                     result.contestant
                                             + (result.threads == 1 ? ", 1 thread" : ", " + result.threads + " threads"),
                                     ignored -> new TreeMap<>())
-                            .put(100 * share, result.rates.median() / all);
+                            .put(100 * share, median / all);
                     if (splits != null && SPLITS.contains(result.contestant)) {
                         splits.add(result);
                     }

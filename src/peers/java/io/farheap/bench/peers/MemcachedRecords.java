@@ -74,6 +74,11 @@ public final class MemcachedRecords implements ContestantProvider {
         }
 
         @Override
+        public int otherCores() {
+            return 1;
+        }
+
+        @Override
         public Facts facts() {
             return new Facts(0, 1, 0, "pipelined", "memcached (XMemcached)", true);
         }

@@ -67,6 +67,11 @@ public final class RedisRecords implements ContestantProvider {
         }
 
         @Override
+        public int otherCores() {
+            return 1;
+        }
+
+        @Override
         public Facts facts() {
             return new Facts(0, 1, 0, mget ? "MGET" : "pipelined", "Redis (Lettuce)", true);
         }

@@ -81,7 +81,7 @@ class BenchCommandsTest {
                     new Smallest(
                             "--op get --size 8 --rounds 1 --turn 1ms --directory DIR",
                             Map.of(
-                                    "op size peer p50_ns p25_ns p75_ns p99_ns ratio_to_farheap? turns",
+                                    "op size peer p50_ns p25_ns p75_ns p99_ns ratio_to_farheap? turns threads bytes_local cores in_flight group settled late_pct invalid",
                                     4,
                                     "peer absent",
                                     5))),
@@ -115,13 +115,13 @@ class BenchCommandsTest {
                     new Smallest(
                             "--regions 1 --more 1 --region 64k --resizes 2 --repeat 1",
                             2,
-                            "op ratio least_ratio most_ratio same least_same most_same resize_ms longest_us longest_median_us quiet_longest_us quiet_longest_median_us")),
+                            "op ratio least_ratio most_ratio same least_same most_same resize_ms longest_us longest_median_us quiet_longest_us quiet_longest_median_us ops_per_s ops_per_s_p25 ops_per_s_p75 quiet_ops_per_s quiet_ops_per_s_p25 quiet_ops_per_s_p75 bytes_local cores in_flight group quiet_bytes_local quiet_cores quiet_in_flight quiet_group settled late_pct invalid")),
             entry(
                     "manager",
                     new Smallest(
                             "--servers 1 --caches 1 --clients 1 --callers 1 --allocations 1 --repeat 1 --data DIR",
                             1,
-                            "allocations_per_s deallocations_per_s caches_per_write reports_per_s zookeeper_single_writes_per_s zookeeper_multi_writes_per_s leader_change_ms")),
+                            "allocations_per_s deallocations_per_s caches_per_write reports_per_s zookeeper_single_writes_per_s zookeeper_multi_writes_per_s leader_change_ms bytes_local cores in_flight group zookeeper_single_bytes_local zookeeper_single_cores zookeeper_single_in_flight zookeeper_single_group zookeeper_multi_bytes_local zookeeper_multi_cores zookeeper_multi_in_flight zookeeper_multi_group settled late_pct invalid")),
             entry(
                     "kv",
                     new Smallest(
@@ -148,7 +148,7 @@ class BenchCommandsTest {
                     new Smallest(
                             "--records 1000 --contestants far,file,rocksdb --threads 1 --rounds 1 --turn 1ms --directory DIR",
                             Map.of(
-                                    "figure contestant workload distribution records value threads local_share far_share index_bytes ops_per_s ops_per_s_least ops_per_s_most p50_ns p99_ns p999_ns max_ns pending_share ios_per_read bytes_per_op bounded engine device model",
+                                    "figure contestant workload distribution records value threads local_share far_share index_bytes ops_per_s ops_per_s_least ops_per_s_most p50_ns p99_ns p999_ns max_ns pending_share ios_per_read bytes_per_op bounded engine device model bytes_local same_memory in_flight group cores ops_per_s_p25 ops_per_s_p75 settled late_pct invalid",
                                     6,
                                     "figure contestant absent",
                                     1))),
@@ -157,13 +157,13 @@ class BenchCommandsTest {
                     new Smallest(
                             "--part append,checkpoint,recovery,loss --records 10000 --repeat 1 --turn 1ms --directory DIR",
                             Map.of(
-                                    "part commit bytes appends p50_ns p99_ns p999_ns max_ns ratio_to_far? device",
+                                    "part commit bytes appends p50_ns p99_ns p999_ns max_ns ratio_to_far? device p50_ns_p25 p50_ns_p75 bytes_local cores in_flight group settled late_pct invalid",
                                     3,
-                                    "part kind records quiet_ops_per_s ops_per_s ratio? ratio_least? ratio_most? checkpoint_ms",
+                                    "part kind records quiet_ops_per_s ops_per_s ratio? ratio_least? ratio_most? checkpoint_ms bytes_local cores in_flight group quiet_bytes_local quiet_cores quiet_in_flight quiet_group ops_per_s_p25 ops_per_s_p75 quiet_ops_per_s_p25 quiet_ops_per_s_p75 settled late_pct invalid",
                                     3,
-                                    "part index_in_checkpoint records log_bytes recovery_ms sequential_ms ratio ratio_least ratio_most",
+                                    "part index_in_checkpoint records log_bytes recovery_ms sequential_ms ratio ratio_least ratio_most bytes_local cores in_flight group sequential_bytes_local sequential_cores sequential_in_flight sequential_group sequential_ms_p25 sequential_ms_p75 recovery_ms_p25 recovery_ms_p75 settled late_pct invalid",
                                     2,
-                                    "part records before_ops_per_s lost_ops_per_s after_ops_per_s ratio? filled_bytes fill_ms failed",
+                                    "part records before_ops_per_s lost_ops_per_s after_ops_per_s ratio? filled_bytes fill_ms failed bytes_local cores in_flight group settled late_pct invalid",
                                     1))));
 
     @TempDir

@@ -113,8 +113,7 @@ class AblationTurnsTest {
     @Test
     void anInvalidRowHasNoRatioAndNeitherHasTheRowBelow() throws InterruptedException {
         int spoilt = WARM_UPS + 1;
-        List<AblationRow> rows =
-                take((step, turn) -> turn(1e6, new Validity(step == 3 && turn == spoilt ? 1.5 : 0.5)));
+        List<AblationRow> rows = take((step, turn) -> turn(1e6, new Validity(step == 3 && turn == spoilt ? 1.5 : 0.5)));
         assertEquals(1.5, json(rows, 3).get("late_pct").getAsDouble());
         for (int step = 1; step < steps.size(); step++) {
             JsonObject row = json(rows, step);

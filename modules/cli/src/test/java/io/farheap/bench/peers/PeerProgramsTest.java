@@ -48,9 +48,9 @@ class PeerProgramsTest {
 
     @Test
     void aRowOfManyOperationsInFlightIsNotComparedWithOne() {
-        assertTrue(PeerMeans.REMOTE.single() && PeerMeans.LOCAL.single());
-        assertFalse(new PeerMeans(false, 128, 1, 1).single());
-        assertEquals(64, PeerMeans.LOCAL.bytesLocal(64));
-        assertEquals(0, PeerMeans.REMOTE.bytesLocal(64));
+        assertTrue(PeerMeans.single(false, 2).single());
+        assertFalse(new PeerMeans(false, 2, 128, 1, 1).single());
+        assertEquals(64, PeerMeans.single(true, 1).bytesLocal(64));
+        assertEquals(0, PeerMeans.single(false, 2).bytesLocal(64));
     }
 }

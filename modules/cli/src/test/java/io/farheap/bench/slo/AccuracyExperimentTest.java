@@ -71,8 +71,11 @@ class AccuracyExperimentTest {
     /** Measures all in turns; each turn takes 1 by the clock. */
     private void measure(AccuracyExperiment experiment, int warmUp, UnaryOperator<Performance> change)
             throws InterruptedException {
-        measure(experiment, warmUp, (configuration, turn) -> new ConfigurationTurns.Turn(
-                change.apply(system.measure(configuration)), 50, Validity.NO_MODEL));
+        measure(
+                experiment,
+                warmUp,
+                (configuration, turn) -> new ConfigurationTurns.Turn(
+                        change.apply(system.measure(configuration)), 50, Validity.NO_MODEL));
     }
 
     private void measure(
@@ -101,8 +104,7 @@ class AccuracyExperimentTest {
         List<SloResult> results = experiment.results();
         assertEquals(choices, results.stream().map(SloResult::choice).toList());
         for (SloResult result : results) {
-            assertEquals(
-                    system.measure(result.choice().chosen().configuration()), result.real());
+            assertEquals(system.measure(result.choice().chosen().configuration()), result.real());
             assertEquals(50, result.coresNanos());
         }
         long met = results.stream().filter(SloResult::met).count();

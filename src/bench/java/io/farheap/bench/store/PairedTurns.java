@@ -1,0 +1,97 @@
+package io.farheap.bench.store;
+
+import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.MedianRatio;
+import io.farheap.bench.report.Rotation;
+import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.TurnWarmUp;
+import io.farheap.bench.report.Validity;
+
+/**
+ * The turns of two sides, of which the other one is the baseline: rates of both, or times of both. Another side is the
+ * first in each turn. The ratio is that of the medians. No RDMA device takes part, so no row is invalid.
+ */
+final class PairedTurns {
+
+    private static final int SIDE = 0;
+    private static final int OTHER = 1;
+    private static final int SIDES = 2;
+
+    /** Runs one side. */
+    @FunctionalInterface
+    interface Run<E extends Exception> {
+
+        /** Returns the rate, or the time. */
+        double run() throws E;
+    }
+
+    private final Samples side = new Samples();
+    private final Samples other = new Samples();
+    private final Samples ratios = new Samples();
+    private boolean settled;
+
+    /**
+     * Lets both sides take their turns.
+     *
+     * @param turns that count, after {@value TurnWarmUp#AGREEING} that do not
+     * @param warm runs between these
+     */
+    static <E extends Exception> PairedTurns take(int turns, Run<E> side, Run<E> other, Runnable warm) throws E {
+        PairedTurns taken = new PairedTurns();
+        Rotation rotation = new Rotation(SIDES);
+        TurnWarmUp warmUp = new TurnWarmUp(SIDES, 0, Long.MAX_VALUE, System::nanoTime);
+        for (int turn = -TurnWarmUp.AGREEING; turn < turns; turn++) {
+            if (turn == 0) {
+                warm.run();
+            }
+            double[] figures = new double[SIDES];
+            for (int place : rotation.order(turn)) {
+                figures[place] = place == SIDE ? side.run() : other.run();
+            }
+            if (turn < 0) {
+                warmUp.add(SIDE, figures[SIDE]);
+                warmUp.add(OTHER, figures[OTHER]);
+            } else {
+                taken.side.add(figures[SIDE]);
+                taken.other.add(figures[OTHER]);
+                taken.ratios.add(figures[SIDE] / figures[OTHER]);
+            }
+        }
+        taken.settled = warmUp.settled();
+        return taken;
+    }
+
+    Samples side() {
+        return side;
+    }
+
+    Samples other() {
+        return other;
+    }
+
+    double ratio() {
+        return MedianRatio.ofRates(Validity.NO_MODEL, side.median(), other.median());
+    }
+
+    /** Returns the least and the most ratio of one turn, for people. */
+    String spread() {
+        return String.format("(%.2f..%.2f)", ratios.least(), ratios.most());
+    }
+
+    String remark() {
+        return Validity.NO_MODEL.remark(settled);
+    }
+
+    BenchReport.Row putRatio(BenchReport.Row row) {
+        return row.put("ratio", ratio()).put("ratio_least", ratios.least()).put("ratio_most", ratios.most());
+    }
+
+    /** Puts the quartiles of both sides, by the names of their medians, and whether they had settled. */
+    void putRest(BenchReport.Row row, String sideName, String otherName) {
+        row.put(sideName + "_p25", side.lowerQuartile())
+                .put(sideName + "_p75", side.upperQuartile())
+                .put(otherName + "_p25", other.lowerQuartile())
+                .put(otherName + "_p75", other.upperQuartile());
+        Validity.NO_MODEL.put(row, settled);
+    }
+}
