@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code farheap bench ycsb} with RocksDB's library, where src/peers was built: its filters and indexes are in its
  * block cache once it is warm, and its rows say which memory it has.
  */
+@Tag("full")
 class WarmRocksDbTest {
 
     /** Written by the build of src/peers; the working directory is the checkout. */
@@ -69,7 +70,6 @@ class WarmRocksDbTest {
     }
 
     @Test
-    @Tag("full")
     void itsFiltersAreInTheCacheAndItsRowsSayWhatItHas() throws Exception {
         assumeTrue(Files.isReadable(CLASS_PATH), "src/peers is not built: ./farheap bench ycsb builds it");
         List<String> names = new ArrayList<>(List.of("rocksdb", "rocksdb-64", "rocksdb-index", "rocksdb-index-64"));
