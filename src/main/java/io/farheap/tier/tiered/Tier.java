@@ -106,9 +106,12 @@ public final class Tier {
         return holes.overlap(address, length) || debts.overlap(address, length);
     }
 
-    /** The lowest address of an append that this tier has not ended; {@link Long#MAX_VALUE} if there is none. */
+    /**
+     * The lowest address of an append that this tier has not ended; {@link Long#MAX_VALUE} if there is none. Copies to
+     * the tier, which are listed with number 0, do not count: what they copy is owed until they have ended.
+     */
     long lowestPending() {
-        return appends.lowest();
+        return appends.lowest(1);
     }
 
     /** Whether an append with a number below {@code below}, which this tier has not ended, overlaps a range. */

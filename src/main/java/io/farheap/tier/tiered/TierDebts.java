@@ -23,18 +23,31 @@ final class TierDebts {
     /** Whether a part that is owed overlaps a range. */
     boolean overlap(long address, long length) {
         long[] now = owed;
-        // The last part that begins below the range's end; parts before it end below its beginning.
+        // Parts before the last one that begins below the range's end, end below that one's beginning.
+        int last = lastBelow(now, address + length);
+        return last >= 0 && now[last + 1] > address;
+    }
+
+    /** Whether all of a range is owed. */
+    boolean cover(long address, long length) {
+        long[] now = owed;
+        int last = lastBelow(now, address + length);
+        return last >= 0 && now[last] <= address && now[last + 1] >= address + length;
+    }
+
+    /** The index of the last part that begins below an address; negative if there is none. */
+    private static int lastBelow(long[] parts, long address) {
         int low = 0;
-        int high = now.length / 2;
+        int high = parts.length / 2;
         while (low < high) {
             int middle = low + high >>> 1;
-            if (now[2 * middle] < address + length) {
+            if (parts[2 * middle] < address) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        return low > 0 && now[2 * low - 1] > address;
+        return 2 * low - 2;
     }
 
     /** Whether something from an address on is owed. */

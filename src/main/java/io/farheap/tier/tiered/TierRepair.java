@@ -196,7 +196,10 @@ public final class TierRepair implements AutoCloseable {
             }
             lane.appends.add(0, from, from + length, 0);
             try {
-                return !tier.pendsBeside(lane.appends, from, from + length) && copied(all, lane, from, length);
+                // If an append has ended the debt meanwhile, a copy that failed midway would leave less than it found.
+                return !tier.pendsBeside(lane.appends, from, from + length)
+                        && tier.debts.cover(from, length)
+                        && copied(all, lane, from, length);
             } finally {
                 lane.appends.remove(0);
             }
