@@ -15,6 +15,8 @@ final class TierDebts {
     private volatile long[] owed = NONE;
     /** How often a part was added. */
     private long added;
+    /** How often a part was added of an append that was not listed as pending. */
+    private volatile long unlisted;
 
     boolean isEmpty() {
         return owed == NONE;
@@ -118,6 +120,12 @@ final class TierDebts {
         owed = Arrays.copyOf(next, count);
     }
 
+    /** As {@link #add}, of an append that was not listed as pending at the tier, so that no other waited for it. */
+    synchronized void addUnlisted(long address, long length, long begin) {
+        unlisted++;
+        add(address, length, begin);
+    }
+
     /**
      * Says that the tier has a range now.
      *
@@ -144,6 +152,19 @@ final class TierDebts {
      */
     synchronized boolean removeUnlessAdded(long address, long length, long since) {
         return added == since && remove(address, length);
+    }
+
+    /** How often a part of an unlisted append was added; for {@link #removeUnlessUnlisted}. */
+    long unlisted() {
+        return unlisted;
+    }
+
+    /**
+     * As {@link #removeUnlessAdded}, but only parts of unlisted appends count: any other that overlaps the range waits
+     * for the append that the tier has got, so it cannot have failed before.
+     */
+    synchronized boolean removeUnlessUnlisted(long address, long length, long since) {
+        return unlisted == since && remove(address, length);
     }
 
     private synchronized void removePresent(long from, long to) {

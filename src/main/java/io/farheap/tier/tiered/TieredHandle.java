@@ -187,6 +187,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
             Tiers now = look();
             toPost[slot] = 0;
             for (TierAccess access : accesses) {
+                access.since[slot] = access.tier.debts.unlisted();
                 access.appends.add(slot, slots.address[slot], slots.address[slot] + slots.length[slot], number[slot]);
                 toPost[slot] |= access.bit;
             }
@@ -219,7 +220,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
     private void giveUp(int slot, int gone) {
         for (TierAccess access : accesses) {
             if ((gone & access.bit) != 0) {
-                access.tier.failed(slots.address[slot], slots.length[slot]);
+                access.tier.passedBy(slots.address[slot], slots.length[slot]);
                 log.owes();
                 access.appends.remove(slot);
             }
@@ -238,7 +239,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         toEnd[slot] &= ~from.bit;
         if (status == IoStatus.OK) {
             // The append is listed as pending here until the debt is removed, so a read that finds no debt waits.
-            if (from.tier.wrote(slots.address[slot], slots.length[slot])) {
+            if (from.tier.wrote(slots.address[slot], slots.length[slot], from.since[slot])) {
                 log.owes();
             }
             have[slot] |= from.bit;
