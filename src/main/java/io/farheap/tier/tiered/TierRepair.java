@@ -37,6 +37,8 @@ public final class TierRepair implements AutoCloseable {
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
     private static final long LONGEST_PAUSE_NANOS = 500_000_000;
+    /** How often a part that reads as corrupt is read again: other splits of a coded page may agree. */
+    private static final int CORRUPT_READS = 16;
 
     private final TieredLog log;
     /** The thread that runs; null if none does. Guarded by this object. */
@@ -106,7 +108,7 @@ public final class TierRepair implements AutoCloseable {
             } catch (Throwable e) {
                 warn(e);
             }
-            warned &= !some;
+            warned &= !some || !copies.shut.isEmpty();
             pause = some ? FIRST_PAUSE_NANOS : Math.min(2 * pause, LONGEST_PAUSE_NANOS);
             if (!closed) {
                 LockSupport.parkNanos(this, pause);
@@ -131,11 +133,14 @@ public final class TierRepair implements AutoCloseable {
         private final Arena arena = Arena.ofShared();
         private final MemorySegment piece = arena.allocate(PIECE_BYTES, OwnedMemory.PAGE_BYTES);
         private final List<TierLane> lanes = new ArrayList<>();
+        /** Tiers that could not be opened in this round. */
+        private final List<Tier> shut = new ArrayList<>();
 
         /** @return whether something was copied */
         boolean round() {
             List<Tier> all = log.tiers().all();
             leave(all);
+            shut.clear();
             boolean some = false;
             for (Tier tier : all) {
                 long[] owed = tier.debts.all();
@@ -190,8 +195,8 @@ public final class TierRepair implements AutoCloseable {
         }
 
         private boolean copied(List<Tier> all, Tier tier, long from, long length) {
-            TierLane lane = lane(tier);
-            if (!lane.open()) {
+            TierLane lane = opened(tier);
+            if (lane == null || !lane.open()) {
                 return false;
             }
             lane.appends.add(0, from, from + length, 0);
@@ -240,7 +245,20 @@ public final class TierRepair implements AutoCloseable {
         }
 
         private int read(Tier source, long from, long length) {
-            return lane(source).open() ? lane(source).read(from, length) : IoStatus.GONE;
+            TierLane lane = opened(source);
+            if (lane == null || !lane.open()) {
+                return IoStatus.FAILED;
+            }
+            int status = lane.read(from, length);
+            for (int i = 0; i < CORRUPT_READS && status == IoStatus.CORRUPT; i++) {
+                if (closed) {
+                    // Nothing is given up that has not been read so often.
+                    return IoStatus.FAILED;
+                }
+                LockSupport.parkNanos(this, LONGEST_PAUSE_NANOS / CORRUPT_READS);
+                status = lane.read(from, length);
+            }
+            return status;
         }
 
         /**
@@ -254,6 +272,10 @@ public final class TierRepair implements AutoCloseable {
             Tier tier = lane.of;
             long from = at & -Holes.CHUNK_BYTES;
             long to = from + Holes.CHUNK_BYTES;
+            if (to > log.issuedEnd()) {
+                // Appends to the rest of the chunk would be in the hole, too.
+                return;
+            }
             lane.appends.add(0, from, to, 0);
             long since = tier.debts.added();
             boolean pends = tier.pendsBeside(lane.appends, from, to)
@@ -304,6 +326,20 @@ public final class TierRepair implements AutoCloseable {
                 lane.of.debts.removeUnlessAdded(from, length, since);
             }
             return status == IoStatus.OK;
+        }
+
+        /** @return null if the tier cannot be opened: it is tried again in the next round */
+        private @Nullable TierLane opened(Tier of) {
+            if (shut.contains(of)) {
+                return null;
+            }
+            try {
+                return lane(of);
+            } catch (RuntimeException e) {
+                shut.add(of);
+                warn(e);
+                return null;
+            }
         }
 
         private TierLane lane(Tier of) {
