@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -41,8 +42,13 @@ public final class TierRepair implements AutoCloseable {
     private static final int CORRUPT_READS = 16;
 
     private final TieredLog log;
+    private final ThreadFactory threads;
     /** The thread that runs; null if none does. Guarded by this object. */
     private @Nullable Thread thread;
+    /** Whether the thread could not be started, and when to try again. Guarded by this object. */
+    private boolean unstarted;
+
+    private long startAgainAt;
     /** Whether a loss was logged. Only the thread uses it. */
     private boolean lossTold;
     /** Whether a failure was logged and nothing was copied since. Only the thread uses it. */
@@ -51,13 +57,38 @@ public final class TierRepair implements AutoCloseable {
     private volatile boolean closed;
 
     public TierRepair(TieredLog log) {
-        this.log = log;
+        this(log, Thread.ofPlatform().daemon().name("farheap-tier-repair").factory());
     }
 
-    /** Starts the thread if it does not run: a tier owes something, or has got what another one owes. Any thread. */
+    TierRepair(TieredLog log, ThreadFactory threads) {
+        this.log = log;
+        this.threads = threads;
+    }
+
+    /**
+     * Starts the thread if it does not run: a tier owes something, or has got what another one owes. If it cannot be
+     * started, a later call tries again. Any thread.
+     */
     public synchronized void wake() {
-        if (!closed && thread == null && owed()) {
-            thread = Thread.ofPlatform().daemon().name("farheap-tier-repair").start(this::run);
+        if (closed || thread != null || unstarted && System.nanoTime() - startAgainAt < 0 || !owed()) {
+            return;
+        }
+        try {
+            Thread made = threads.newThread(this::run);
+            made.start();
+            thread = made;
+            unstarted = false;
+        } catch (OutOfMemoryError e) {
+            // The caller is a handle, which has to call an append back nevertheless.
+            startAgainAt = System.nanoTime() + LONGEST_PAUSE_NANOS;
+            if (!unstarted) {
+                unstarted = true;
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "a tier cannot be given what it lacks, since no thread can be started, which is tried again: "
+                                + e.getMessage(),
+                        e);
+            }
         }
     }
 
@@ -71,7 +102,9 @@ public final class TierRepair implements AutoCloseable {
         boolean ended = false;
         while (!ended) {
             try {
-                repair();
+                if (!closed) {
+                    repair();
+                }
                 ended = ends();
             } catch (Throwable e) {
                 // If the thread ended here, without memory for example, no other would be started.

@@ -151,6 +151,10 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         Tier last = accesses[accesses.length - 1].tier;
         for (int i = 0; i + 1 < accesses.length; i++) {
             if (!accesses[i].tier.mayGoOnTo(end, accesses[i + 1].tier, last)) {
+                if (accesses[i].tier.hasOwedBy(accesses[i + 1].tier)) {
+                    // The thread that copies it may not have been started, for want of memory.
+                    log.owes();
+                }
                 return false;
             }
         }
@@ -412,6 +416,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         for (TierAccess access : accesses) {
             if (access.tier.original && access.tier.device.durable()) {
                 if (access.tier.incomplete() || !access.open()) {
+                    log.owes();
                     return endWith(slot, IoStatus.FAILED);
                 }
                 return !access.tier.pends(0, Long.MAX_VALUE, number[slot]) && access.sync(slot);
