@@ -25,9 +25,10 @@ import org.jspecify.annotations.Nullable;
  * handle that could not open the tier does not list its appends there; what it adds to the tier's debts meanwhile stays
  * listed, and is copied again.
  *
- * <p>A part that the only other tier has lost, or reads as corrupt, is given up, and reads of it end as lost: the log
- * goes on. It stays listed as owed, so syncs of the tier fail until the log's beginning has passed it or an append has
- * written it: else a checkpoint would count as durable although its log lacks this part.
+ * <p>A part that the only other tier has lost, or reads as corrupt again and again, is given up, and reads of it end as
+ * lost: the log goes on. It stays listed as owed, so syncs of the tier fail until an append has written it or the log's
+ * beginning has passed it: else a checkpoint would count as durable although its log lacks this part. In a store
+ * neither happens, since a compaction stops at this part: the store makes no more checkpoints.
  */
 public final class TierRepair implements AutoCloseable {
 
