@@ -191,7 +191,9 @@ public final class TieredDevice extends BaseDevice {
     /**
      * How many bytes of a tier's part of the log it has refused and does not have yet. They are copied to it from the
      * first tier that has them, as soon as it takes them; until then that tier does not give them up, and a sync of the
-     * tier fails. Bytes that no other tier can read any more still count, until the log's beginning has passed them.
+     * tier fails. Bytes that no other tier can read any more still count, until they are appended again or the log's
+     * beginning has passed them. In a store neither happens, and a store makes no more checkpoints: copy it, or open
+     * the last checkpoint.
      */
     public long owedBytes(int tier) {
         return log.tiers().all().get(tier).owedBytes();

@@ -15,10 +15,14 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What fails after a checkpoint has become durable, such as the deletion of an older one, is no failure of it. */
+/**
+ * What fails after a checkpoint has become durable, such as the deletion of an older one, is no failure of it. A
+ * checkpoint that failed takes no space, and no older one is deleted in favour of it.
+ */
 class DurableIsNotFailedTest {
 
     private static final int PAGE = 4096;
@@ -105,6 +109,41 @@ class DurableIsNotFailedTest {
         }
         assertTrue(files.files.containsKey("checkpoint-2"));
         assertAll(2);
+    }
+
+    @Test
+    void oneThatIsNotThereLeavesNoFile() {
+        try (FarStore store = open();
+                StoreSession session = store.openSession()) {
+            putAll(session, 1);
+            assertEquals(1, store.checkpoint());
+            Set<String> before = Set.copyOf(files.names());
+            failing.beforeCommitOf = "checkpoint-";
+            for (int value = 2; value < 5; value++) {
+                putAll(session, value);
+                assertThrows(StoreException.class, store::checkpoint);
+                assertEquals(before, Set.copyOf(files.names()));
+            }
+        }
+        assertAll(1);
+    }
+
+    /** The directory cannot be synced, twice: after a power cut neither of the two is there. */
+    @Test
+    void oneThatMayNotBeDurableReplacesNoOther() {
+        try (FarStore store = open();
+                StoreSession session = store.openSession()) {
+            putAll(session, 1);
+            assertEquals(1, store.checkpoint());
+            for (long number = 2; number <= 3; number++) {
+                putAll(session, number);
+                failing.afterCommitOf = "checkpoint-" + number;
+                assertThrows(StoreException.class, store::checkpoint);
+            }
+        }
+        files.delete("checkpoint-2");
+        files.delete("checkpoint-3");
+        assertAll(1);
     }
 
     /** Files of which some steps fail. */

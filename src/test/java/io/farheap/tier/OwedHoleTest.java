@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.tier.device.IoStatus;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -41,6 +42,47 @@ class OwedHoleTest {
             assertEquals(IoStatus.OK, owed.read(BAD + OwedTiers.BLOCK, OwedTiers.BLOCK));
             owed.assertHas(last, SEGMENT, SEGMENT / 2, 2);
             owed.assertHas(last, 2 * SEGMENT, SEGMENT, 3);
+        }
+    }
+
+    /** Splits of a coded page disagree; a later read uses others. */
+    @Test
+    void whatReadsAsCorruptForAMomentIsCopied() {
+        AtomicInteger reads = new AtomicInteger();
+        try (OwedTiers owed = new OwedTiers(List.of(fast, last))) {
+            fast.faults().inject((kind, address, length) -> {
+                boolean bad = kind == Fault.Kind.READ && OwedTiers.onRepair() && reads.incrementAndGet() <= 5;
+                return bad ? Fault.CORRUPT : Fault.NONE;
+            });
+            OwedTiers.refuse(last, Fault.FAILED);
+            owed.appendWhole(0);
+            OwedTiers.refuse(last, Fault.NONE);
+            owed.await(() -> owed.tiers.owedBytes(1) == 0);
+            owed.assertHas(last, 0, SEGMENT, 1);
+            assertEquals(0, owed.tiers.lost(0));
+        }
+    }
+
+    /** A hole is a whole chunk, and would have later appends to the chunk in it. */
+    @Test
+    void whatIsAppendedBehindABadBlockIsRead() {
+        AtomicInteger reads = new AtomicInteger();
+        try (OwedTiers owed = new OwedTiers(List.of(fast, last))) {
+            fast.faults().inject((kind, address, length) -> {
+                boolean bad = kind == Fault.Kind.READ && address == 0;
+                reads.addAndGet(bad && OwedTiers.onRepair() ? 1 : 0);
+                return bad ? Fault.LOST : Fault.NONE;
+            });
+            OwedTiers.refuse(last, Fault.FAILED);
+            assertEquals(IoStatus.OK, owed.append(0, OwedTiers.BLOCK, 1));
+            owed.await(() -> reads.get() > 2);
+            assertEquals(IoStatus.OK, owed.append(OwedTiers.BLOCK, OwedTiers.BLOCK, 2));
+            assertEquals(IoStatus.OK, owed.read(OwedTiers.BLOCK, OwedTiers.BLOCK));
+            OwedTiers.refuse(last, Fault.NONE);
+            assertEquals(IoStatus.OK, owed.append(2 * OwedTiers.BLOCK, SEGMENT - 2 * OwedTiers.BLOCK, 3));
+            owed.await(() -> owed.tiers.owedBytes(1) == OwedTiers.BLOCK);
+            owed.assertHas(last, OwedTiers.BLOCK, OwedTiers.BLOCK, 2);
+            owed.await(() -> owed.read(0, OwedTiers.BLOCK) == IoStatus.LOST);
         }
     }
 

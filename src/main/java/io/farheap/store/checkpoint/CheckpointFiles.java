@@ -35,9 +35,21 @@ public final class CheckpointFiles {
     /**
      * Writes a checkpoint. When this returns, it is durable, and only it and the one before are left. If older files
      * cannot be deleted, the checkpoint is durable nevertheless: they are deleted with the next one.
+     *
+     * @throws IOException if it may not be durable; its files beside the log are deleted, unless its own file is there
      */
     public void write(Checkpoint checkpoint) throws IOException {
-        files.write(name(checkpoint.number()), checkpoint.encode());
+        try {
+            files.write(name(checkpoint.number()), checkpoint.encode());
+        } catch (IOException e) {
+            try {
+                // Which of the checkpoints are durable is not known: delete none of them.
+                deleteBeside(numbers());
+            } catch (IOException | UncheckedIOException f) {
+                e.addSuppressed(f);
+            }
+            throw e;
+        }
         needs.put(checkpoint.number(), needs(checkpoint));
         try {
             deleteOthers();
@@ -58,10 +70,15 @@ public final class CheckpointFiles {
             files.delete(name(numbers.get(i)));
             needs.remove(numbers.get(i));
         }
+        deleteBeside(numbers.subList(0, Math.min(KEPT, numbers.size())));
+    }
+
+    /** Deletes the files beside the log that some checkpoints do not need. */
+    private void deleteBeside(List<Long> numbers) throws IOException {
         Set<String> needed = new HashSet<>();
-        for (int i = 0; i < Math.min(KEPT, numbers.size()); i++) {
+        for (long number : numbers) {
             try {
-                needed.addAll(needs(numbers.get(i)));
+                needed.addAll(needs(number));
             } catch (CheckpointUnavailableException e) {
                 // Which files it needs is not known: delete others the next time.
                 return;

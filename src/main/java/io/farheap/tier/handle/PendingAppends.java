@@ -51,6 +51,18 @@ public final class PendingAppends {
         return lowest;
     }
 
+    /** The lowest address of an append whose number is at least {@code from}; as {@link #lowest()} otherwise. */
+    long lowest(long from) {
+        long lowest = Long.MAX_VALUE;
+        for (int slot = 0; slot < addresses.length; slot++) {
+            long address = (long) ADDRESS.getVolatile(addresses, slot);
+            if (address < lowest && (long) ADDRESS.getOpaque(numbers, slot) >= from) {
+                lowest = address;
+            }
+        }
+        return lowest;
+    }
+
     /**
      * Whether an append with a number below {@code below} overlaps a range. It may count some that have ended
      * meanwhile.

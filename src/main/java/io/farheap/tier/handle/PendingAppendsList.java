@@ -20,11 +20,20 @@ public final class PendingAppendsList {
         each = fewer.toArray(PendingAppends[]::new);
     }
 
-    /** As {@link PendingAppends#lowest}. */
+    /** As {@link PendingAppends#lowest()}. */
     public long lowest() {
         long lowest = Long.MAX_VALUE;
         for (PendingAppends pending : each) {
             lowest = Math.min(lowest, pending.lowest());
+        }
+        return lowest;
+    }
+
+    /** As {@link PendingAppends#lowest(long)}. */
+    public long lowest(long from) {
+        long lowest = Long.MAX_VALUE;
+        for (PendingAppends pending : each) {
+            lowest = Math.min(lowest, pending.lowest(from));
         }
         return lowest;
     }

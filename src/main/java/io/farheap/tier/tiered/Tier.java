@@ -106,9 +106,12 @@ public final class Tier {
         return holes.overlap(address, length) || debts.overlap(address, length);
     }
 
-    /** The lowest address of an append that this tier has not ended; {@link Long#MAX_VALUE} if there is none. */
+    /**
+     * The lowest address of an append that this tier has not ended; {@link Long#MAX_VALUE} if there is none. Copies to
+     * the tier, which are listed with number 0, do not count: what they copy is owed until they have ended.
+     */
     long lowestPending() {
-        return appends.lowest();
+        return appends.lowest(1);
     }
 
     /** Whether an append with a number below {@code below}, which this tier has not ended, overlaps a range. */
@@ -209,6 +212,11 @@ public final class Tier {
         return debts.boundary(at, first > at ? Math.min(first, end) : end);
     }
 
+    /** Records that an append was not sent here, by a handle that could not open the tier and so does not list it. */
+    void passedBy(long address, long length) {
+        debts.addUnlisted(address, length, device.begin());
+    }
+
     /** Records that an append failed here. */
     void failed(long address, long length) {
         debts.add(address, length, device.begin());
@@ -217,10 +225,11 @@ public final class Tier {
     /**
      * Records that the tier has a range, as an append to it has succeeded, perhaps after one that had failed.
      *
+     * @param since what {@link TierDebts#unlisted} returned before the append was listed as pending
      * @return whether some of it was owed
      */
-    boolean wrote(long address, long length) {
-        return debts.remove(address, length);
+    boolean wrote(long address, long length, long since) {
+        return !debts.isEmpty() && debts.removeUnlessUnlisted(address, length, since);
     }
 
     /** Bytes that were refused here and are not here yet. */

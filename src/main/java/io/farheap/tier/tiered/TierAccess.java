@@ -37,6 +37,9 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
     final int bit;
 
     final PendingAppends appends;
+    /** Of each append: what the tier's {@link TierDebts#unlisted} returned before it was listed as pending. */
+    final long[] since;
+
     private final TieredLog log;
     private final TierListener user;
     /** Null if the tier's device could not open a handle: requests pass the tier by until another access opens one. */
@@ -55,6 +58,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
         this.bit = 1 << tier.id;
         this.user = user;
         this.appends = new PendingAppends(requests);
+        this.since = new long[requests];
         this.coarse = tier.device.readAlignment();
         Arena memory = null;
         MemorySegment between = null;

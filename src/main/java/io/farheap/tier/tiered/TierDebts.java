@@ -15,6 +15,8 @@ final class TierDebts {
     private volatile long[] owed = NONE;
     /** How often a part was added. */
     private long added;
+    /** How often a part was added of an append that was not listed as pending. */
+    private volatile long unlisted;
 
     boolean isEmpty() {
         return owed == NONE;
@@ -23,18 +25,31 @@ final class TierDebts {
     /** Whether a part that is owed overlaps a range. */
     boolean overlap(long address, long length) {
         long[] now = owed;
-        // The last part that begins below the range's end; parts before it end below its beginning.
+        // Parts before the last one that begins below the range's end, end below that one's beginning.
+        int last = lastBelow(now, address + length);
+        return last >= 0 && now[last + 1] > address;
+    }
+
+    /** Whether all of a range is owed. */
+    boolean cover(long address, long length) {
+        long[] now = owed;
+        int last = lastBelow(now, address + length);
+        return last >= 0 && now[last] <= address && now[last + 1] >= address + length;
+    }
+
+    /** The index of the last part that begins below an address; negative if there is none. */
+    private static int lastBelow(long[] parts, long address) {
         int low = 0;
-        int high = now.length / 2;
+        int high = parts.length / 2;
         while (low < high) {
             int middle = low + high >>> 1;
-            if (now[2 * middle] < address + length) {
+            if (parts[2 * middle] < address) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        return low > 0 && now[2 * low - 1] > address;
+        return 2 * low - 2;
     }
 
     /** Whether something from an address on is owed. */
@@ -105,6 +120,12 @@ final class TierDebts {
         owed = Arrays.copyOf(next, count);
     }
 
+    /** As {@link #add}, of an append that was not listed as pending at the tier, so that no other waited for it. */
+    synchronized void addUnlisted(long address, long length, long begin) {
+        unlisted++;
+        add(address, length, begin);
+    }
+
     /**
      * Says that the tier has a range now.
      *
@@ -131,6 +152,19 @@ final class TierDebts {
      */
     synchronized boolean removeUnlessAdded(long address, long length, long since) {
         return added == since && remove(address, length);
+    }
+
+    /** How often a part of an unlisted append was added; for {@link #removeUnlessUnlisted}. */
+    long unlisted() {
+        return unlisted;
+    }
+
+    /**
+     * As {@link #removeUnlessAdded}, but only parts of unlisted appends count: any other that overlaps the range waits
+     * for the append that the tier has got, so it cannot have failed before.
+     */
+    synchronized boolean removeUnlessUnlisted(long address, long length, long since) {
+        return unlisted == since && remove(address, length);
     }
 
     private synchronized void removePresent(long from, long to) {

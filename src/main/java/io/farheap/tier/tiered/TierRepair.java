@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -24,9 +25,10 @@ import org.jspecify.annotations.Nullable;
  * handle that could not open the tier does not list its appends there; what it adds to the tier's debts meanwhile stays
  * listed, and is copied again.
  *
- * <p>A part that the only other tier has lost, or reads as corrupt, is given up, and reads of it end as lost: the log
- * goes on. It stays listed as owed, so syncs of the tier fail until the log's beginning has passed it or an append has
- * written it: else a checkpoint would count as durable although its log lacks this part.
+ * <p>A part that the only other tier has lost, or reads as corrupt again and again, is given up, and reads of it end as
+ * lost: the log goes on. It stays listed as owed, so syncs of the tier fail until an append has written it or the log's
+ * beginning has passed it: else a checkpoint would count as durable although its log lacks this part. In a store
+ * neither happens, since a compaction stops at this part: the store makes no more checkpoints.
  */
 public final class TierRepair implements AutoCloseable {
 
@@ -37,10 +39,17 @@ public final class TierRepair implements AutoCloseable {
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000;
     private static final long LONGEST_PAUSE_NANOS = 500_000_000;
+    /** How often a part that reads as corrupt is read again: other splits of a coded page may agree. */
+    private static final int CORRUPT_READS = 16;
 
     private final TieredLog log;
+    private final ThreadFactory threads;
     /** The thread that runs; null if none does. Guarded by this object. */
     private @Nullable Thread thread;
+    /** Whether the thread could not be started, and when to try again. Guarded by this object. */
+    private boolean unstarted;
+
+    private long startAgainAt;
     /** Whether a loss was logged. Only the thread uses it. */
     private boolean lossTold;
     /** Whether a failure was logged and nothing was copied since. Only the thread uses it. */
@@ -49,13 +58,38 @@ public final class TierRepair implements AutoCloseable {
     private volatile boolean closed;
 
     public TierRepair(TieredLog log) {
-        this.log = log;
+        this(log, Thread.ofPlatform().daemon().name("farheap-tier-repair").factory());
     }
 
-    /** Starts the thread if it does not run: a tier owes something, or has got what another one owes. Any thread. */
+    TierRepair(TieredLog log, ThreadFactory threads) {
+        this.log = log;
+        this.threads = threads;
+    }
+
+    /**
+     * Starts the thread if it does not run: a tier owes something, or has got what another one owes. If it cannot be
+     * started, a later call tries again. Any thread.
+     */
     public synchronized void wake() {
-        if (!closed && thread == null && owed()) {
-            thread = Thread.ofPlatform().daemon().name("farheap-tier-repair").start(this::run);
+        if (closed || thread != null || unstarted && System.nanoTime() - startAgainAt < 0 || !owed()) {
+            return;
+        }
+        try {
+            Thread made = threads.newThread(this::run);
+            made.start();
+            thread = made;
+            unstarted = false;
+        } catch (OutOfMemoryError e) {
+            // The caller is a handle, which has to call an append back nevertheless.
+            startAgainAt = System.nanoTime() + LONGEST_PAUSE_NANOS;
+            if (!unstarted) {
+                unstarted = true;
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "a tier cannot be given what it lacks, since no thread can be started, which is tried again: "
+                                + e.getMessage(),
+                        e);
+            }
         }
     }
 
@@ -69,7 +103,9 @@ public final class TierRepair implements AutoCloseable {
         boolean ended = false;
         while (!ended) {
             try {
-                repair();
+                if (!closed) {
+                    repair();
+                }
                 ended = ends();
             } catch (Throwable e) {
                 // If the thread ended here, without memory for example, no other would be started.
@@ -106,7 +142,7 @@ public final class TierRepair implements AutoCloseable {
             } catch (Throwable e) {
                 warn(e);
             }
-            warned &= !some;
+            warned &= !some || !copies.shut.isEmpty();
             pause = some ? FIRST_PAUSE_NANOS : Math.min(2 * pause, LONGEST_PAUSE_NANOS);
             if (!closed) {
                 LockSupport.parkNanos(this, pause);
@@ -131,11 +167,14 @@ public final class TierRepair implements AutoCloseable {
         private final Arena arena = Arena.ofShared();
         private final MemorySegment piece = arena.allocate(PIECE_BYTES, OwnedMemory.PAGE_BYTES);
         private final List<TierLane> lanes = new ArrayList<>();
+        /** Tiers that could not be opened in this round. */
+        private final List<Tier> shut = new ArrayList<>();
 
         /** @return whether something was copied */
         boolean round() {
             List<Tier> all = log.tiers().all();
             leave(all);
+            shut.clear();
             boolean some = false;
             for (Tier tier : all) {
                 long[] owed = tier.debts.all();
@@ -190,13 +229,16 @@ public final class TierRepair implements AutoCloseable {
         }
 
         private boolean copied(List<Tier> all, Tier tier, long from, long length) {
-            TierLane lane = lane(tier);
-            if (!lane.open()) {
+            TierLane lane = opened(tier);
+            if (lane == null || !lane.open()) {
                 return false;
             }
             lane.appends.add(0, from, from + length, 0);
             try {
-                return !tier.pendsBeside(lane.appends, from, from + length) && copied(all, lane, from, length);
+                // If an append has ended the debt meanwhile, a copy that failed midway would leave less than it found.
+                return !tier.pendsBeside(lane.appends, from, from + length)
+                        && tier.debts.cover(from, length)
+                        && copied(all, lane, from, length);
             } finally {
                 lane.appends.remove(0);
             }
@@ -237,7 +279,20 @@ public final class TierRepair implements AutoCloseable {
         }
 
         private int read(Tier source, long from, long length) {
-            return lane(source).open() ? lane(source).read(from, length) : IoStatus.GONE;
+            TierLane lane = opened(source);
+            if (lane == null || !lane.open()) {
+                return IoStatus.FAILED;
+            }
+            int status = lane.read(from, length);
+            for (int i = 0; i < CORRUPT_READS && status == IoStatus.CORRUPT; i++) {
+                if (closed) {
+                    // Nothing is given up that has not been read so often.
+                    return IoStatus.FAILED;
+                }
+                LockSupport.parkNanos(this, LONGEST_PAUSE_NANOS / CORRUPT_READS);
+                status = lane.read(from, length);
+            }
+            return status;
         }
 
         /**
@@ -251,6 +306,10 @@ public final class TierRepair implements AutoCloseable {
             Tier tier = lane.of;
             long from = at & -Holes.CHUNK_BYTES;
             long to = from + Holes.CHUNK_BYTES;
+            if (to > log.issuedEnd()) {
+                // Appends to the rest of the chunk would be in the hole, too.
+                return;
+            }
             lane.appends.add(0, from, to, 0);
             long since = tier.debts.added();
             boolean pends = tier.pendsBeside(lane.appends, from, to)
@@ -301,6 +360,20 @@ public final class TierRepair implements AutoCloseable {
                 lane.of.debts.removeUnlessAdded(from, length, since);
             }
             return status == IoStatus.OK;
+        }
+
+        /** @return null if the tier cannot be opened: it is tried again in the next round */
+        private @Nullable TierLane opened(Tier of) {
+            if (shut.contains(of)) {
+                return null;
+            }
+            try {
+                return lane(of);
+            } catch (RuntimeException e) {
+                shut.add(of);
+                warn(e);
+                return null;
+            }
         }
 
         private TierLane lane(Tier of) {

@@ -151,6 +151,10 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         Tier last = accesses[accesses.length - 1].tier;
         for (int i = 0; i + 1 < accesses.length; i++) {
             if (!accesses[i].tier.mayGoOnTo(end, accesses[i + 1].tier, last)) {
+                if (accesses[i].tier.hasOwedBy(accesses[i + 1].tier)) {
+                    // The thread that copies it may not have been started, for want of memory.
+                    log.owes();
+                }
                 return false;
             }
         }
@@ -187,6 +191,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
             Tiers now = look();
             toPost[slot] = 0;
             for (TierAccess access : accesses) {
+                access.since[slot] = access.tier.debts.unlisted();
                 access.appends.add(slot, slots.address[slot], slots.address[slot] + slots.length[slot], number[slot]);
                 toPost[slot] |= access.bit;
             }
@@ -219,7 +224,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
     private void giveUp(int slot, int gone) {
         for (TierAccess access : accesses) {
             if ((gone & access.bit) != 0) {
-                access.tier.failed(slots.address[slot], slots.length[slot]);
+                access.tier.passedBy(slots.address[slot], slots.length[slot]);
                 log.owes();
                 access.appends.remove(slot);
             }
@@ -238,7 +243,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         toEnd[slot] &= ~from.bit;
         if (status == IoStatus.OK) {
             // The append is listed as pending here until the debt is removed, so a read that finds no debt waits.
-            if (from.tier.wrote(slots.address[slot], slots.length[slot])) {
+            if (from.tier.wrote(slots.address[slot], slots.length[slot], from.since[slot])) {
                 log.owes();
             }
             have[slot] |= from.bit;
@@ -411,6 +416,7 @@ public final class TieredHandle extends BaseHandle implements TierAccess.TierLis
         for (TierAccess access : accesses) {
             if (access.tier.original && access.tier.device.durable()) {
                 if (access.tier.incomplete() || !access.open()) {
+                    log.owes();
                     return endWith(slot, IoStatus.FAILED);
                 }
                 return !access.tier.pends(0, Long.MAX_VALUE, number[slot]) && access.sync(slot);

@@ -42,6 +42,7 @@ class TierDebtsTest {
             assertEquals(model.get(from, SIZE + 1).cardinality(), debts.bytes(from), which);
             for (int to = from + 1; to <= SIZE; to++) {
                 assertEquals(!model.get(from, to).isEmpty(), debts.overlap(from, to - from), which);
+                assertEquals(model.get(from, to).cardinality() == to - from, debts.cover(from, to - from), which);
             }
         }
     }
