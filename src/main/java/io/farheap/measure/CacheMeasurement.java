@@ -49,12 +49,21 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
 
     @Override
     public Performance measure(Configuration configuration) throws InterruptedException {
+        return measure(configuration, () -> {});
+    }
+
+    /**
+     * As {@link #measure(Configuration)}.
+     *
+     * @param begun runs between the warm-up and the first window, under load
+     */
+    Performance measure(Configuration configuration, Runnable begun) throws InterruptedException {
         if (!warm) {
             warmUp();
             warm = true;
         }
         MeasurementWindows windows = new MeasurementWindows(subject.readPercent());
-        load(configuration, threads -> take(windows, threads));
+        load(configuration, threads -> take(windows, threads, begun));
         return windows.medians();
     }
 
@@ -106,8 +115,10 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
         return cores.size() > threads ? cores.get(thread) : ThreadAffinity.ANY;
     }
 
-    private void take(MeasurementWindows windows, List<ApplicationThread> threads) throws InterruptedException {
+    private void take(MeasurementWindows windows, List<ApplicationThread> threads, Runnable begun)
+            throws InterruptedException {
         Thread.sleep(WARM_UP_MILLIS);
+        begun.run();
         long start = System.nanoTime();
         long from = start;
         long before = completed(threads);

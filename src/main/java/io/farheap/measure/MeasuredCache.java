@@ -65,10 +65,20 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
 
     @Override
     public Performance measure(Configuration configuration) throws InterruptedException {
+        return measure(configuration, () -> {});
+    }
+
+    /**
+     * As {@link #measure(Configuration)}.
+     *
+     * @param begun runs on the calling thread under load, after the warm-up and before what counts: such as a counter
+     *     that starts again
+     */
+    public Performance measure(Configuration configuration, Runnable begun) throws InterruptedException {
         if (measurement == null) {
             measurement = start();
         }
-        return measurement.measure(configuration);
+        return measurement.measure(configuration, begun);
     }
 
     private CacheMeasurement start() {

@@ -53,8 +53,9 @@ public final class Ablation {
      * Measures on a new thread, for which it waits.
      *
      * @param nanos how long the measurement takes, after a warm-up of 0.2 s
+     * @param warm runs between these on the new thread, while no request is under way
      */
-    public Result measure(AblationStep step, boolean write, long nanos) throws InterruptedException {
+    public Result measure(AblationStep step, boolean write, long nanos, Runnable warm) throws InterruptedException {
         try (Cache cache = Cache.builder()
                 .capacity(span)
                 .servers(server)
@@ -65,7 +66,7 @@ public final class Ablation {
             Throwable[] failure = new Throwable[1];
             Thread application = Thread.ofPlatform().daemon().name("ablation").start(() -> {
                 try {
-                    result[0] = run(cache, step, write, nanos);
+                    result[0] = run(cache, step, write, nanos, warm);
                 } catch (Throwable e) {
                     failure[0] = e;
                 }
@@ -78,19 +79,20 @@ public final class Ablation {
         }
     }
 
-    private Result run(Cache cache, AblationStep step, boolean write, long nanos) {
+    private Result run(Cache cache, AblationStep step, boolean write, long nanos, Runnable warm) {
         boolean pinned = step.configuration().pinned() && cores.size() > 1;
         RecordRequests records = new RecordRequests(cache, outstanding, record, write, !step.oneSided());
         try (RequestIssuer access = access(step, records, pinned ? cores.getFirst() : ThreadAffinity.ANY)) {
             // Not earlier: threads that this one starts would stay on its core.
             ThreadAffinity.pin(pinned ? cores.get(1) : ThreadAffinity.ANY);
             long[] issuedAt = new long[outstanding];
-            for (int slot = 0; slot < outstanding; slot++) {
-                begin(access, records, slot, issuedAt);
-            }
             Histogram latency = new Histogram(HIGHEST_NANOS, 3);
+            beginAll(access, records, issuedAt);
             load(access, records, issuedAt, latency, WARM_UP_NANOS);
+            finish(access);
+            warm.run();
             latency.reset();
+            beginAll(access, records, issuedAt);
             double rate = load(access, records, issuedAt, latency, nanos);
             finish(access);
             return new Result(latency, rate);
@@ -130,6 +132,12 @@ public final class Ablation {
             now = System.nanoTime();
         }
         return done * 1e9 / (now - start);
+    }
+
+    private void beginAll(RequestIssuer access, RecordRequests records, long[] issuedAt) {
+        for (int slot = 0; slot < outstanding; slot++) {
+            begin(access, records, slot, issuedAt);
+        }
     }
 
     private void begin(RequestIssuer access, RecordRequests records, int slot, long[] issuedAt) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param rate operations/s
  * @param setup the means of the step
  * @param settled whether the step had settled before its first turn that counts
- * @param validity the worst of its turns
+ * @param validity of its turns together
  */
 record AblationRow(
         String operation,

@@ -1,10 +1,10 @@
 package io.farheap.bench.ablation;
 
+import io.farheap.bench.report.ModelLateness;
 import io.farheap.bench.report.Samples;
 import io.farheap.bench.report.SideSetup;
 import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.bench.report.Turns;
-import io.farheap.bench.report.Validity;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,9 +17,9 @@ final class AblationTurns {
      * @param p50 median latency, in ns
      * @param p99 99th percentile of the latency, in ns
      * @param rate operations/s
-     * @param validity of this turn alone
+     * @param late the operations of each process in this turn alone
      */
-    record Turn(double p50, double p99, double rate, Validity validity) {}
+    record Turn(double p50, double p99, double rate, List<ModelLateness.Counts> late) {}
 
     /** Measures a turn of a step. */
     @FunctionalInterface
@@ -69,7 +69,7 @@ final class AblationTurns {
                     taken.of(i).quartiles(),
                     setup(side.step),
                     taken.settled(i),
-                    side.validity));
+                    side.late.validity()));
         }
         return rows;
     }
@@ -90,7 +90,7 @@ final class AblationTurns {
         private final AblationStep step;
         private final Samples p50 = new Samples();
         private final Samples p99 = new Samples();
-        private Validity validity = Validity.NO_MODEL;
+        private final ModelLateness.Total late = new ModelLateness.Total();
 
         Side(AblationStep step) {
             this.step = step;
@@ -102,7 +102,7 @@ final class AblationTurns {
             if (turn >= 0) {
                 p50.add(measured.p50());
                 p99.add(measured.p99());
-                validity = validity.worse(measured.validity());
+                late.add(measured.late());
             }
             return measured.rate();
         }

@@ -160,16 +160,15 @@ public final class BenchAblationCommand implements Callable<Integer> {
         return rows;
     }
 
-    /** A turn's operations are judged with those of its own warm-up, which are of the same kind. */
+    /** A turn's operations are judged without those of its own warm-up. */
     private AblationTurns.Turn turn(Ablation ablation, AblationStep step, boolean write, ModelLateness lateness)
             throws InterruptedException {
-        lateness.restart();
-        Ablation.Result result = ablation.measure(step, write, (long) (seconds * 1e9));
+        Ablation.Result result = ablation.measure(step, write, (long) (seconds * 1e9), lateness::restart);
         return new AblationTurns.Turn(
                 result.latency().getValueAtPercentile(50),
                 result.latency().getValueAtPercentile(99),
                 result.operationsPerSecond(),
-                lateness.validity());
+                lateness.since());
     }
 
     /** Takes fewer turns than those that count: a run of one turn only shows that the benchmark works. */

@@ -1,5 +1,6 @@
 package io.farheap.bench.figures;
 
+import com.google.gson.JsonElement;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,9 +55,13 @@ record TextTemplate(List<String> source) implements FigureTemplate {
             case "commit" -> FigureCaption.commit(figure);
             case "machine" -> figure.machine();
             default -> {
-                String text = RowFilter.text(figure.reported(field));
+                JsonElement reported = figure.reported(field);
+                String text = RowFilter.text(reported);
                 if (text.equals(RowFilter.NONE)) {
-                    throw new IllegalArgumentException("{@" + field + "}: the report has no such field");
+                    String lacks = reported == null
+                            ? "no such field"
+                            : "no value for it, since it has no valid row that counts; change the text";
+                    throw new IllegalArgumentException("{@" + field + "}: the report has " + lacks);
                 }
                 yield text;
             }

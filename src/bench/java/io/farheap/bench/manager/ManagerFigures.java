@@ -20,7 +20,6 @@ final class ManagerFigures {
     private final Samples deallocated = new Samples();
     private final Samples together = new Samples();
     private final Samples reports = new Samples();
-    private final Samples written = new Samples();
     private final Samples single = new Samples();
     private final Samples multi = new Samples();
     private final Samples ratios = new Samples();
@@ -50,7 +49,6 @@ final class ManagerFigures {
         deallocated.add(turn.deallocationsPerSecond());
         together.add(turn.cachesPerWrite());
         reports.add(turn.reportsPerSecond());
-        written.add(turn.zookeeperWrites());
         single.add(turn.zookeeperSingles());
         multi.add(turn.zookeeperMultis());
         ratios.add(turn.allocationsPerSecond() / turn.zookeeperWrites());
@@ -109,7 +107,8 @@ final class ManagerFigures {
     }
 
     void put(BenchReport.Row summary) {
-        summary.put("zookeeper_writes", single.median() >= multi.median() ? "one in a request" : "50 in a request")
+        boolean singly = single.median() >= multi.median();
+        summary.put("zookeeper_writes", singly ? "one in a request" : "50 in a request")
                 .put("allocation_p50_ms", millis(50))
                 .put("allocation_p99_ms", millis(99))
                 .put("allocation_p999_ms", millis(99.9))
@@ -119,22 +118,21 @@ final class ManagerFigures {
         rates.put("deallocations_per_s", deallocated);
         rates.put("caches_per_write", together);
         rates.put("reports_per_s", reports);
-        rates.put("zookeeper_writes_per_s", written);
+        rates.put("zookeeper_writes_per_s", singly ? single : multi);
         rates.put("zookeeper_single_writes_per_s", single);
         rates.put("zookeeper_multi_writes_per_s", multi);
         rates.put("leader_change_ms", change);
-        rates.forEach((name, samples) -> put(summary, name, samples.median(), samples));
+        rates.forEach((name, samples) -> put(summary, name, samples.median(), samples)
+                .put(name + "_p25", samples.lowerQuartile())
+                .put(name + "_p75", samples.upperQuartile()));
         put(summary, "ratio", ratio(), ratios);
         put(summary, "single_ratio", singleRatio(), singleRatios);
         Validity.NO_MODEL.put(summary, settled);
     }
 
-    private static void put(BenchReport.Row summary, String name, double median, Samples samples) {
-        summary.put(name, median)
-                .put(name + "_least", samples.least())
-                .put(name + "_most", samples.most())
-                .put(name + "_p25", samples.lowerQuartile())
-                .put(name + "_p75", samples.upperQuartile());
+    /** Puts a figure, and the least and the most of one turn. */
+    private static BenchReport.Row put(BenchReport.Row summary, String name, double figure, Samples turns) {
+        return summary.put(name, figure).put(name + "_least", turns.least()).put(name + "_most", turns.most());
     }
 
     private void putMeans(BenchReport.Row row) {

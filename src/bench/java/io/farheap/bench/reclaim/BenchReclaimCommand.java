@@ -39,8 +39,9 @@ import picocli.CommandLine.Spec;
         description = {
             "Let memory servers leave a cache under load: SIGTERM, the manager's alert, the move, and the server's end.",
             "The load and the ways to move are those of 'bench migration'. In each turn there are a quiet time, a memcpy of as many bytes, a bare "
-                    + "migration of the same regions between the same two servers, and the reclaim; then every byte is checked. GiB/s is from the "
-                    + "signal to the last release; the bare migration's is of its copy alone. Medians over turns, and ratios of medians."
+                    + "migration of the same regions between the same two servers, and the reclaim, which is always the last, since the server then "
+                    + "ends; then every byte is checked. GiB/s is from the signal to the last release; the bare migration's is of its copy alone. "
+                    + "Medians over turns, and ratios of medians."
         })
 public final class BenchReclaimCommand implements Callable<Integer> {
 

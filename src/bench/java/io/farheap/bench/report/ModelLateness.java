@@ -19,8 +19,9 @@ public final class ModelLateness implements AutoCloseable {
      * Operations of one process, other than READs, that the model has timed, and the late ones among them.
      *
      * @param modelled whether the process has a model
+     * @param operations those that were late included
      */
-    record Counts(boolean modelled, long operations, long late) {
+    public record Counts(boolean modelled, long operations, long late) {
 
         Counts since(Counts before) {
             return new Counts(modelled, operations - before.operations, late - before.late);
@@ -37,7 +38,12 @@ public final class ModelLateness implements AutoCloseable {
         /** In the order of {@link ModelLateness#now}; empty before the first span. */
         private List<Counts> processes = List.of();
 
-        void add(List<Counts> span) {
+        /**
+         * Adds a span.
+         *
+         * @param span the operations of each process, in the order of the spans before
+         */
+        public void add(List<Counts> span) {
             List<Counts> sums = new ArrayList<>();
             for (int process = 0; process < span.size(); process++) {
                 Counts one = span.get(process);
@@ -96,7 +102,11 @@ public final class ModelLateness implements AutoCloseable {
         total.add(since());
     }
 
-    private List<Counts> since() {
+    /**
+     * Returns the operations of each process, this one first, since the last call of this method, of {@link #addTo}, of
+     * {@link #validity} or of {@link #restart}.
+     */
+    public List<Counts> since() {
         List<Counts> now = now();
         List<Counts> since = new ArrayList<>();
         for (int process = 0; process < now.size(); process++) {

@@ -42,6 +42,8 @@ public final class BenchSearchCommand implements Callable<Integer> {
     private static final long LEAST_WARM_UP_NANOS = 500_000_000L;
 
     private static final long MOST_WARM_UP_NANOS = 3_000_000_000L;
+    /** Of the exact search, before the warm-up of both. */
+    private static final int EXACT_WARM_UPS = 2_000;
     /** Both searches read the same model, and keep nothing beside it. */
     private static final SideSetup SETUP = new SideSetup(0, 1, 1, 1);
 
@@ -164,6 +166,7 @@ public final class BenchSearchCommand implements Callable<Integer> {
             PerformanceModel model = plan.model();
             configurations = Math.max(configurations, model.space().size());
             if (i == 0) {
+                contest.warmUpExact(model, unmeasured, EXACT_WARM_UPS);
                 contest.warmUp(model, unmeasured, warmUp());
             } else {
                 contest.touch(model, unmeasured);

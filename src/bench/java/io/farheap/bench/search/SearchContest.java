@@ -97,6 +97,17 @@ final class SearchContest {
     }
 
     /**
+     * Lets the JVM compile the exact search: Redy's takes nearly all the time of the turns that follow.
+     *
+     * @param searches each for another objective, which does not count
+     */
+    void warmUpExact(PerformanceModel model, SplittableRandom random, int searches) {
+        for (int i = 0; i < searches; i++) {
+            exact.search.find(model, draw(model, random));
+        }
+    }
+
+    /**
      * Lets the JVM compile the searches: both search for the same few objectives, which do not count, until their times
      * agree.
      *

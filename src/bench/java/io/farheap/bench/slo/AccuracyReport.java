@@ -83,10 +83,10 @@ public final class AccuracyReport {
                 result.choice().chosen().configuration(),
                 result.askedLatencyNanos() / 1e3,
                 predicted.latencyNanos() / 1e3,
-                result.real().latencyNanos() / 1e3,
+                result.measured().latencyNanos().median() / 1e3,
                 result.askedPerSecond() / 1e6,
                 predicted.throughput() / 1e6,
-                result.real().throughput() / 1e6,
+                result.measured().perSecond().median() / 1e6,
                 result.coresNanos(),
                 missed,
                 result.measured().validity().remark(result.measured().settled()));
@@ -108,26 +108,28 @@ public final class AccuracyReport {
      */
     public void summarize(BenchReport report, double others) {
         List<SloResult> results = experiment.results();
-        long latencyMet = results.stream().filter(SloResult::latencyMet).count();
-        long throughputMet = results.stream().filter(SloResult::throughputMet).count();
-        long met = results.stream().filter(SloResult::met).count();
+        List<SloResult> valid = valid();
+        long latencyMet = valid.stream().filter(SloResult::latencyMet).count();
+        long throughputMet = valid.stream().filter(SloResult::throughputMet).count();
+        long met = valid.stream().filter(SloResult::met).count();
         long distinct = results.stream()
                 .map(result -> result.choice().chosen().configuration())
                 .distinct()
                 .count();
         MeasuredConfiguration best = baseline;
-        List<SloResult> beyond = results.stream()
+        List<SloResult> beyond = valid.stream()
                 .filter(result -> best == null || !result.choice().slo().metBy(best.real()))
                 .toList();
         long beyondMet = beyond.stream().filter(SloResult::met).count();
-        double[] latencyErrors = sorted(results, SloResult::latencyError);
-        double[] throughputErrors = sorted(results, SloResult::throughputError);
+        double[] latencyErrors = sorted(valid, SloResult::latencyError);
+        double[] throughputErrors = sorted(valid, SloResult::throughputError);
         double[] search = sorted(results, result -> result.choice().searchNanos() / 1e3);
         out.printf(
                 Locale.ROOT,
-                "%n%d objectives that can be met, of %d drawn: %d met (latency %d, throughput %d), by %d configurations%n",
+                "%n%d objectives that can be met, of %d drawn; of %d that were validly measured %d are met (latency %d, throughput %d); %d configurations%n",
                 results.size(),
                 experiment.drawn(),
+                valid.size(),
                 met,
                 latencyMet,
                 throughputMet,
@@ -145,12 +147,12 @@ public final class AccuracyReport {
                     "the best single configuration, %s, meets %d; of the other %d, those chosen meet %d%n",
                     best.configuration(), baselineMet, beyond.size(), beyondMet);
         }
-        long invalid = results.stream()
-                .filter(result -> result.measured().validity().invalid())
-                .count();
+        int invalid = results.size() - valid.size();
         long unsettled =
                 results.stream().filter(result -> !result.measured().settled()).count();
-        out.printf("invalid, since over 1%% of the operations were late: %d; not settled: %d%n", invalid, unsettled);
+        out.printf(
+                "invalid, and in none of these, since over 1%% of the operations were late: %d; not settled: %d%n",
+                invalid, unsettled);
         double[] cores = sorted(results, SloResult::coresNanos);
         out.printf(
                 Locale.ROOT,
@@ -198,6 +200,13 @@ public final class AccuracyReport {
         results.forEach(result -> put(report.row(), result));
     }
 
+    /** Returns the results that may be compared with what was predicted and asked. */
+    private List<SloResult> valid() {
+        return experiment.results().stream()
+                .filter(result -> !result.measured().validity().invalid())
+                .toList();
+    }
+
     /** Each client thread keeps its batches full, and has a buffer for each request under way. */
     private SideSetup setup(Configuration configuration) {
         int inFlight = configuration.clientThreads() * configuration.batchSize() * configuration.queueDepth();
@@ -219,14 +228,14 @@ public final class AccuracyReport {
                 .put("q", configuration.queueDepth())
                 .put("asked_latency_ns", result.askedLatencyNanos())
                 .put("predicted_latency_ns", predicted.latencyNanos())
-                .put("real_latency_ns", result.real().latencyNanos())
+                .put("real_latency_ns", measured.latencyNanos().median())
                 .put("asked_ops_per_s", result.askedPerSecond())
                 .put("predicted_ops_per_s", predicted.throughput())
-                .put("real_ops_per_s", result.real().throughput())
+                .put("real_ops_per_s", measured.perSecond().median())
                 .put("latency_met", result.latencyMet())
                 .put("throughput_met", result.throughputMet())
-                .put("latency_error", result.latencyError())
-                .put("throughput_error", result.throughputError())
+                .put("latency_error", measured.validity().compared(result.latencyError()))
+                .put("throughput_error", measured.validity().compared(result.throughputError()))
                 .put("search_us", result.choice().searchNanos() / 1e3)
                 .put("core_round_trip_ns", result.coresNanos())
                 .put("real_latency_ns_p25", measured.latencyNanos().low())
@@ -237,8 +246,14 @@ public final class AccuracyReport {
         measured.validity().put(row, measured.settled());
     }
 
-    /** Plots Redy's figures 13 and 14: for asked, predicted and real figures, the share up to each value. */
+    /**
+     * Plots Redy's figures 13 and 14: for asked, predicted and real figures, the share up to each value. An invalid
+     * result has no part; there is no plot if all are invalid.
+     */
     public Plot[] plots() {
+        if (valid().isEmpty()) {
+            return new Plot[0];
+        }
         return new Plot[] {
             plot(
                     "slo-latency",
@@ -246,6 +261,7 @@ public final class AccuracyReport {
                     "us",
                     SloResult::askedLatencyNanos,
                     Performance::latencyNanos,
+                    result -> result.measured().latencyNanos().median(),
                     1e3),
             plot(
                     "slo-throughput",
@@ -253,6 +269,7 @@ public final class AccuracyReport {
                     "million operations/s",
                     SloResult::askedPerSecond,
                     Performance::throughput,
+                    result -> result.measured().perSecond().median(),
                     1e6),
         };
     }
@@ -262,21 +279,22 @@ public final class AccuracyReport {
             String title,
             String unit,
             ToDoubleFunction<SloResult> asked,
-            ToDoubleFunction<Performance> figure,
+            ToDoubleFunction<Performance> predicted,
+            ToDoubleFunction<SloResult> real,
             double scale) {
         Plot plot = Plot.lines(name, title, unit, "share of the objectives");
         add(plot, "asked", asked, scale);
         add(
                 plot,
                 "predicted",
-                result -> figure.applyAsDouble(result.choice().chosen().predicted()),
+                result -> predicted.applyAsDouble(result.choice().chosen().predicted()),
                 scale);
-        add(plot, "real", result -> figure.applyAsDouble(result.real()), scale);
+        add(plot, "real", real, scale);
         return plot;
     }
 
     private void add(Plot plot, String title, ToDoubleFunction<SloResult> figure, double scale) {
-        double[] x = sorted(experiment.results(), result -> figure.applyAsDouble(result) / scale);
+        double[] x = sorted(valid(), result -> figure.applyAsDouble(result) / scale);
         double[] y = new double[x.length];
         Arrays.setAll(y, i -> (i + 1.0) / y.length);
         plot.series(title, x, y);

@@ -5,7 +5,6 @@ import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.ModelLateness;
 import io.farheap.bench.report.TimingNote;
-import io.farheap.bench.report.Validity;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.ModelConsole;
 import io.farheap.command.ModelServer;
@@ -23,6 +22,7 @@ import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -155,12 +155,11 @@ public final class BenchSloCommand implements Callable<Integer> {
         return turns == 1 ? 0 : Math.min(count * WARM_UP_NANOS, MOST_WARM_UP_NANOS);
     }
 
-    /** A turn's operations are judged with those of its own warm-up, which are of the same kind. */
+    /** A turn's operations are judged without those of its own warm-up. */
     private static ConfigurationTurns.Turn turn(
             MeasuredCache cache, Configuration configuration, ModelLateness lateness) throws InterruptedException {
-        lateness.restart();
-        Performance performance = cache.measure(configuration);
-        Validity validity = lateness.validity();
-        return new ConfigurationTurns.Turn(performance, CoreDistance.nanos(), validity);
+        Performance performance = cache.measure(configuration, lateness::restart);
+        List<ModelLateness.Counts> late = lateness.since();
+        return new ConfigurationTurns.Turn(performance, CoreDistance.nanos(), late);
     }
 }

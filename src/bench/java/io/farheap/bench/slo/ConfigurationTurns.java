@@ -1,9 +1,9 @@
 package io.farheap.bench.slo;
 
+import io.farheap.bench.report.ModelLateness;
 import io.farheap.bench.report.Samples;
 import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.bench.report.Turns;
-import io.farheap.bench.report.Validity;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.Performance;
 import java.util.ArrayList;
@@ -16,9 +16,9 @@ final class ConfigurationTurns {
      * One turn of a configuration.
      *
      * @param coresNanos a cache line's round trip between cores, just after it
-     * @param validity of this turn alone
+     * @param late the operations of each process in this turn alone
      */
-    record Turn(Performance performance, double coresNanos, Validity validity) {}
+    record Turn(Performance performance, double coresNanos, List<ModelLateness.Counts> late) {}
 
     /** Measures a turn of a configuration. */
     @FunctionalInterface
@@ -52,7 +52,7 @@ final class ConfigurationTurns {
                     taken.of(i).quartiles(),
                     side.cores.median(),
                     taken.settled(i),
-                    side.validity));
+                    side.late.validity()));
         }
         return measured;
     }
@@ -67,7 +67,7 @@ final class ConfigurationTurns {
         private final Samples writeLatency = new Samples();
         private final Samples writes = new Samples();
         private final Samples cores = new Samples();
-        private Validity validity = Validity.NO_MODEL;
+        private final ModelLateness.Total late = new ModelLateness.Total();
 
         Side(Configuration configuration, TurnMeasurement measurement) {
             this.configuration = configuration;
@@ -85,7 +85,7 @@ final class ConfigurationTurns {
                 writeLatency.add(performance.writeLatencyNanos());
                 writes.add(performance.writesPerSecond());
                 cores.add(measured.coresNanos());
-                validity = validity.worse(measured.validity());
+                late.add(measured.late());
             }
             return performance.throughput();
         }

@@ -14,7 +14,7 @@ import io.farheap.slo.Performance;
  * @param coresNanos a cache line's round trip between cores beside each turn, its median
  *     ({@link io.farheap.bench.slo.CoreDistance})
  * @param settled whether its throughput had settled before the first turn that counts
- * @param validity the worst of its turns
+ * @param validity of its turns together
  */
 public record MeasuredConfiguration(
         Configuration configuration,

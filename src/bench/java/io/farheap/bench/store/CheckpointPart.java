@@ -12,8 +12,8 @@ import java.io.PrintStream;
 import java.util.Locale;
 
 /**
- * Measures which part of its throughput a load keeps during a checkpoint, against a quiet time just before or after:
- * for each kind of checkpoint, with all of the log in local memory, above files.
+ * Measures which part of its throughput a load keeps during a checkpoint, against a quiet time just before: for each
+ * kind of checkpoint, with all of the log in local memory, above files.
  */
 final class CheckpointPart {
 
@@ -45,7 +45,9 @@ final class CheckpointPart {
                         .open()) {
             UpdateLoad.fill(store, plan.data());
             try (UpdateLoad load = new UpdateLoad(store, plan.data())) {
+                // Always a quiet time first: a checkpoint just after another one finds less to write.
                 turns = PairedTurns.<InterruptedException>take(
+                        false,
                         plan.rounds(),
                         () -> checkpoint(store, load, millis),
                         () -> load.rate(plan.turnNanos()),

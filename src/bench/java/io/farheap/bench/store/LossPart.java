@@ -57,14 +57,19 @@ final class LossPart {
                 }
                 lateness.restart();
                 double before = load.rate(window);
+                ModelLateness.Total late = new ModelLateness.Total();
+                lateness.addTo(late);
                 lost.kill();
                 double meanwhile = load.rate(window);
                 long begun = System.nanoTime();
                 device.replace(0, tier(other));
                 long filled = device.fill(0, UNBOUNDED);
                 double fillMillis = (System.nanoTime() - begun) / 1e6;
+                // The outage and the fill have no part in the ratio.
+                lateness.restart();
                 double after = load.rate(window);
-                Validity validity = lateness.validity();
+                lateness.addTo(late);
+                Validity validity = late.validity();
                 double ratio = MedianRatio.ofRates(validity, after, before);
                 out.printf(
                         "%na memory server is killed, the commit point at the file: %,.0f op/s before, %,.0f meanwhile, %,.0f when another's "

@@ -8,14 +8,17 @@ import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.bench.report.Validity;
 
 /**
- * The turns of two sides, of which the other one is the baseline: rates of both, or times of both. Another side is the
- * first in each turn. The ratio is that of the medians. No RDMA device takes part, so no row is invalid.
+ * The turns of two sides, of which the other one is the baseline: rates of both, or times of both. The sides alternate
+ * in their order if they do the same kind of work. The ratio is that of the medians. No RDMA device takes part, so no
+ * row is invalid.
  */
 final class PairedTurns {
 
     private static final int SIDE = 0;
     private static final int OTHER = 1;
     private static final int SIDES = 2;
+    /** Of turns that do not count. */
+    private static final int MOST_WARM_UPS = 5;
 
     /** Runs one side. */
     @FunctionalInterface
@@ -33,32 +36,38 @@ final class PairedTurns {
     /**
      * Lets both sides take their turns.
      *
-     * @param turns that count, after {@value TurnWarmUp#AGREEING} that do not
+     * @param rotates whether another side is the first in each turn; if not, the other side is always the first
+     * @param turns that count, after {@value TurnWarmUp#AGREEING} to {@value #MOST_WARM_UPS} that do not
      * @param warm runs between these
      */
-    static <E extends Exception> PairedTurns take(int turns, Run<E> side, Run<E> other, Runnable warm) throws E {
+    static <E extends Exception> PairedTurns take(boolean rotates, int turns, Run<E> side, Run<E> other, Runnable warm)
+            throws E {
         PairedTurns taken = new PairedTurns();
         Rotation rotation = new Rotation(SIDES);
         TurnWarmUp warmUp = new TurnWarmUp(SIDES, 0, Long.MAX_VALUE, System::nanoTime);
-        for (int turn = -TurnWarmUp.AGREEING; turn < turns; turn++) {
-            if (turn == 0) {
-                warm.run();
-            }
-            double[] figures = new double[SIDES];
-            for (int place : rotation.order(turn)) {
-                figures[place] = place == SIDE ? side.run() : other.run();
-            }
-            if (turn < 0) {
-                warmUp.add(SIDE, figures[SIDE]);
-                warmUp.add(OTHER, figures[OTHER]);
-            } else {
-                taken.side.add(figures[SIDE]);
-                taken.other.add(figures[OTHER]);
-                taken.ratios.add(figures[SIDE] / figures[OTHER]);
-            }
+        for (int turn = -1; turn >= -MOST_WARM_UPS && warmUp.more(); turn--) {
+            double[] figures = run(rotation.order(rotates ? turn : OTHER), side, other);
+            warmUp.add(SIDE, figures[SIDE]);
+            warmUp.add(OTHER, figures[OTHER]);
+        }
+        warm.run();
+        for (int turn = 0; turn < turns; turn++) {
+            double[] figures = run(rotation.order(rotates ? turn : OTHER), side, other);
+            taken.side.add(figures[SIDE]);
+            taken.other.add(figures[OTHER]);
+            taken.ratios.add(figures[SIDE] / figures[OTHER]);
         }
         taken.settled = warmUp.settled();
         return taken;
+    }
+
+    /** Runs both sides in an order, and returns their figures by side. */
+    private static <E extends Exception> double[] run(int[] order, Run<E> side, Run<E> other) throws E {
+        double[] figures = new double[SIDES];
+        for (int place : order) {
+            figures[place] = place == SIDE ? side.run() : other.run();
+        }
+        return figures;
     }
 
     Samples side() {

@@ -257,10 +257,6 @@ class ModelCommandTest {
                 "feasible",
                 "latency_met",
                 "throughput_met",
-                "latency_error_p50",
-                "latency_error_p95",
-                "throughput_error_p50",
-                "throughput_error_p95",
                 "search_us_p50",
                 "search_us_max",
                 "device",
@@ -274,8 +270,15 @@ class ModelCommandTest {
         assertEquals(2, report.get("feasible").getAsInt());
         assertEquals(2, report.getAsJsonArray("rows").size());
         assertEquals(0, report.get("model_measurements_now").getAsInt());
-        assertTrue(Files.exists(directory.resolve("report/slo-latency.png"))
-                && Files.exists(directory.resolve("report/slo-throughput.png")));
+        // On a machine that is busy all rows may be invalid: then there is nothing to compare, and nothing to plot.
+        boolean compared = report.get("invalid_rows").getAsInt() < 2;
+        for (String error :
+                List.of("latency_error_p50", "latency_error_p95", "throughput_error_p50", "throughput_error_p95")) {
+            assertEquals(compared, !report.get(error).isJsonNull(), () -> error + " in " + report);
+        }
+        for (String plot : List.of("slo-latency.png", "slo-throughput.png")) {
+            assertEquals(compared, Files.exists(directory.resolve("report").resolve(plot)), plot);
+        }
     }
 
     @Test

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.ModelLateness;
 import io.farheap.bench.report.Quartiles;
 import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.TurnWarmUp;
-import io.farheap.bench.report.Validity;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,6 +24,8 @@ class AblationTurnsTest {
 
     private static final int DEPTH = 4;
     private static final int TURNS = 8;
+    /** Of a turn. */
+    private static final long OPERATIONS = 1_000;
     /** Until each side has three turns that may agree. */
     private static final int WARM_UPS = 3;
 
@@ -51,8 +53,13 @@ class AblationTurnsTest {
         return contest.take("write", steps, new TurnWarmUp(steps.size(), 0, most, () -> now), TURNS);
     }
 
-    private static AblationTurns.Turn turn(double rate, Validity validity) {
-        return new AblationTurns.Turn(1e9 / rate, 2e9 / rate, rate, validity);
+    private static AblationTurns.Turn turn(double rate, List<ModelLateness.Counts> late) {
+        return new AblationTurns.Turn(1e9 / rate, 2e9 / rate, rate, late);
+    }
+
+    /** Late ones of {@value #OPERATIONS} operations. */
+    private static List<ModelLateness.Counts> late(long late) {
+        return List.of(new ModelLateness.Counts(true, OPERATIONS, late));
     }
 
     private static JsonObject json(List<AblationRow> rows, int index) {
@@ -67,7 +74,7 @@ class AblationTurnsTest {
 
     @Test
     void theOrderOfTheStepsRotates() throws InterruptedException {
-        take((step, turn) -> turn(1e6, Validity.NO_MODEL));
+        take((step, turn) -> turn(1e6, List.of()));
         assertEquals((WARM_UPS + TURNS) * steps.size(), order.size());
         Rotation rotation = new Rotation(steps.size());
         List<AblationStep> counted = order.subList(WARM_UPS * steps.size(), order.size());
@@ -89,8 +96,7 @@ class AblationTurnsTest {
 
     @Test
     void aRowHasTheMediansAndTheQuartilesOfTheTurnsThatCount() throws InterruptedException {
-        List<AblationRow> rows =
-                take((step, turn) -> turn(turn < WARM_UPS ? 7 : turn - WARM_UPS + 1, Validity.NO_MODEL));
+        List<AblationRow> rows = take((step, turn) -> turn(turn < WARM_UPS ? 7 : turn - WARM_UPS + 1, List.of()));
         assertEquals(new Quartiles(2.75, 4.5, 6.25), rows.getFirst().rate());
         JsonObject row = json(rows, 1);
         assertEquals(4.5, row.get("ops_per_s").getAsDouble());
@@ -104,7 +110,7 @@ class AblationTurnsTest {
 
     @Test
     void aRowSaysWhetherItsOwnStepHadSettled() throws InterruptedException {
-        List<AblationRow> rows = take((step, turn) -> turn(step == 2 ? 1e6 + 1e5 * turn : 1e6, Validity.NO_MODEL));
+        List<AblationRow> rows = take((step, turn) -> turn(step == 2 ? 1e6 + 1e5 * turn : 1e6, List.of()));
         for (int step = 0; step < steps.size(); step++) {
             assertEquals(step != 2, json(rows, step).get("settled").getAsBoolean());
         }
@@ -113,7 +119,7 @@ class AblationTurnsTest {
     @Test
     void anInvalidRowHasNoRatioAndNeitherHasTheRowBelow() throws InterruptedException {
         int spoilt = WARM_UPS + 1;
-        List<AblationRow> rows = take((step, turn) -> turn(1e6, new Validity(step == 3 && turn == spoilt ? 1.5 : 0.5)));
+        List<AblationRow> rows = take((step, turn) -> turn(1e6, late(step == 3 && turn == spoilt ? 120 : 0)));
         assertEquals(1.5, json(rows, 3).get("late_pct").getAsDouble());
         for (int step = 1; step < steps.size(); step++) {
             JsonObject row = json(rows, step);
@@ -123,21 +129,29 @@ class AblationTurnsTest {
     }
 
     @Test
+    void lateOperationsOfOneTurnAreAPartOfThoseOfAllTurns() throws InterruptedException {
+        int spoilt = WARM_UPS + 1;
+        List<AblationRow> rows = take((step, turn) -> turn(1e6, late(turn == spoilt ? 60 : 0)));
+        assertEquals(0.75, json(rows, 0).get("late_pct").getAsDouble());
+        assertFalse(json(rows, 0).get("invalid").getAsBoolean());
+    }
+
+    @Test
     void lateOperationsOfTheWarmUpDoNotCount() throws InterruptedException {
-        List<AblationRow> rows = take((step, turn) -> turn(1e6, new Validity(turn < WARM_UPS ? 50 : 0)));
+        List<AblationRow> rows = take((step, turn) -> turn(1e6, late(turn < WARM_UPS ? 500 : 0)));
         assertFalse(json(rows, 0).get("invalid").getAsBoolean());
     }
 
     @Test
     void readsThatNoServerThreadAnswersAreNotJudged() throws InterruptedException {
-        List<AblationRow> rows = take((step, turn) -> turn(1e6, Validity.NOT_JUDGED));
+        List<AblationRow> rows = take((step, turn) -> turn(1e6, List.of(new ModelLateness.Counts(true, 0, 0))));
         assertTrue(json(rows, 2).get("late_pct").isJsonNull());
         assertFalse(json(rows, 2).get("invalid").getAsBoolean());
     }
 
     @Test
     void aRowHasTheMeansOfItsStep() throws InterruptedException {
-        List<AblationRow> rows = take((step, turn) -> turn(1e6, Validity.NO_MODEL));
+        List<AblationRow> rows = take((step, turn) -> turn(1e6, List.of()));
         JsonObject first = json(rows, 0);
         assertEquals(80, first.get("bytes_local").getAsInt());
         assertEquals(5, first.get("in_flight").getAsInt());

@@ -44,6 +44,10 @@ class ManagerFiguresTest {
         assertEquals(150, summary.get("allocations_per_s_p25").getAsDouble());
         assertEquals(250, summary.get("allocations_per_s_p75").getAsDouble());
         assertEquals("50 in a request", summary.get("zookeeper_writes").getAsString());
+        // That way's median: the median of each turn's better way is 1000.
+        assertEquals(600, summary.get("zookeeper_writes_per_s").getAsDouble());
+        // Quartiles of the turns' ratios would not be those of a ratio of medians.
+        assertFalse(summary.has("ratio_p25") || summary.has("single_ratio_p75"), summary::toString);
     }
 
     @Test

@@ -54,9 +54,14 @@ class SearchContestTest {
     @Test
     void bothWarmUpWithTheSameObjectives() {
         contest.warmUp(model, random, new TurnWarmUp(SearchContest.SIDES, 2, 2, () -> now++));
-        assertEquals(
-                order.chars().filter(name -> name == 'e').count(),
-                order.chars().filter(name -> name == 'p').count());
+        assertEquals("ppppeeee", order.toString());
+        assertEquals(0, contest.objectives());
+    }
+
+    @Test
+    void theExactSearchWarmsUpAlone() {
+        contest.warmUpExact(model, random, 3);
+        assertEquals("eee", order.toString());
         assertEquals(0, contest.objectives());
     }
 

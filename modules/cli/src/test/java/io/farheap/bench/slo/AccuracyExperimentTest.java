@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.bench.report.ModelLateness;
 import io.farheap.bench.report.Quartiles;
 import io.farheap.bench.report.Rotation;
-import io.farheap.bench.report.Validity;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.MeasurementPlan;
 import io.farheap.slo.ModelSubject;
@@ -74,8 +74,8 @@ class AccuracyExperimentTest {
         measure(
                 experiment,
                 warmUp,
-                (configuration, turn) -> new ConfigurationTurns.Turn(
-                        change.apply(system.measure(configuration)), 50, Validity.NO_MODEL));
+                (configuration, turn) ->
+                        new ConfigurationTurns.Turn(change.apply(system.measure(configuration)), 50, List.of()));
     }
 
     private void measure(
@@ -125,7 +125,7 @@ class AccuracyExperimentTest {
                             1.5 * was.writeLatencyNanos(),
                             was.writesPerSecond() / 2),
                     50,
-                    Validity.NO_MODEL);
+                    List.of());
         });
         for (SloResult result : experiment.results()) {
             assertEquals(0.5, result.latencyError(), 1e-9);
@@ -180,7 +180,7 @@ class AccuracyExperimentTest {
     }
 
     @Test
-    void aResultHasTheMediansOfItsTurnsAndTheWorstOfTheirValidities() throws InterruptedException {
+    void aResultHasTheMediansOfItsTurnsAndTheLateOperationsOfThemTogether() throws InterruptedException {
         AccuracyExperiment experiment = new AccuracyExperiment(model, 0, 3);
         experiment.draw(1);
         // Any warm-up: one turn of each configuration, which is too short to settle.
@@ -191,7 +191,7 @@ class AccuracyExperimentTest {
                         // The first turn is the warm-up's.
                         new Performance(100 * turn + 1, 1e6, 100 * turn + 51, 1e6),
                         turn,
-                        new Validity(turn == 2 ? 1.5 : 0.5)));
+                        List.of(new ModelLateness.Counts(true, 1_000, turn == 2 ? 35 : 5))));
         MeasuredConfiguration measured = experiment.results().getFirst().measured();
         assertEquals(new Performance(201, 1e6, 251, 1e6), measured.real());
         assertEquals(new Quartiles(176, 226, 276), measured.latencyNanos());

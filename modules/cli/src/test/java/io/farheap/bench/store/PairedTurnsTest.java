@@ -11,7 +11,7 @@ import java.util.Iterator;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Two sides take turns, another one first each time, and are compared by medians. */
+/** Two sides take turns, and are compared by medians. */
 class PairedTurnsTest {
 
     private final StringBuilder order = new StringBuilder();
@@ -37,6 +37,7 @@ class PairedTurnsTest {
     @Test
     void theOtherSideIsTheFirstInEachTurnAndThreeTurnsDoNotCount() {
         PairedTurns turns = PairedTurns.take(
+                true,
                 3,
                 run('s', 9.0, 9.0, 9.0, 100.0, 200.0, 300.0),
                 run('o', 9.0, 9.0, 9.0, 1000.0, 400.0, 600.0),
@@ -53,10 +54,35 @@ class PairedTurnsTest {
         assertFalse(row.get("invalid").getAsBoolean());
     }
 
+    /** A checkpoint just after another one would find less to write. */
     @Test
-    void sidesThatDoNotAgreeSaySo() {
+    void theOtherSideIsAlwaysTheFirstIfTheyDoNotRotate() {
+        PairedTurns.take(
+                false,
+                2,
+                run('s', 9.0, 9.0, 9.0, 1.0, 2.0),
+                run('o', 9.0, 9.0, 9.0, 1.0, 2.0),
+                () -> order.append('|'));
+        assertEquals("ososos|osos", order.toString());
+    }
+
+    @Test
+    void aFourthTurnDoesNotCountIfOnlyThenThreeAgree() {
         PairedTurns turns = PairedTurns.take(
-                1, run('s', 5.0, 7.0, 9.0, 1.0), run('o', 1.0, 1.0, 1.0, 1.0), () -> order.append('|'));
+                true, 1, run('s', 5.0, 9.0, 9.0, 9.0, 1.0), run('o', 1.0, 1.0, 1.0, 1.0, 1.0), () -> order.append('|'));
+        assertEquals("ossoosso|so", order.toString());
+        assertTrue(row(turns).get("settled").getAsBoolean());
+    }
+
+    @Test
+    void sidesThatDoNotAgreeInFiveTurnsSaySo() {
+        PairedTurns turns = PairedTurns.take(
+                true,
+                1,
+                run('s', 5.0, 7.0, 9.0, 12.0, 15.0, 1.0),
+                run('o', 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
+                () -> order.append('|'));
+        assertEquals("ossoossoos|so", order.toString());
         assertFalse(row(turns).get("settled").getAsBoolean());
         assertEquals("not settled", turns.remark());
     }
