@@ -30,7 +30,7 @@ final class CheckpointPart {
 
     private static void run(CheckpointKind kind, StorePlan plan, BenchReport report, PrintStream out)
             throws IOException, InterruptedException {
-        PairedTurns turns;
+        StoreTurns turns;
         Samples millis = new Samples();
         try (ScratchDirectory directory = new ScratchDirectory(plan.directory(), "farheap-store");
                 FileDevice device = FileDevice.open(directory.path().resolve("log"), StorePlan.SEGMENT_BYTES);
@@ -46,7 +46,7 @@ final class CheckpointPart {
             UpdateLoad.fill(store, plan.data());
             try (UpdateLoad load = new UpdateLoad(store, plan.data())) {
                 // Always a quiet time first: a checkpoint just after another one finds less to write.
-                turns = PairedTurns.<InterruptedException>take(
+                turns = StoreTurns.<InterruptedException>take(
                         false,
                         plan.rounds(),
                         () -> checkpoint(store, load, millis),

@@ -53,8 +53,8 @@ final class RecoveryPart {
             UpdateLoad.fill(store, plan.data());
             store.checkpoint();
         }
-        PairedTurns turns = PairedTurns.<RuntimeException>take(
-                true, plan.rounds(), this::readMillis, this::recoverMillis, () -> {});
+        StoreTurns turns =
+                StoreTurns.<RuntimeException>take(true, plan.rounds(), this::readMillis, this::recoverMillis, () -> {});
         String name = index ? "with the index" : "of the log alone";
         out.printf(
                 "%-22s%,14d%,16.1f%,16.1f%8.2f%20s  %s%n",

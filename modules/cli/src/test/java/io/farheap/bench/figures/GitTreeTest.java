@@ -40,7 +40,7 @@ class GitTreeTest {
         repository.write(MAP, "1");
         repository.write(BENCH, "1");
         repository.write(LIBRARY, "1");
-        repository.write("docs/page.md", "1");
+        repository.write("text/page.md", "1");
     }
 
     @Test
@@ -48,7 +48,7 @@ class GitTreeTest {
         String commit = repository.commit("all");
         assertEquals(commit, tree.commit());
         assertFalse(tree.dirty());
-        repository.write("docs/page.md", "2");
+        repository.write("text/page.md", "2");
         assertFalse(tree.dirty(), "a page changes no figure");
         repository.write(MAP, "2");
         assertTrue(tree.dirty());
@@ -62,7 +62,7 @@ class GitTreeTest {
     void theLatestCommitThatChangedThePackagesIsFound() throws Exception {
         String measured = repository.commit("all");
         assertNull(tree.changed(measured, PACKAGES));
-        repository.write("docs/page.md", "2");
+        repository.write("text/page.md", "2");
         repository.write("src/main/java/io/farheap/cache/Cache.java", "1");
         repository.commit("a page, and a package of other figures");
         assertNull(tree.changed(measured, PACKAGES));
@@ -70,7 +70,7 @@ class GitTreeTest {
         repository.commit("the benchmark");
         repository.write(LIBRARY, "2");
         String later = repository.commit("the library");
-        repository.write("docs/page.md", "3");
+        repository.write("text/page.md", "3");
         repository.commit("a page");
         GitTree.Commit found = tree.changed(measured, PACKAGES);
         assertNotNull(found);

@@ -12,11 +12,11 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Two sides take turns, and are compared by medians. */
-class PairedTurnsTest {
+class StoreTurnsTest {
 
     private final StringBuilder order = new StringBuilder();
 
-    private PairedTurns.Run<RuntimeException> run(char name, Double... figures) {
+    private StoreTurns.Run<RuntimeException> run(char name, Double... figures) {
         Iterator<Double> left = List.of(figures).iterator();
         return () -> {
             order.append(name);
@@ -24,7 +24,7 @@ class PairedTurnsTest {
         };
     }
 
-    private JsonObject row(PairedTurns turns) {
+    private JsonObject row(StoreTurns turns) {
         BenchReport report = new BenchReport("soft0 (soft)", "none", 2, "./farheap bench store");
         turns.putRest(turns.putRatio(report.row()), "ops_per_s", "quiet_ops_per_s");
         return JsonParser.parseString(report.json())
@@ -36,7 +36,7 @@ class PairedTurnsTest {
 
     @Test
     void theOtherSideIsTheFirstInEachTurnAndThreeTurnsDoNotCount() {
-        PairedTurns turns = PairedTurns.take(
+        StoreTurns turns = StoreTurns.take(
                 true,
                 3,
                 run('s', 9.0, 9.0, 9.0, 100.0, 200.0, 300.0),
@@ -57,7 +57,7 @@ class PairedTurnsTest {
     /** A checkpoint just after another one would find less to write. */
     @Test
     void theOtherSideIsAlwaysTheFirstIfTheyDoNotRotate() {
-        PairedTurns.take(
+        StoreTurns.take(
                 false,
                 2,
                 run('s', 9.0, 9.0, 9.0, 1.0, 2.0),
@@ -68,7 +68,7 @@ class PairedTurnsTest {
 
     @Test
     void aFourthTurnDoesNotCountIfOnlyThenThreeAgree() {
-        PairedTurns turns = PairedTurns.take(
+        StoreTurns turns = StoreTurns.take(
                 true, 1, run('s', 5.0, 9.0, 9.0, 9.0, 1.0), run('o', 1.0, 1.0, 1.0, 1.0, 1.0), () -> order.append('|'));
         assertEquals("ossoosso|so", order.toString());
         assertTrue(row(turns).get("settled").getAsBoolean());
@@ -76,7 +76,7 @@ class PairedTurnsTest {
 
     @Test
     void sidesThatDoNotAgreeInFiveTurnsSaySo() {
-        PairedTurns turns = PairedTurns.take(
+        StoreTurns turns = StoreTurns.take(
                 true,
                 1,
                 run('s', 5.0, 7.0, 9.0, 12.0, 15.0, 1.0),

@@ -12,7 +12,7 @@ import io.farheap.bench.report.Validity;
  * in their order if they do the same kind of work. The ratio is that of the medians. No RDMA device takes part, so no
  * row is invalid.
  */
-final class PairedTurns {
+final class StoreTurns {
 
     private static final int SIDE = 0;
     private static final int OTHER = 1;
@@ -40,9 +40,9 @@ final class PairedTurns {
      * @param turns that count, after {@value TurnWarmUp#AGREEING} to {@value #MOST_WARM_UPS} that do not
      * @param warm runs between these
      */
-    static <E extends Exception> PairedTurns take(boolean rotates, int turns, Run<E> side, Run<E> other, Runnable warm)
+    static <E extends Exception> StoreTurns take(boolean rotates, int turns, Run<E> side, Run<E> other, Runnable warm)
             throws E {
-        PairedTurns taken = new PairedTurns();
+        StoreTurns taken = new StoreTurns();
         Rotation rotation = new Rotation(SIDES);
         TurnWarmUp warmUp = new TurnWarmUp(SIDES, 0, Long.MAX_VALUE, System::nanoTime);
         for (int turn = -1; turn >= -MOST_WARM_UPS && warmUp.more(); turn--) {
