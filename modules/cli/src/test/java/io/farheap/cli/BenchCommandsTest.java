@@ -82,9 +82,9 @@ class BenchCommandsTest {
                             "--op get --size 8 --rounds 1 --turn 1ms --directory DIR",
                             Map.of(
                                     "op size peer p50_ns p25_ns p75_ns p99_ns ratio_to_farheap? turns threads bytes_local cores in_flight group settled late_pct invalid",
-                                    4,
+                                    5,
                                     "peer absent",
-                                    5))),
+                                    8))),
             entry(
                     "search",
                     new Smallest(
