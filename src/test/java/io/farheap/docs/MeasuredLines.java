@@ -13,6 +13,9 @@ import java.util.stream.Stream;
  * <p>A number of a setting looks like a measured one, so pages differ. In README.md and below docs/figures, a number
  * with a unit of time or rate is measured, and so is a cell of a table with a number alone, and the output of a
  * benchmark. Elsewhere only times in ns and rates are. Code in backticks has settings. A plot is measured everywhere.
+ *
+ * <p>docs/figures/published.md has what papers report. There a line of a table is not measured if its last cell is a
+ * link to the publication.
  */
 final class MeasuredLines {
 
@@ -21,6 +24,7 @@ final class MeasuredLines {
     private static final String FENCE = "```";
     private static final Path FIGURES = Path.of("docs/figures");
     private static final Path README = Path.of("README.md");
+    private static final Path PUBLISHED = Path.of("docs/figures/published.md");
 
     private static final Pattern PLOT = Pattern.compile("\\]\\([^()\\s]+\\.png\\)");
     /** On a page of figures. */
@@ -32,6 +36,9 @@ final class MeasuredLines {
     private static final Pattern RATE =
             Pattern.compile("\\d ns(?![A-Za-z0-9])|\\d ?(?:GiB/s|GB/s|M/s|k/s)|\\d million [a-z ]*a second");
 
+    /** A line of a table whose last cell is a link to a publication. */
+    private static final Pattern SOURCED = Pattern.compile("\\|.*\\| *\\[[^\\]]+\\]\\(https?://[^()\\s]+\\) *\\|");
+
     /** Lines that every benchmark prints above its table. */
     private static final Pattern OUTPUT = Pattern.compile("(?:.*\\bmedians of \\d.*)|device .*, (?:no )?model.*");
 
@@ -39,6 +46,7 @@ final class MeasuredLines {
 
     static List<Page.Line> of(Page page) {
         boolean figures = page.path().startsWith(FIGURES) || page.path().equals(README);
+        boolean published = page.path().equals(PUBLISHED);
         List<Page.Line> found = new ArrayList<>();
         boolean place = false;
         boolean block = false;
@@ -47,7 +55,7 @@ final class MeasuredLines {
             if (!block && line.startsWith(BEGIN)) {
                 place = true;
             }
-            if (!place && (block ? figures && OUTPUT.matcher(line).matches() : prose(figures, line))) {
+            if (!place && (block ? figures && OUTPUT.matcher(line).matches() : prose(figures, published, line))) {
                 found.add(new Page.Line(page.path(), i + 1, line));
             }
             if (!place) {
@@ -58,10 +66,13 @@ final class MeasuredLines {
         return found;
     }
 
-    private static boolean prose(boolean figures, String line) {
+    private static boolean prose(boolean figures, boolean published, String line) {
+        if (PLOT.matcher(line).find()) {
+            return true;
+        }
         String text = Page.withoutSpans(line);
-        return PLOT.matcher(line).find()
-                || (figures ? Stream.of(FIGURE, CELL) : Stream.of(RATE))
+        return !(published && SOURCED.matcher(line).matches())
+                && (figures ? Stream.of(FIGURE, CELL) : Stream.of(RATE))
                         .anyMatch(pattern -> pattern.matcher(text).find());
     }
 }
