@@ -69,7 +69,7 @@ class RefusedReconnectTest {
         });
     }
 
-    /** The server has kept its memory: to make its slab anew would read and write whole slabs. */
+    /** The server has kept its memory: regenerating its slab would read and write whole slabs. */
     @Test
     void aWriteWaitsForItsServerUntilItsTimeout() {
         try (CodedSpace space = servers.space(CODE, PAGE);

@@ -66,7 +66,7 @@ class OwedTroubleTest {
         }
     }
 
-    /** The thread that copies goes on after an error, too. */
+    /** The thread that copies continues after an error, too. */
     @Test
     void whatIsOwedIsCopiedAfterAnError() {
         AtomicBoolean refuses = new AtomicBoolean(true);

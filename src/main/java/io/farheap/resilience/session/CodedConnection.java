@@ -73,8 +73,8 @@ final class CodedConnection {
     }
 
     /**
-     * Whether writes do not wait for this server any more. One reconnect that fails says nothing about its memory, and
-     * to make a slab anew costs the network k slabs; a process that has ended refuses all of them.
+     * Whether writes have stopped waiting for this server. One failed reconnect does not show that its memory is lost,
+     * and regenerating a slab reads k others over the network. If the server's process has ended, all reconnects fail.
      */
     boolean isUnreachable() {
         return failedReconnects >= MOST_FAILED_RECONNECTS;

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** A handle that finds something owed goes on although no thread can be started, and one is started later. */
+/** A handle that finds something owed continues although no thread can be started, and one is started later. */
 class TierRepairTest {
 
     private static final int SEGMENT = 4096;
