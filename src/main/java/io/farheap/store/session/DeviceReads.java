@@ -441,7 +441,7 @@ public final class DeviceReads implements IoCompletion, AutoCloseable {
         }
         switch (status) {
             case InMemoryOperations.ON_DEVICE -> begin(place);
-            case InMemoryOperations.AGAIN, StoreStatus.FULL -> again(place, next);
+            case StoreStatus.FULL -> again(place, next);
             default -> finish(place, status, pending.kind[place] == PendingTable.READ ? records.bytes : 0);
         }
     }

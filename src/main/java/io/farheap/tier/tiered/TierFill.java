@@ -38,14 +38,7 @@ public final class TierFill implements AutoCloseable {
     }
 
     private TierLane lane(Tier of) {
-        for (TierLane lane : lanes) {
-            if (lane.of == of) {
-                return lane;
-            }
-        }
-        TierLane lane = new TierLane(log, of, piece);
-        lanes.add(lane);
-        return lane;
+        return TierLane.of(lanes, log, of, piece);
     }
 
     /** @return how many bytes were copied */

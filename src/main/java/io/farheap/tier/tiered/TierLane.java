@@ -6,6 +6,7 @@ import io.farheap.tier.device.DeviceMemory;
 import io.farheap.tier.handle.BlockingDeviceHandle;
 import io.farheap.tier.handle.PendingAppends;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,18 @@ final class TierLane implements AutoCloseable {
             throw e;
         }
         this.handle = opened;
+    }
+
+    /** Returns the lane of a tier among those that a thread has; a new one is added to them. */
+    static TierLane of(List<TierLane> lanes, TieredLog log, Tier tier, MemorySegment piece) {
+        for (TierLane lane : lanes) {
+            if (lane.of == tier) {
+                return lane;
+            }
+        }
+        TierLane lane = new TierLane(log, tier, piece);
+        lanes.add(lane);
+        return lane;
     }
 
     /** Whether the tier was there; false if it was removed meanwhile. */

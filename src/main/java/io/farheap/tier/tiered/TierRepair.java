@@ -25,10 +25,11 @@ import org.jspecify.annotations.Nullable;
  * handle that could not open the tier does not list its appends there; what it adds to the tier's debts meanwhile stays
  * listed, and is copied again.
  *
- * <p>A part that the only other tier has lost, or reads as corrupt again and again, is given up, and reads of it end as
- * lost: the log goes on. It stays listed as owed, so syncs of the tier fail until an append has written it or the log's
- * beginning has passed it: else a checkpoint would count as durable although its log lacks this part. In a store
- * neither happens, since a compaction stops at this part: the store makes no more checkpoints.
+ * <p>If the only other tier has lost a part, or finds it corrupt and does so in {@value #CORRUPT_READS} more reads, the
+ * repair gives the part up: reads of it end as lost, and the log continues. The tier still owes the part, so its syncs
+ * fail until an append has written the part or the log's beginning has passed it; otherwise a checkpoint would count as
+ * durable although its log lacks the part. In a store neither happens, since a compaction stops at this part: the store
+ * makes no more checkpoints.
  */
 public final class TierRepair implements AutoCloseable {
 
@@ -230,7 +231,7 @@ public final class TierRepair implements AutoCloseable {
 
         private boolean copied(List<Tier> all, Tier tier, long from, long length) {
             TierLane lane = opened(tier);
-            if (lane == null || !lane.open()) {
+            if (lane == null) {
                 return false;
             }
             lane.appends.add(0, from, from + length, 0);
@@ -280,7 +281,7 @@ public final class TierRepair implements AutoCloseable {
 
         private int read(Tier source, long from, long length) {
             TierLane lane = opened(source);
-            if (lane == null || !lane.open()) {
+            if (lane == null) {
                 return IoStatus.FAILED;
             }
             int status = lane.read(from, length);
@@ -296,9 +297,9 @@ public final class TierRepair implements AutoCloseable {
         }
 
         /**
-         * Copies what can be read of the parts of a chunk that the tier owes, block by block. The rest is lost: a tier
-         * that waits until it can be read would never go on. Only then is the chunk a hole of the sources, since a hole
-         * is a whole chunk.
+         * Copies, block by block, the blocks that the tier owes of a chunk and that can be read. The others are lost:
+         * if the tier waited until they can be read, its log would stop for good. The chunk becomes a hole of the
+         * sources only after these copies, since a hole is a whole chunk.
          *
          * @param at an address in the chunk that cannot be read
          */
@@ -362,29 +363,19 @@ public final class TierRepair implements AutoCloseable {
             return status == IoStatus.OK;
         }
 
-        /** @return null if the tier cannot be opened: it is tried again in the next round */
+        /** @return null if the tier was removed, or cannot be opened: then it is tried again in the next round */
         private @Nullable TierLane opened(Tier of) {
             if (shut.contains(of)) {
                 return null;
             }
             try {
-                return lane(of);
+                TierLane lane = TierLane.of(lanes, log, of, piece);
+                return lane.open() ? lane : null;
             } catch (RuntimeException e) {
                 shut.add(of);
                 warn(e);
                 return null;
             }
-        }
-
-        private TierLane lane(Tier of) {
-            for (TierLane lane : lanes) {
-                if (lane.of == of) {
-                    return lane;
-                }
-            }
-            TierLane lane = new TierLane(log, of, piece);
-            lanes.add(lane);
-            return lane;
         }
 
         @Override
