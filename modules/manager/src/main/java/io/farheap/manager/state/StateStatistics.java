@@ -1,5 +1,6 @@
 package io.farheap.manager.state;
 
+import io.farheap.memory.Plurals;
 import java.util.HashSet;
 import java.util.Set;
 
@@ -70,12 +71,9 @@ public final class StateStatistics {
     /** Returns a text such as {@code 3 servers, 1 cache, 0 models, 0 quotas, a menu}. */
     @Override
     public String toString() {
-        return count(servers, "server") + ", " + count(caches, "cache") + ", " + count(models, "model") + ", "
-                + count(quotas, "quota") + ", " + (menu ? "a menu" : "no menu")
-                + (unknown == 0 ? "" : ", " + count(unknown, "node") + " of another release");
-    }
-
-    private static String count(long count, String what) {
-        return count + " " + what + (count == 1 ? "" : "s");
+        return Plurals.of(servers, "server") + ", " + Plurals.of(caches, "cache") + ", " + Plurals.of(models, "model")
+                + ", "
+                + Plurals.of(quotas, "quota") + ", " + (menu ? "a menu" : "no menu")
+                + (unknown == 0 ? "" : ", " + Plurals.of(unknown, "node") + " of another release");
     }
 }

@@ -99,8 +99,7 @@ public final class ServerProvisioner {
             }
             return;
         }
-        Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos));
-        recruit.askedAt = nanos.getAsLong();
+        Recruit recruit = recruit(cacheId);
         boolean coming = recruit.coming();
         boolean late = nanos.getAsLong() - recruit.deadline >= 0;
         if (late || !coming && !order(cacheId, recruit, quotes)) {
@@ -185,13 +184,19 @@ public final class ServerProvisioner {
         return true;
     }
 
+    /** Returns the servers for which a cache waits, from now on if there were none: it asks now. */
+    private Recruit recruit(long cacheId) {
+        Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos));
+        recruit.askedAt = nanos.getAsLong();
+        return recruit;
+    }
+
     /** Starts servers for regions on leaving servers for which there is no room, if the provider has any. */
     public void help(List<PlannedMoves.StuckCache> stuck, long millis) {
         for (PlannedMoves.StuckCache one : stuck) {
             long cacheId = one.cache().id();
             int missing = one.regions() - (int) (one.why().most() / one.cache().regionBytes());
-            Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos));
-            recruit.askedAt = nanos.getAsLong();
+            Recruit recruit = recruit(cacheId);
             if (!recruit.coming()) {
                 Need need = Caches.need(one.cache(), millis);
                 order(cacheId, recruit, () -> shopping.forMore(need, one.cache().regionBytes(), missing));
