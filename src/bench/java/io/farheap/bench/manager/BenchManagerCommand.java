@@ -169,7 +169,7 @@ public final class BenchManagerCommand implements Callable<Integer> {
 
     /** @return whether the rates of the three sides agreed in its last three turns */
     private boolean warmUp(ManagerBench bench, PrintStream out) throws InterruptedException, KeeperException {
-        TurnWarmUp warmUp = new TurnWarmUp(ManagerBench.SIDES, 0, Long.MAX_VALUE, System::nanoTime);
+        TurnWarmUp warmUp = TurnWarmUp.untimed(ManagerBench.SIDES);
         for (int turn = -1; turn >= -MOST_WARM_UPS && warmUp.more(); turn--) {
             Turn done = bench.turn(turn, allocations);
             print(out, "warm", done, bench.leaderChange());

@@ -78,7 +78,7 @@ public final class PeersBench {
     /** The turns of one peer with one operation and size. */
     private static final class Taken {
 
-        final TurnWarmUp warmUp = new TurnWarmUp(1, 0, Long.MAX_VALUE, System::nanoTime);
+        final TurnWarmUp warmUp = TurnWarmUp.untimed(1);
         final Samples medians = new Samples();
         final Samples p99s = new Samples();
         final ModelLateness.Total late = new ModelLateness.Total();

@@ -41,6 +41,11 @@ public final class TurnWarmUp {
         this.started = clock.getAsLong();
     }
 
+    /** Starts a warm-up that no time limits: the caller counts its turns. */
+    public static TurnWarmUp untimed(int sides) {
+        return new TurnWarmUp(sides, 0, Long.MAX_VALUE, System::nanoTime);
+    }
+
     /**
      * Adds a turn of a side.
      *

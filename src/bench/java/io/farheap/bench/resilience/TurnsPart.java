@@ -97,7 +97,7 @@ final class TurnsPart implements AutoCloseable {
         int most = Math.max(TurnWarmUp.AGREEING, WARM_UP_FACTOR * plan.turns());
         Set<Key> agreed = new HashSet<>();
         for (RequestKind access : plan.accesses()) {
-            TurnWarmUp warmUp = new TurnWarmUp(sides.size(), 0, Long.MAX_VALUE, System::nanoTime);
+            TurnWarmUp warmUp = TurnWarmUp.untimed(sides.size());
             for (int turn = 1; turn <= most && (turn <= most / 2 || !warmUp.settled()); turn++) {
                 for (int place : rotation.order(-turn)) {
                     RequestTally tally = new RequestTally();

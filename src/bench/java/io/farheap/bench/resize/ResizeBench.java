@@ -44,7 +44,7 @@ final class ResizeBench {
         ResizeFigures figures = new ResizeFigures();
         last = SETTLE_NANOS;
         try (MigrationLoad load = new MigrationLoad(cache, write, 1)) {
-            TurnWarmUp warmUp = new TurnWarmUp(2, 0, Long.MAX_VALUE, System::nanoTime);
+            TurnWarmUp warmUp = TurnWarmUp.untimed(2);
             for (int turn = 0; turn < MOST_WARM_UPS && warmUp.more(); turn++) {
                 ResizeFigures.Turn taken = turn(load, resizes, everyNanos);
                 warmUp.add(0, taken.quiet());

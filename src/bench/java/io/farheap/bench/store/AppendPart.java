@@ -169,7 +169,7 @@ final class AppendPart {
             String[] servers = sides.stream().map(side -> side.server).toArray(String[]::new);
             ModelLateness lateness = opened.add(new ModelLateness(servers));
             Rotation rotation = new Rotation(sides.size());
-            TurnWarmUp warmUp = new TurnWarmUp(sides.size(), 0, Long.MAX_VALUE, System::nanoTime);
+            TurnWarmUp warmUp = TurnWarmUp.untimed(sides.size());
             for (int turn = -1; turn >= -MOST_WARM_UPS && warmUp.more(); turn--) {
                 for (int place : rotation.order(turn)) {
                     warmUp.add(place, sides.get(place).run(plan.turnNanos()));

@@ -51,7 +51,7 @@ final class LossPart {
             try (UpdateLoad load = new UpdateLoad(store, plan.data());
                     ModelLateness lateness = new ModelLateness()) {
                 long window = plan.rounds() * plan.turnNanos();
-                TurnWarmUp warmUp = new TurnWarmUp(1, 0, Long.MAX_VALUE, System::nanoTime);
+                TurnWarmUp warmUp = TurnWarmUp.untimed(1);
                 for (int turn = 0; turn < Math.max(TurnWarmUp.AGREEING, plan.rounds()) && warmUp.more(); turn++) {
                     warmUp.add(0, load.rate(plan.turnNanos()));
                 }

@@ -44,7 +44,7 @@ final class StoreTurns {
             throws E {
         StoreTurns taken = new StoreTurns();
         Rotation rotation = new Rotation(SIDES);
-        TurnWarmUp warmUp = new TurnWarmUp(SIDES, 0, Long.MAX_VALUE, System::nanoTime);
+        TurnWarmUp warmUp = TurnWarmUp.untimed(SIDES);
         for (int turn = -1; turn >= -MOST_WARM_UPS && warmUp.more(); turn--) {
             double[] figures = run(rotation.order(rotates ? turn : OTHER), side, other);
             warmUp.add(SIDE, figures[SIDE]);

@@ -30,7 +30,7 @@ final class ContestResult {
     private Contestant.@Nullable Facts facts;
     private Contestant.Means means = Contestant.Means.single(0);
     private Map<String, Double> figures = Map.of();
-    private TurnWarmUp warmUp = new TurnWarmUp(1, 0, Long.MAX_VALUE, System::nanoTime);
+    private TurnWarmUp warmUp = TurnWarmUp.untimed(1);
     private ModelLateness.Total late = new ModelLateness.Total();
     private int otherCores;
     private boolean onDevice;
@@ -85,15 +85,11 @@ final class ContestResult {
     /**
      * Adds a turn that counts.
      *
+     * @param from its facts may change from turn to turn, as a tier's do: the last ones count
      * @param lateness counts since the turn began
      */
     void add(ContestTurn turn, Contestant from, ModelLateness lateness) {
         lateness.addTo(late);
-        add(turn, from);
-    }
-
-    /** @param from its facts may change from turn to turn, as a tier's do: the last ones count */
-    void add(ContestTurn turn, Contestant from) {
         rates.add(turn.opsPerSecond());
         tally.add(turn.tally());
         allocatedBytes += turn.allocatedBytes();

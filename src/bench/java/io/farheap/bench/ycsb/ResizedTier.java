@@ -1,6 +1,7 @@
 package io.farheap.bench.ycsb;
 
 import io.farheap.command.Plot;
+import io.farheap.memory.Plurals;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -43,8 +44,7 @@ final class ResizedTier {
                     continue;
                 }
                 lines.computeIfAbsent(
-                                result.distribution
-                                        + (result.threads == 1 ? ", 1 thread" : ", " + result.threads + " threads"),
+                                result.distribution + ", " + Plurals.of(result.threads, "thread"),
                                 ignored -> new TreeMap<>())
                         .put(100 * share, median);
             }

@@ -2,6 +2,7 @@ package io.farheap.bench.ycsb;
 
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.Plot;
+import io.farheap.memory.Plurals;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -137,7 +138,7 @@ final class YcsbFigures implements AutoCloseable {
                     shown.stream().map(result -> result.contestant).distinct().toList();
             for (int threads : plan.threads()) {
                 plot.series(
-                        threads == 1 ? "1 thread" : threads + " threads",
+                        Plurals.of(threads, "thread"),
                         names,
                         names.stream().map(name -> rate(shown, name, threads)).toList());
             }
@@ -180,8 +181,7 @@ final class YcsbFigures implements AutoCloseable {
                         continue;
                     }
                     lines.computeIfAbsent(
-                                    result.contestant
-                                            + (result.threads == 1 ? ", 1 thread" : ", " + result.threads + " threads"),
+                                    result.contestant + ", " + Plurals.of(result.threads, "thread"),
                                     ignored -> new TreeMap<>())
                             .put(100 * share, median / all);
                     if (splits != null && SPLITS.contains(result.contestant)) {
