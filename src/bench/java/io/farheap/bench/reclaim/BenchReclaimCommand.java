@@ -38,14 +38,14 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Let memory servers leave a cache under load: SIGTERM, the manager's alert, the move, and the server's end.",
-            "The load and the ways to move are those of 'bench migration'. In each turn there are a quiet time, a memcpy of as many bytes, a bare "
-                    + "migration of the same regions between the same two servers, and the reclaim, which is always the last, since the server then "
-                    + "ends; then every byte is checked. GiB/s is from the signal to the last release; the bare migration's is of its copy alone. "
+            "The load and the ways to move are those of 'bench migration'. In each turn there are a quiet time, a memcpy of as many bytes and a bare "
+                    + "migration of the same regions between the same two servers, in an order that rotates, and then the reclaim, which is always "
+                    + "the last, since the server then ends; then every byte is checked. GiB/s is from the signal to the last release; the bare migration's is of its copy alone. "
                     + "Medians over turns, and ratios of medians."
         })
 public final class BenchReclaimCommand implements Callable<Integer> {
 
-    private static final int REPEAT = 5;
+    private static final int REPEAT = 6;
     private static final int DEADLINE_REPEAT = 100;
     private static final Duration NOTICE = Duration.ofSeconds(30);
 

@@ -6,12 +6,14 @@ import io.farheap.bench.move.MigrationLoad;
 import io.farheap.bench.move.MoveCase;
 import io.farheap.bench.move.RecordContent;
 import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Rotation;
 import io.farheap.migration.MigrationResult;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * A server that leaves a cache under a load, again and again: each reclaim is measured beside a quiet time, a memcpy of
- * as many bytes, and a bare migration of the same regions between the same servers.
+ * as many bytes, and a bare migration of the same regions between the same servers. The order of these three rotates;
+ * the reclaim is the last of a turn, since the server then ends.
  */
 final class ReclaimBench {
 
@@ -20,10 +22,19 @@ final class ReclaimBench {
     /** Warm-ups of the bare migration between two servers, there and back. */
     private static final int WARM_UPS = 1;
 
+    // The windows of a turn before the reclaim.
+    private static final int QUIET = 0;
+    private static final int MEMCPY = 1;
+    private static final int BARE = 2;
+    private static final int WINDOWS = 3;
+
     private final ReclaimRig rig;
     private final MoveCase how;
     private final RecordContent content;
     private final Memcpy memcpy;
+    private final Rotation rotation = new Rotation(WINDOWS);
+    /** How long the last bare migration took. */
+    private long last = SETTLE_NANOS;
 
     /** @param content that the cache has */
     ReclaimBench(ReclaimRig rig, MoveCase how, RecordContent content, Memcpy memcpy) {
@@ -44,13 +55,13 @@ final class ReclaimBench {
         try (MigrationLoad load = new MigrationLoad(rig.cache(), write, 1, content)) {
             for (int turn = -warmUps; turn < repeat; turn++) {
                 // Warm-ups go into figures of their own.
-                turn(load, turn < 0 ? new ReclaimFigures() : figures);
+                turn(load, turn, turn < 0 ? new ReclaimFigures() : figures);
             }
         }
         return figures;
     }
 
-    private void turn(MigrationLoad load, ReclaimFigures figures) {
+    private void turn(MigrationLoad load, int turn, ReclaimFigures figures) {
         if (how.move() > 0) {
             load.pause();
             rig.startSpare();
@@ -62,30 +73,43 @@ final class ReclaimBench {
         }
         // The spare server copies the regions, and has them when the turn has ended.
         try (ModelLateness lateness = new ModelLateness(rig.survivors())) {
-            measure(load, figures);
+            measure(load, turn, figures);
             figures.turns().addValidity(lateness.validity());
         }
     }
 
-    private void measure(MigrationLoad load, ReclaimFigures figures) {
+    private void measure(MigrationLoad load, int turn, ReclaimFigures figures) {
+        LoadWindow[] windows = new LoadWindow[WINDOWS];
         MigrationResult bare = MigrationResult.NONE;
-        LoadWindow before = quiet(load, SETTLE_NANOS);
-        LoadWindow beside = new LoadWindow(load);
-        long copied = memcpy.run(how.move());
-        beside.end();
+        long copied = 0;
+        for (int number : rotation.order(turn)) {
+            switch (number) {
+                case QUIET -> windows[QUIET] = quiet(load);
+                case MEMCPY -> {
+                    windows[MEMCPY] = window(load);
+                    copied = memcpy.run(how.move());
+                    windows[MEMCPY].end();
+                }
+                default -> {
+                    if (how.move() > 0) {
+                        windows[BARE] = window(load);
+                        bare = rig.move(false);
+                        windows[BARE].end();
+                        last = Math.max(SETTLE_NANOS, windows[BARE].nanos());
+                        load.pause();
+                        rig.move(true);
+                        load.resume();
+                    }
+                }
+            }
+        }
         if (how.move() > 0) {
-            LoadWindow during = new LoadWindow(load);
-            bare = rig.move(false);
-            during.end();
-            double dropPercent = during.dropPercent(before);
             load.pause();
-            rig.move(true);
             rig.leaveSpare();
             load.resume();
-            figures.addBare(bare, dropPercent);
-            before = quiet(load, during.nanos());
+            figures.addBare(bare, windows[BARE].dropPercent(windows[QUIET]));
         }
-        LoadWindow during = new LoadWindow(load);
+        LoadWindow during = window(load);
         double gibPerSecond = Double.NaN;
         ReclaimTimes times = null;
         if (how.move() > 0) {
@@ -108,18 +132,24 @@ final class ReclaimBench {
         figures.addLost(lost);
         figures.turns()
                 .add(
-                        before,
-                        beside,
+                        windows[QUIET],
+                        windows[MEMCPY],
                         during,
                         gibPerSecond,
                         gibPerSecond,
                         rig.cache().regionBytes() / GIB / (copied / 1e9));
     }
 
-    private static LoadWindow quiet(MigrationLoad load, long nanos) {
+    /** A window that begins when the load has settled. */
+    private static LoadWindow window(MigrationLoad load) {
         LockSupport.parkNanos(SETTLE_NANOS);
-        LoadWindow quiet = new LoadWindow(load);
-        LockSupport.parkNanos(Math.max(SETTLE_NANOS, nanos));
+        return new LoadWindow(load);
+    }
+
+    /** A window in which nothing but the load runs, as long as the last bare migration. */
+    private LoadWindow quiet(MigrationLoad load) {
+        LoadWindow quiet = window(load);
+        LockSupport.parkNanos(last);
         quiet.endWithSomething();
         return quiet;
     }
