@@ -32,8 +32,6 @@ import org.junit.jupiter.api.Test;
 class FailedMigrationTest {
 
     private static final long STRAGGLE_NANOS = 1_000_000;
-    /** With this delay the rest of a copy takes seconds, longer than a busy machine keeps a thread waiting. */
-    private static final long FAIL_STRAGGLE_NANOS = 25_000_000;
 
     private static final MigrationOptions SLOWLY =
             MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
@@ -68,9 +66,9 @@ class FailedMigrationTest {
         cluster.close();
     }
 
-    /** Migrates the first region, and makes the queue pairs that are in use fail when enough of it has moved. */
-    private void failOnTheWayTo(int server, LongPredicate farEnough) {
-        SoftverbsFaults.delayOperations(FAIL_STRAGGLE_NANOS);
+    /** Migrates the first region pull by pull, and makes the queue pairs that are in use fail when enough has moved. */
+    private void failOnTheWayTo(int server, LongPredicate farEnough) throws InterruptedException {
+        cluster.pulls().shut();
         CompletableFuture<CacheException> migration = CompletableFuture.supplyAsync(() -> {
             try {
                 cache.migrate(List.of(0), cluster.address(server), SLOWLY);
@@ -79,13 +77,15 @@ class FailedMigrationTest {
                 return e;
             }
         });
-        while (!migration.isDone() && !farEnough.test(cache.movedBytes(0))) {
-            Thread.onSpinWait();
+        cluster.pulls().awaitPull();
+        while (!farEnough.test(cache.movedBytes(0))) {
+            cluster.pulls().step();
+            cluster.pulls().awaitPull();
         }
         SoftverbsFaults.failQueuePairsAfter(1);
+        cluster.pulls().open();
         CacheException failed = migration.join();
         SoftverbsFaults.failQueuePairsAfter(0);
-        SoftverbsFaults.delayOperations(0);
         assertTrue(failed != null, "the migration was to fail");
         assertTrue(cache.movedBytes(0) > 0, "some of it has moved");
     }
