@@ -22,19 +22,11 @@ final class PullGate {
     private volatile CountDownLatch shut = new CountDownLatch(0);
 
     void shut() {
-        arrived.drainPermits();
         shut = new CountDownLatch(1);
     }
 
     void open() {
         shut.countDown();
-    }
-
-    /** Lets the pulls through that have arrived at the gate, and stops the next one. */
-    void step() {
-        CountDownLatch passed = shut;
-        shut = new CountDownLatch(1);
-        passed.countDown();
     }
 
     /** @return the regions that clients asked servers to take back, as SERVER/REGION, in order, also if refused */
@@ -51,10 +43,8 @@ final class PullGate {
     ControlPlane before(ControlPlane server) {
         return PlaneProxy.around(server, (method, arguments, rest) -> {
             if (method.equals("pull")) {
-                // Read before a test hears of this pull: its step is to let this one through.
-                CountDownLatch gate = shut;
                 arrived.release();
-                gate.await();
+                shut.await();
             }
             if (method.equals("release")) {
                 released.add(server.hello(ControlPlane.PROTOCOL_VERSION).serverId() + "/" + arguments[1]);
