@@ -184,6 +184,12 @@ public interface CacheManager {
     /** The servers that report now. */
     List<ServerReport> servers();
 
+    /** What is estimated of the lives of spot servers, for each type that has any, in the order of their names. */
+    List<LifeEstimate> lives();
+
+    /** How fast caches leave servers, for each type that reports or was observed, in the order of their names. */
+    List<LeavingRate> rates();
+
     /**
      * Announces a client process; it receives messages about its caches until it closes the attendance. If a process is
      * silent for the manager's time limit, its caches are deallocated as soon as no server reports a lease of theirs.

@@ -11,6 +11,8 @@ import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
+import io.farheap.manager.LeavingRate;
+import io.farheap.manager.LifeEstimate;
 import io.farheap.manager.Quota;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ReportReply;
@@ -236,6 +238,20 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         ListTenants request =
                 ListTenants.newBuilder().setAfter(after).setMost(most).build();
         return call(within -> within.tenants(request), page -> page.getTenantsList().stream()
+                .map(ManagerMessages::read)
+                .toList());
+    }
+
+    @Override
+    public List<LifeEstimate> lives() {
+        return call(within -> within.lives(Nothing.getDefaultInstance()), list -> list.getTypesList().stream()
+                .map(ManagerMessages::read)
+                .toList());
+    }
+
+    @Override
+    public List<LeavingRate> rates() {
+        return call(within -> within.rates(Nothing.getDefaultInstance()), list -> list.getTypesList().stream()
                 .map(ManagerMessages::read)
                 .toList());
     }

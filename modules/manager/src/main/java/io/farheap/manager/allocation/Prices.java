@@ -2,6 +2,7 @@ package io.farheap.manager.allocation;
 
 import io.farheap.manager.allocation.Offer.Kind;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +52,11 @@ public final class Prices {
             MachineType known = menu.find(type);
             return new SurvivalEstimator(known == null ? UNKNOWN_LIFE_HOURS : known.lifeHours());
         });
+    }
+
+    /** Returns the types of spot machines whose lives were asked for or observed. */
+    public Set<String> lifeTypes() {
+        return Set.copyOf(lives.keySet());
     }
 
     /** Forgets what was observed of machines' lives. */

@@ -127,6 +127,11 @@ public final class SurvivalEstimator {
         return mean;
     }
 
+    /** Whether enough machines have ended for the estimates to rest on them, and not on the given average. */
+    public boolean isObserved() {
+        return ends >= ENOUGH;
+    }
+
     private void update() {
         if (!stale) {
             return;

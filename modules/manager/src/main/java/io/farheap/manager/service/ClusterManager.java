@@ -7,6 +7,8 @@ import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
+import io.farheap.manager.LeavingRate;
+import io.farheap.manager.LifeEstimate;
 import io.farheap.manager.Quota;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ReportReply;
@@ -36,6 +38,7 @@ import io.farheap.manager.service.requests.AllocationReplies;
 import io.farheap.manager.service.requests.Reallocations;
 import io.farheap.manager.service.requests.Removals;
 import io.farheap.manager.service.requests.RoomFinder;
+import io.farheap.manager.service.servers.MachineEstimates;
 import io.farheap.manager.service.servers.MigrationRates;
 import io.farheap.manager.service.servers.ServerMembership;
 import io.farheap.manager.service.servers.Servers;
@@ -89,6 +92,7 @@ public final class ClusterManager implements CacheManager {
     private final MigrationRates rates = new MigrationRates();
     private final Servers servers;
     private final ServerMembership roll;
+    private final MachineEstimates estimates;
     private final Caches caches;
     private final Clients clients;
     private final Models models;
@@ -145,6 +149,7 @@ public final class ClusterManager implements CacheManager {
         Condition changed = mutex.newCondition();
         this.fleet = new Fleet(servers, mutex, changed, nanos, supply.idleNanos(), this::answered);
         this.roll = new ServerMembership(servers, journal, prices, fleet::isStopped, millis);
+        this.estimates = new MachineEstimates(servers, prices, rates);
         this.shopping = new MachineSelector(fleet, allocator, prices, rates);
         this.recruits = new ServerProvisioner(fleet, shopping, changed, nanos, supply.startWaitNanos());
         this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
@@ -350,6 +355,19 @@ public final class ClusterManager implements CacheManager {
             });
             return reports;
         });
+    }
+
+    @Override
+    public List<LifeEstimate> lives() {
+        return lock.settled(() -> {
+            long time = millis.getAsLong();
+            return estimates.lives(server -> thrift.endsSoon(server, time), nanos.getAsLong(), time);
+        });
+    }
+
+    @Override
+    public List<LeavingRate> rates() {
+        return lock.settled(estimates::rates);
     }
 
     @Override

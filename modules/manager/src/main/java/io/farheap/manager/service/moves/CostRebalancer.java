@@ -92,7 +92,8 @@ public final class CostRebalancer {
         }
     }
 
-    private boolean endsSoon(Servers.KnownServer server, long millis) {
+    /** Whether a spot server is expected to end so soon that caches leave it ahead of its notice. */
+    public boolean endsSoon(Servers.KnownServer server, long millis) {
         if (!early || !server.record.spot() || server.record.leaving()) {
             return false;
         }

@@ -5,6 +5,7 @@ import io.farheap.manager.allocation.MachineType;
 import io.farheap.manager.allocation.Menu;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * How fast caches leave servers, by type of server: begins with the figure of Redy's paper, 1.09 s a GB (section 7.4),
@@ -18,12 +19,24 @@ public final class MigrationRates {
     private static final double WEIGHT = 0.2;
 
     private final Map<String, Double> bytesPerSecond = new HashMap<>();
+    private final Map<String, Long> samples = new HashMap<>();
 
     /** Adds an observation: these bytes have left a server of this type in this many seconds. */
     public void seen(String type, long bytes, double seconds) {
         double rate = bytes / Math.max(seconds, 1e-3);
         double before = bytesPerSecond(type);
         bytesPerSecond.put(type, before + WEIGHT * (rate - before));
+        samples.merge(type, 1L, Long::sum);
+    }
+
+    /** Returns the types of servers of which a move was observed. */
+    Set<String> types() {
+        return samples.keySet();
+    }
+
+    /** Returns how many moves off servers of a type were observed. */
+    long samples(String type) {
+        return samples.getOrDefault(type, 0L);
     }
 
     double bytesPerSecond(String type) {
