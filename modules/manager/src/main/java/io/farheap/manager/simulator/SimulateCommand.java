@@ -22,6 +22,7 @@ import picocli.CommandLine.Spec;
         name = "simulate",
         description = "Simulate a data center's unallocated and stranded memory, and caches that live in it.",
         mixinStandardHelpOptions = true,
+        subcommands = SimulateSpotCommand.class,
         sortOptions = false)
 public final class SimulateCommand implements Subcommand, Callable<Integer> {
 

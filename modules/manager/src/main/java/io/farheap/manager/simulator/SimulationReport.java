@@ -172,7 +172,7 @@ final class SimulationReport {
     }
 
     /** Puts a figure, rounded to three decimals; null if there is no such figure. */
-    private static void put(JsonObject json, String name, double value) {
+    static void put(JsonObject json, String name, double value) {
         json.add(
                 name,
                 Double.isFinite(value) ? new JsonPrimitive(Math.rint(value * DECIMALS) / DECIMALS) : JsonNull.INSTANCE);
