@@ -1307,7 +1307,7 @@ class ClusterManagerTest {
         cluster.report(typed(1, "spot", true).leavingWithin(30_000));
         cluster.tick();
         assertEquals(
-                List.of(new LifeRecord.LifeSample(1, 0, 1)),
+                List.of(new LifeRecord.LifeSample(1, 0, 1, time / 3_600_000.0)),
                 store.lives.get("spot").seen());
     }
 
@@ -1322,13 +1322,15 @@ class ClusterManagerTest {
         cluster.tick();
         assertEquals(Set.of(9L), store.servers.keySet());
         assertEquals(
-                List.of(new LifeRecord.LifeSample((3_600_000 - 2_000) / 3_600_000.0, 0, 1)),
+                List.of(new LifeRecord.LifeSample(
+                        (3_600_000 - 2_000) / 3_600_000.0, 0, 1, (time - 2_000) / 3_600_000.0)),
                 store.lives.get("spot").seen());
     }
 
     /** The number of servers that ended, by their hours. */
     private Map<Double, Integer> lives() {
         return store.lives.get("spot").seen().stream()
-                .collect(Collectors.toMap(LifeRecord.LifeSample::hours, LifeRecord.LifeSample::ended));
+                .collect(Collectors.toMap(
+                        LifeRecord.LifeSample::hours, LifeRecord.LifeSample::ended, Integer::sum));
     }
 }

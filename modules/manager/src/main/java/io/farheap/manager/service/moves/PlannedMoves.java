@@ -13,6 +13,7 @@ import io.farheap.manager.service.caches.Clients;
 import io.farheap.manager.service.caches.ExpiredCacheReclaimer;
 import io.farheap.manager.service.servers.MigrationRates;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.memory.Plurals;
 import java.util.ArrayList;
@@ -65,6 +66,7 @@ public final class PlannedMoves {
     /** Allocates from room that is held back, too. */
     private final Allocator reserve;
 
+    private final SpotLives lives;
     private final MigrationRates rates;
     private final ExpiredCacheReclaimer endings;
     private final long goneNanos;
@@ -94,6 +96,7 @@ public final class PlannedMoves {
             Clients clients,
             Allocator allocator,
             Allocator reserve,
+            SpotLives lives,
             MigrationRates rates,
             ExpiredCacheReclaimer endings,
             long goneNanos) {
@@ -104,6 +107,7 @@ public final class PlannedMoves {
         this.clients = clients;
         this.allocator = allocator;
         this.reserve = reserve;
+        this.lives = lives;
         this.rates = rates;
     }
 
@@ -414,11 +418,28 @@ public final class PlannedMoves {
         servers.stock(now);
         Set<Long> left = new TreeSet<>(others);
         left.add(server);
+        if (reason != Reason.LEAVES) {
+            return allocator.more(
+                    Caches.need(cache, millis).avoiding(left), cache.regionBytes(), regions, List.of());
+        }
+        Set<Long> lasting = new TreeSet<>(left);
+        lasting.addAll(lives.ending());
+        if (!lasting.equals(left)) {
+            try {
+                return any(cache, regions, lasting, millis);
+            } catch (NoRoomException e) {
+                // A server that is expected to end soon is better than one that ends now.
+            }
+        }
+        return any(cache, regions, left, millis);
+    }
+
+    private CachePlacement any(CacheRecord cache, int regions, Set<Long> left, long millis) throws NoRoomException {
         Need elsewhere = Caches.need(cache, millis).avoiding(left);
         try {
             return allocator.more(elsewhere, cache.regionBytes(), regions, List.of());
         } catch (NoRoomException e) {
-            if (reason != Reason.LEAVES || reserve == allocator) {
+            if (reserve == allocator) {
                 throw e;
             }
             return reserve.more(elsewhere, cache.regionBytes(), regions, List.of());

@@ -16,6 +16,7 @@ import io.farheap.manager.service.caches.Tenants;
 import io.farheap.manager.service.moves.PlannedMoves;
 import io.farheap.manager.service.servers.ServerMembership;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.service.supply.MachineSelector;
 import io.farheap.manager.service.supply.SpareCapacity;
 import io.farheap.manager.state.AllocationTerms;
@@ -45,6 +46,7 @@ public final class Reallocations {
     private final ServerMembership roll;
     private final SpareCapacity spares;
     private final Reallocator reallocator;
+    private final SpotLives lives;
     private final MachineSelector shopping;
     private final boolean cheaper;
     private final LongSupplier nanos;
@@ -59,6 +61,7 @@ public final class Reallocations {
             ServerMembership roll,
             SpareCapacity spares,
             Reallocator reallocator,
+            SpotLives lives,
             MachineSelector shopping,
             boolean cheaper,
             LongSupplier nanos,
@@ -70,6 +73,7 @@ public final class Reallocations {
         this.roll = roll;
         this.spares = spares;
         this.reallocator = reallocator;
+        this.lives = lives;
         this.shopping = shopping;
         this.cheaper = cheaper;
         this.nanos = nanos;
@@ -192,7 +196,7 @@ public final class Reallocations {
         servers.stock(now);
         spares.refresh(now);
         try {
-            Reallocation found = reallocator.find(wish.need(millis.getAsLong()), wish.held(), wish.more(), cheaper);
+            Reallocation found = find(wish);
             CachePlan plan = new CachePlan(
                     found.candidate().switches(),
                     found.candidate().serverThreads(),
@@ -208,13 +212,26 @@ public final class Reallocations {
         }
     }
 
+    /** Room on servers that are expected to end soon is better than none. */
+    private Reallocation find(ReallocationRequest wish) throws NoRoomException {
+        Need need = wish.need(millis.getAsLong());
+        if (!lives.ending().isEmpty()) {
+            try {
+                return reallocator.find(need.avoiding(lives.ending()), wish.held(), wish.more(), cheaper);
+            } catch (NoRoomException e) {
+                // Only these servers have the room, or none has.
+            }
+        }
+        return reallocator.find(need, wish.held(), wish.more(), cheaper);
+    }
+
     /** Whether a cache would get what the change needs. */
     public boolean fits(long cacheId, long capacity, List<AllocationCandidate> candidates) {
         ReallocationRequest wish = new ReallocationRequest(caches.require(cacheId), capacity, candidates);
         servers.stock(nanos.getAsLong());
         spares.refresh(nanos.getAsLong());
         try {
-            reallocator.find(wish.need(millis.getAsLong()), wish.held(), wish.more(), cheaper);
+            find(wish);
             return true;
         } catch (NoRoomException e) {
             return false;
