@@ -300,6 +300,7 @@ public final class Reallocations {
         CacheRecord cache = caches.require(cacheId);
         SortedMap<Long, Integer> regions = regions(cache, shares);
         requireSensible(cache, capacity, regions);
+        requireGiven(cache, regions);
         boolean becomes = becomes(cache, capacity, candidate);
         if (regions.equals(cache.regions())
                 && capacity == cache.capacity()
@@ -370,6 +371,20 @@ public final class Reallocations {
                             + Caches.regions(capacity, cache.regionBytes()) + ", not "
                             + Caches.regions(regions));
         }
+    }
+
+    /** Refuses regions for which the cache has no room there: it would get grants for room that others were promised. */
+    private void requireGiven(CacheRecord cache, SortedMap<Long, Integer> regions) {
+        regions.forEach((server, count) -> {
+            int most = servers.most(cache, server);
+            if (count > most) {
+                throw new ControlException(
+                        Code.INVALID_ARGUMENT,
+                        "cache " + Caches.hex(cache.id()) + " reports " + Plurals.of(count, "region")
+                                + " on memory server " + servers.address(server) + ", where it may have " + most
+                                + "; it moves only to room that was reserved for it");
+            }
+        });
     }
 
     private List<String> addresses(SortedMap<Long, Integer> regions) {
