@@ -12,6 +12,7 @@ import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Quota;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ReportReply;
 import io.farheap.manager.ServerReport;
@@ -158,7 +159,8 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
             long generation,
             long capacity,
             @Nullable AllocationCandidate candidate,
-            List<RegionShare> shares) {
+            List<RegionShare> shares,
+            @Nullable ReclaimOutcome answers) {
         MovedRegions.Builder request = MovedRegions.newBuilder()
                 .setCacheId(cacheId)
                 .setGeneration(generation)
@@ -166,6 +168,9 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
                 .addAllShares(ManagerMessages.write(shares));
         if (candidate != null) {
             request.setCandidate(ManagerMessages.write(candidate));
+        }
+        if (answers != null) {
+            request.setAnswers(ManagerMessages.write(answers));
         }
         return call(within -> within.moved(request.build()), ManagerMessages::read);
     }

@@ -8,12 +8,14 @@ import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Quota;
 import io.farheap.manager.Reclaim;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.StoredModel;
 import io.farheap.manager.Tenant;
 import io.farheap.manager.wire.AllocateCache;
 import io.farheap.manager.wire.AllocatedCache;
+import io.farheap.manager.wire.AnsweredReclaim;
 import io.farheap.manager.wire.CacheRegions;
 import io.farheap.manager.wire.Configuration;
 import io.farheap.manager.wire.DescribedCache;
@@ -176,6 +178,18 @@ public final class ManagerMessages {
     public static Tenant read(DescribedTenant tenant) {
         return new Tenant(
                 tenant.getQuota().getTenant(), read(tenant.getQuota()), tenant.getBytes(), tenant.getCaches());
+    }
+
+    static AnsweredReclaim write(ReclaimOutcome answer) {
+        return AnsweredReclaim.newBuilder()
+                .setServer(answer.server())
+                .setBeganMillisAgo(answer.beganMillisAgo())
+                .setEndedMillisAgo(answer.endedMillisAgo())
+                .build();
+    }
+
+    public static ReclaimOutcome read(AnsweredReclaim answer) {
+        return new ReclaimOutcome(answer.getServer(), answer.getBeganMillisAgo(), answer.getEndedMillisAgo());
     }
 
     public static ReclaimAlert write(Reclaim alert) {

@@ -8,6 +8,7 @@ import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Quota;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ReportReply;
 import io.farheap.manager.ServerReport;
@@ -268,9 +269,10 @@ public final class ClusterManager implements CacheManager {
             long generation,
             long capacity,
             @Nullable AllocationCandidate candidate,
-            List<RegionShare> shares) {
-        return lock.settled(
-                () -> answers.allocation(reallocations.moved(cacheId, generation, capacity, candidate, shares)));
+            List<RegionShare> shares,
+            @Nullable ReclaimOutcome outcome) {
+        return lock.settled(() -> answers.allocation(
+                reallocations.moved(cacheId, generation, capacity, candidate, shares, outcome)));
     }
 
     @Override

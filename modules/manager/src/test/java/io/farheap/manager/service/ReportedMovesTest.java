@@ -6,6 +6,8 @@ import static io.farheap.manager.service.TestCluster.share;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.Reclaim;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +37,45 @@ class ReportedMovesTest {
                 cluster.manager
                         .moved(7, cluster.generation(7), 4 * MIB, stays)
                         .shares());
+    }
+
+    /** A report that answers no alert, for example since the cache has become smaller, says nothing of the targets. */
+    @Test
+    void onlyTheAnswerToItsAlertSettlesAMove() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 4);
+        cluster.attends(7L);
+        cluster.leaves(1, 4);
+        Reclaim first = cluster.alerts.getLast();
+        List<RegionShare> three = List.of(share(1, 3));
+        cluster.manager.moved(7, first.generation(), 3 * MIB, three);
+        assertEquals(Map.of(2L, 3), cluster.record(7).reserved());
+        cluster.manager.tick();
+        Reclaim second = cluster.alerts.getLast();
+        assertEquals(List.of(share(2, 3)), second.targets());
+        assertEquals(first.generation() + 1, second.generation());
+        cluster.manager.moved(7, second.generation(), 3 * MIB, three);
+        assertEquals(second.generation(), cluster.generation(7), "nothing has changed");
+        ReclaimOutcome other = ReclaimOutcome.nothing("host9:1");
+        cluster.manager.moved(7, second.generation(), 3 * MIB, null, three, other);
+        assertEquals(Map.of(2L, 3), cluster.record(7).reserved());
+        ReclaimOutcome answer = ReclaimOutcome.nothing("host1:1");
+        cluster.manager.moved(7, second.generation(), 3 * MIB, null, three, answer);
+        assertEquals(Map.of(), cluster.record(7).reserved());
+    }
+
+    /** Regions that are on a target already need no room there any more. */
+    @Test
+    void whatHasMovedNeedsNoRoom() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 4);
+        cluster.leaves(1, 4);
+        cluster.manager.moved(7, cluster.generation(7), 4 * MIB, List.of(share(1, 1), share(2, 3)));
+        assertEquals(Map.of(2L, 1), cluster.record(7).reserved());
+        cluster.manager.moved(7, cluster.generation(7), 4 * MIB, List.of(share(2, 4)));
+        assertEquals(Map.of(), cluster.record(7).reserved());
     }
 
     /** Its server knows better: the room was reserved once, and its client was late. */

@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheRequest;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.allocation.Holding;
 import io.farheap.manager.allocation.Need;
@@ -296,7 +297,8 @@ public final class Reallocations {
             long generation,
             long capacity,
             @Nullable AllocationCandidate candidate,
-            List<RegionShare> shares) {
+            List<RegionShare> shares,
+            @Nullable ReclaimOutcome answer) {
         CacheRecord cache = caches.require(cacheId);
         SortedMap<Long, Integer> regions = regions(cache, shares);
         requireSensible(cache, capacity, regions);
@@ -304,7 +306,7 @@ public final class Reallocations {
         boolean becomes = becomes(cache, capacity, candidate);
         if (regions.equals(cache.regions())
                 && capacity == cache.capacity()
-                && cache.reserved().isEmpty()
+                && (cache.reserved().isEmpty() || moves.isMoving(cacheId) && !moves.isAnswer(cacheId, answer))
                 && cache.wanted() == 0) {
             return cache;
         }
@@ -315,9 +317,9 @@ public final class Reallocations {
                             + "; another alert is on its way");
         }
         tenants.requireLarger(cache, capacity);
-        CacheRecord after = becomes ? cache.become(capacity, regions) : cache.placed(capacity, regions);
         // The next tick plans moves of the rest: a target that does not work is not asked again at once.
-        moves.settled(cache, regions, nanos.getAsLong());
+        SortedMap<Long, Integer> reserved = moves.settled(cache, regions, answer, nanos.getAsLong());
+        CacheRecord after = becomes ? cache.become(capacity, regions) : cache.placed(capacity, regions, reserved);
         caches.put(after);
         return after;
     }
