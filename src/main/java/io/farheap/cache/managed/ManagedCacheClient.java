@@ -10,6 +10,7 @@ import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.client.CacheAlerts;
 import io.farheap.manager.client.ManagerConnection;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -239,12 +241,13 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         public void move(Reclaim alert) {
             ManagedCache moved = managed();
             boolean anew = true;
+            MoveTimes times = new MoveTimes();
             try {
-                ManagedCacheClient.this.move(moved, alert);
+                ManagedCacheClient.this.move(moved, alert, times);
             } finally {
                 // Also if it has moved only in part.
                 try {
-                    anew = telling.moved(moved, alert);
+                    anew = telling.moved(moved, alert, () -> times.outcome(alert.server()));
                 } finally {
                     if (anew) {
                         changed();
@@ -259,7 +262,32 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         }
     }
 
-    private void move(ManagedCache cache, Reclaim alert) {
+    /** When the regions of one reclaim have moved. */
+    private static final class MoveTimes {
+        private long began;
+        private long ended;
+        private boolean any;
+
+        void moves() {
+            began = any ? began : System.nanoTime();
+            any = true;
+        }
+
+        void moved() {
+            ended = System.nanoTime();
+        }
+
+        ReclaimOutcome outcome(String server) {
+            if (!any) {
+                return ReclaimOutcome.nothing(server);
+            }
+            long now = System.nanoTime();
+            return new ReclaimOutcome(
+                    server, TimeUnit.NANOSECONDS.toMillis(now - began), TimeUnit.NANOSECONDS.toMillis(now - ended));
+        }
+    }
+
+    private void move(ManagedCache cache, Reclaim alert, MoveTimes times) {
         String server = alert.server();
         if (!cache.servers().contains(server)) {
             // It has moved before this alert came.
@@ -274,7 +302,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
                 if (servers.connect(cache, target.address())) {
                     connected.add(target.address());
                 }
-                moved = moved.plus(moveShare(cache, server, target));
+                moved = moved.plus(moveShare(cache, server, target, times));
             }
             if (ManagedServers.regionsOn(cache, server).isEmpty()) {
                 cache.retire(server);
@@ -305,11 +333,16 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     }
 
     /** The cache does not become smaller between the look and the move. */
-    private MigrationResult moveShare(ManagedCache cache, String server, RegionShare target) {
+    private MigrationResult moveShare(ManagedCache cache, String server, RegionShare target, MoveTimes times) {
         return cache.unmoved(() -> {
             List<Integer> regions = cache.hottestFirst(ManagedServers.regionsOn(cache, server));
             int share = Math.min(regions.size(), target.regions());
-            return cache.migrate(regions.subList(0, share), server, target.address(), how);
+            times.moves();
+            try {
+                return cache.migrate(regions.subList(0, share), server, target.address(), how);
+            } finally {
+                times.moved();
+            }
         });
     }
 

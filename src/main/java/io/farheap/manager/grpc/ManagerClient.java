@@ -14,6 +14,7 @@ import io.farheap.manager.CacheRequest;
 import io.farheap.manager.LeavingRate;
 import io.farheap.manager.LifeEstimate;
 import io.farheap.manager.Quota;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ReportReply;
 import io.farheap.manager.ServerReport;
@@ -160,7 +161,8 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
             long generation,
             long capacity,
             @Nullable AllocationCandidate candidate,
-            List<RegionShare> shares) {
+            List<RegionShare> shares,
+            @Nullable ReclaimOutcome answers) {
         MovedRegions.Builder request = MovedRegions.newBuilder()
                 .setCacheId(cacheId)
                 .setGeneration(generation)
@@ -168,6 +170,9 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
                 .addAllShares(ManagerMessages.write(shares));
         if (candidate != null) {
             request.setCandidate(ManagerMessages.write(candidate));
+        }
+        if (answers != null) {
+            request.setAnswers(ManagerMessages.write(answers));
         }
         return call(within -> within.moved(request.build()), ManagerMessages::read);
     }

@@ -10,12 +10,14 @@ import io.farheap.manager.LeavingRate;
 import io.farheap.manager.LifeEstimate;
 import io.farheap.manager.Quota;
 import io.farheap.manager.Reclaim;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.StoredModel;
 import io.farheap.manager.Tenant;
 import io.farheap.manager.wire.AllocateCache;
 import io.farheap.manager.wire.AllocatedCache;
+import io.farheap.manager.wire.AnsweredReclaim;
 import io.farheap.manager.wire.CacheRegions;
 import io.farheap.manager.wire.Configuration;
 import io.farheap.manager.wire.DescribedCache;
@@ -224,6 +226,18 @@ public final class ManagerMessages {
 
     public static LeavingRate read(EstimatedRate rate) {
         return new LeavingRate(rate.getType(), rate.getBytesPerSecond(), rate.getSamples());
+    }
+
+    static AnsweredReclaim write(ReclaimOutcome answer) {
+        return AnsweredReclaim.newBuilder()
+                .setServer(answer.server())
+                .setBeganMillisAgo(answer.beganMillisAgo())
+                .setEndedMillisAgo(answer.endedMillisAgo())
+                .build();
+    }
+
+    public static ReclaimOutcome read(AnsweredReclaim answer) {
+        return new ReclaimOutcome(answer.getServer(), answer.getBeganMillisAgo(), answer.getEndedMillisAgo());
     }
 
     public static ReclaimAlert write(Reclaim alert) {

@@ -10,6 +10,7 @@ import io.farheap.manager.CacheRequest;
 import io.farheap.manager.LeavingRate;
 import io.farheap.manager.LifeEstimate;
 import io.farheap.manager.Quota;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ReportReply;
 import io.farheap.manager.ServerReport;
@@ -42,6 +43,7 @@ import io.farheap.manager.service.servers.MachineEstimates;
 import io.farheap.manager.service.servers.MigrationRates;
 import io.farheap.manager.service.servers.ServerMembership;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.service.supply.Fleet;
 import io.farheap.manager.service.supply.MachineSelector;
 import io.farheap.manager.service.supply.ServerProvisioner;
@@ -93,6 +95,7 @@ public final class ClusterManager implements CacheManager {
     private final Servers servers;
     private final ServerMembership roll;
     private final MachineEstimates estimates;
+    private final SpotLives lives;
     private final Caches caches;
     private final Clients clients;
     private final Models models;
@@ -145,7 +148,8 @@ public final class ClusterManager implements CacheManager {
         this.expiry = new ExpiryNotifier(caches, clients);
         this.endings = new ExpiredCacheReclaimer(caches, servers, clients, expiry, this::ended);
         long gone = options.clientSilentNanos();
-        this.moves = new PlannedMoves(caches, servers, clients, allocator, reserve, rates, endings, gone);
+        this.lives = new SpotLives(servers, prices, options.earlyMoves());
+        this.moves = new PlannedMoves(caches, servers, clients, allocator, reserve, lives, rates, endings, gone);
         Condition changed = mutex.newCondition();
         this.fleet = new Fleet(servers, mutex, changed, nanos, supply.idleNanos(), this::answered);
         this.roll = new ServerMembership(servers, journal, prices, fleet::isStopped, millis);
@@ -155,13 +159,13 @@ public final class ClusterManager implements CacheManager {
         this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
         this.answers = new AllocationReplies(servers, millis);
-        this.admission = new Admission(servers, spares, tenants, allocator, nanos, millis);
+        this.admission = new Admission(servers, spares, tenants, allocator, lives, nanos, millis);
         Reallocator reallocator = new Reallocator(servers.stock(started), prices);
         boolean cheaper = options.cheaperMoves() > 0;
         this.reallocations = new Reallocations(
-                caches, servers, tenants, moves, roll, spares, reallocator, shopping, cheaper, nanos, millis);
-        this.thrift = new CostRebalancer(
-                caches, servers, moves, allocator, prices, options.earlyMoves(), options.cheaperMoves());
+                caches, servers, tenants, moves, roll, spares, reallocator, lives, shopping, cheaper, nanos, millis);
+        this.thrift =
+                new CostRebalancer(caches, servers, moves, allocator, prices, lives, options.cheaperMoves());
         this.losses = new ServerLossNotifier(caches, servers, clients);
         this.removals = new Removals(caches, servers, clients, moves, endings);
         load();
@@ -179,6 +183,8 @@ public final class ClusterManager implements CacheManager {
         tenants.load(state.tenants());
         caches.load(state.caches());
         servers.offerAnew();
+        lives.changed();
+        lives.observe(nanos.getAsLong(), millis.getAsLong());
         clients.loaded(caches.all().stream().map(CacheRecord::id));
         moves.loaded(nanos.getAsLong());
     }
@@ -268,9 +274,10 @@ public final class ClusterManager implements CacheManager {
             long generation,
             long capacity,
             @Nullable AllocationCandidate candidate,
-            List<RegionShare> shares) {
-        return lock.settled(
-                () -> answers.allocation(reallocations.moved(cacheId, generation, capacity, candidate, shares)));
+            List<RegionShare> shares,
+            @Nullable ReclaimOutcome outcome) {
+        return lock.settled(() -> answers.allocation(
+                reallocations.moved(cacheId, generation, capacity, candidate, shares, outcome)));
     }
 
     @Override
@@ -361,7 +368,8 @@ public final class ClusterManager implements CacheManager {
     public List<LifeEstimate> lives() {
         return lock.settled(() -> {
             long time = millis.getAsLong();
-            return estimates.lives(server -> thrift.endsSoon(server, time), nanos.getAsLong(), time);
+            lives.observe(nanos.getAsLong(), time);
+            return estimates.lives(lives.ending(), nanos.getAsLong(), time);
         });
     }
 
@@ -441,6 +449,7 @@ public final class ClusterManager implements CacheManager {
         ServerReport report = drained ? told.leavingWithin(told.noticeMillis()) : told;
         boolean changed = roll.report(report, now);
         if (changed) {
+            lives.changed();
             spares.changed();
             fleet.reported(Objects.requireNonNull(servers.find(report.serverId())));
         }
@@ -518,6 +527,7 @@ public final class ClusterManager implements CacheManager {
             endings.forgetLate(now);
             roll.writeLives();
             roll.forgetGone(now);
+            lives.observe(now, millis.getAsLong());
             moves.endUnused(now);
             moves.plan(now, millis.getAsLong());
             thrift.plan(now, millis.getAsLong());

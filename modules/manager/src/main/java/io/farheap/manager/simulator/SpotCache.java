@@ -10,8 +10,12 @@ import org.jspecify.annotations.Nullable;
 /** A cache on the machines of a simulated spot market, as its client knows it. One thread at a time. */
 final class SpotCache {
 
-    /** A move off a machine that its client makes; times are ms. */
-    record ClientMove(Reclaim alert, SpotMachine source, long doneAt) {}
+    /**
+     * A move off a machine that its client makes; times are ms.
+     *
+     * @param doneAt when its client reports it: it repeats a report that the manager did not take
+     */
+    record ClientMove(Reclaim alert, SpotMachine source, long beganAt, long endedAt, long doneAt) {}
 
     final CacheRequest request;
     /** When its client closes it, in ms. */

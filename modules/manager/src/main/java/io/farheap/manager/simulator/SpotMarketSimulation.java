@@ -9,6 +9,7 @@ import io.farheap.manager.LeavingRate;
 import io.farheap.manager.LifeEstimate;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.Reclaim.Reason;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.service.ClusterManager;
 import io.farheap.manager.service.ManagerOptions;
@@ -284,8 +285,9 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         }
         long away = random.nextDouble() < AWAY_PART ? random.nextLong(MOST_AWAY_MILLIS) : 0;
         int count = alert.targets().stream().mapToInt(RegionShare::regions).sum();
-        source.busyUntil = Math.max(source.busyUntil, now + REACTION_MILLIS + away) + count * MOVE_MILLIS;
-        cache.move = new SpotCache.ClientMove(alert, source, source.busyUntil);
+        long begin = Math.max(source.busyUntil, now + REACTION_MILLIS + away);
+        source.busyUntil = begin + count * MOVE_MILLIS;
+        cache.move = new SpotCache.ClientMove(alert, source, begin, source.busyUntil, source.busyUntil);
     }
 
     private void finishMoves() {
@@ -314,7 +316,13 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 .forEach(machine -> shares.add(
                         new RegionShare(machine.hostPort(), cache.regions.getOrDefault(machine.number, 0))));
         try {
-            cluster.moved(cache.id(), move.alert().generation(), cache.request.capacity(), shares);
+            cluster.moved(
+                    cache.id(),
+                    move.alert().generation(),
+                    cache.request.capacity(),
+                    null,
+                    shares,
+                    new ReclaimOutcome(move.alert().server(), now - move.beganAt(), now - move.endedAt()));
         } catch (ControlException e) {
             if (e.code() != Code.BUSY) {
                 failed++;
@@ -325,7 +333,8 @@ final class SpotMarketSimulation implements CacheManager.Listener {
             long generation = cluster.describe(cache.id()).allocation().generation();
             Reclaim again = new Reclaim(
                     alert.cacheId(), generation, alert.reason(), alert.server(), alert.withinMillis(), List.of());
-            cache.move = new SpotCache.ClientMove(again, move.source(), now + BUSY_MILLIS);
+            cache.move = new SpotCache.ClientMove(
+                    again, move.source(), move.beganAt(), move.endedAt(), now + BUSY_MILLIS);
         }
     }
 

@@ -106,7 +106,8 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
                         request.getGeneration(),
                         request.getCapacity(),
                         request.hasCandidate() ? ManagerMessages.read(request.getCandidate()) : null,
-                        ManagerMessages.read(request.getSharesList())))));
+                        ManagerMessages.read(request.getSharesList()),
+                        request.hasAnswers() ? ManagerMessages.read(request.getAnswers()) : null))));
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.farheap.manager.allocation.Offer.Kind;
 import io.farheap.manager.allocation.Prices;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.state.CacheRecord;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * Plans optional moves (Redy, section 6.1): off spot servers that are not expected to live much longer, ahead of their
@@ -26,30 +26,24 @@ import java.util.stream.Collectors;
  */
 public final class CostRebalancer {
 
-    /** A server is expected to end soon if it is likelier than this to end within {@link #SOON_HOURS}. */
-    private static final double LIKELY = 0.5;
-
-    private static final double SOON_HOURS = 2 / 60.0;
     /** How many caches may leave servers at once that are expected to end soon. */
     private static final int MOST_EARLY = 8;
     /** How many caches are examined in each tick for a move to cheaper servers. */
     private static final int LOOKED_AT = 20;
 
     private static final double GIB = 1 << 30;
-    private static final double MILLIS_AN_HOUR = 3_600_000;
 
     private final Caches caches;
     private final Servers servers;
     private final PlannedMoves moves;
     private final Allocator allocator;
     private final Prices prices;
-    private final boolean early;
+    private final SpotLives lives;
     private final int cheaper;
     /** The last cache that was examined. */
     private long cursor;
 
     /**
-     * @param early whether caches leave spot servers that are expected to end soon ahead of their notice
      * @param cheaper how many caches may move at once to servers that cost less; if 0, only a cache without an end
      *     moves, off a spot server
      */
@@ -59,23 +53,20 @@ public final class CostRebalancer {
             PlannedMoves moves,
             Allocator allocator,
             Prices prices,
-            boolean early,
+            SpotLives lives,
             int cheaper) {
         this.caches = caches;
         this.servers = servers;
         this.moves = moves;
         this.allocator = allocator;
         this.prices = prices;
-        this.early = early;
+        this.lives = lives;
         this.cheaper = cheaper;
     }
 
     /** Plans the moves that are due; called in each tick. */
     public void plan(long now, long millis) {
-        Set<Long> ending = servers.all()
-                .filter(server -> endsSoon(server, millis) && !servers.isSilent(server, now))
-                .map(server -> server.record.id())
-                .collect(Collectors.toSet());
+        Set<Long> ending = lives.ending();
         for (long server : ending) {
             leave(server, ending, now, millis);
         }
@@ -92,18 +83,9 @@ public final class CostRebalancer {
         }
     }
 
-    /** Whether a spot server is expected to end so soon that caches leave it ahead of its notice. */
-    public boolean endsSoon(Servers.KnownServer server, long millis) {
-        if (!early || !server.record.spot() || server.record.leaving()) {
-            return false;
-        }
-        double age = (millis - server.record.sinceMillis()) / MILLIS_AN_HOUR;
-        return prices.life(server.record.type()).endsWithin(Math.max(0, age), SOON_HOURS) > LIKELY;
-    }
-
     private void leave(long serverId, Set<Long> ending, long now, long millis) {
         Servers.KnownServer server = servers.find(serverId);
-        if (server == null) {
+        if (server == null || server.record.leaving() || servers.isSilent(server, now)) {
             return;
         }
         long room = MOST_EARLY - moves.underWay(Reason.ENDS_SOON);

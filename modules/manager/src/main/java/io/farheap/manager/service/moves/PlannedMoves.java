@@ -3,6 +3,7 @@ package io.farheap.manager.service.moves;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.Reclaim.Reason;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.allocation.Allocator;
 import io.farheap.manager.allocation.CachePlacement;
@@ -13,9 +14,11 @@ import io.farheap.manager.service.caches.Clients;
 import io.farheap.manager.service.caches.ExpiredCacheReclaimer;
 import io.farheap.manager.service.servers.MigrationRates;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.memory.Plurals;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -65,6 +68,7 @@ public final class PlannedMoves {
     /** Allocates from room that is held back, too. */
     private final Allocator reserve;
 
+    private final SpotLives lives;
     private final MigrationRates rates;
     private final ExpiredCacheReclaimer endings;
     private final long goneNanos;
@@ -94,6 +98,7 @@ public final class PlannedMoves {
             Clients clients,
             Allocator allocator,
             Allocator reserve,
+            SpotLives lives,
             MigrationRates rates,
             ExpiredCacheReclaimer endings,
             long goneNanos) {
@@ -104,6 +109,7 @@ public final class PlannedMoves {
         this.clients = clients;
         this.allocator = allocator;
         this.reserve = reserve;
+        this.lives = lives;
         this.rates = rates;
     }
 
@@ -132,14 +138,28 @@ public final class PlannedMoves {
         return since != null && now - since <= CacheManager.GROWTH_MILLIS * 1_000_000L;
     }
 
-    /** A client has reported where its cache is: its move or its growth has ended. */
-    public void settled(CacheRecord before, SortedMap<Long, Integer> regions, long now) {
+    /**
+     * A client has reported where its cache is. Its growth has ended; a planned move has if this answers its alert, or
+     * no region is left to move.
+     *
+     * @return the room that stays reserved for regions that still have to move
+     */
+    public SortedMap<Long, Integer> settled(
+            CacheRecord before, SortedMap<Long, Integer> regions, @Nullable ReclaimOutcome answer, long now) {
         growing.remove(before.id());
         earlier.remove(before.id());
+        boolean answers = isAnswer(before.id(), answer);
         Move move = moves.remove(before.id());
-        if (move == null || !move.told()) {
-            // The report answers no alert, so the client has not tried the targets.
-            return;
+        if (move == null) {
+            return Collections.emptySortedMap();
+        }
+        if (!answers) {
+            // The client has not tried the targets, for example since the cache has become smaller.
+            SortedMap<Long, Integer> kept = unused(before, regions, move);
+            if (!kept.isEmpty()) {
+                moves.put(before.id(), new Move(move.serverId(), move.reason(), move.since(), false));
+            }
+            return kept;
         }
         before.reserved().forEach((target, reserved) -> {
             int got = regions.getOrDefault(target, 0) - before.regions().getOrDefault(target, 0);
@@ -152,6 +172,33 @@ public final class PlannedMoves {
         if (left > 0 && server != null) {
             rates.seen(server.record.type(), left * before.regionBytes(), (now - move.since()) / 1e9);
         }
+        return Collections.emptySortedMap();
+    }
+
+    /** Whether a report answers the alert of the move that is planned, so that the client has tried the targets. */
+    public boolean isAnswer(long cacheId, @Nullable ReclaimOutcome answer) {
+        Move move = moves.get(cacheId);
+        if (move == null || !move.told() || answer == null) {
+            return false;
+        }
+        Servers.KnownServer server = servers.find(move.serverId());
+        return server != null && server.record.address().equals(answer.server());
+    }
+
+    /** Returns the reserved room that the regions on the server that is to be left can still use. */
+    private static SortedMap<Long, Integer> unused(CacheRecord before, SortedMap<Long, Integer> regions, Move move) {
+        SortedMap<Long, Integer> unused = new TreeMap<>();
+        int left = regions.getOrDefault(move.serverId(), 0);
+        for (Map.Entry<Long, Integer> target : before.reserved().entrySet()) {
+            long id = target.getKey();
+            int used = regions.getOrDefault(id, 0) - before.regions().getOrDefault(id, 0);
+            int room = Math.min(left, target.getValue() - Math.max(0, used));
+            if (room > 0) {
+                unused.put(id, room);
+                left -= room;
+            }
+        }
+        return unused;
     }
 
     /** A cache was removed or ended. */
@@ -414,11 +461,28 @@ public final class PlannedMoves {
         servers.stock(now);
         Set<Long> left = new TreeSet<>(others);
         left.add(server);
+        if (reason != Reason.LEAVES) {
+            return allocator.more(
+                    Caches.need(cache, millis).avoiding(left), cache.regionBytes(), regions, List.of());
+        }
+        Set<Long> lasting = new TreeSet<>(left);
+        lasting.addAll(lives.ending());
+        if (!lasting.equals(left)) {
+            try {
+                return any(cache, regions, lasting, millis);
+            } catch (NoRoomException e) {
+                // A server that is expected to end soon is better than one that ends now.
+            }
+        }
+        return any(cache, regions, left, millis);
+    }
+
+    private CachePlacement any(CacheRecord cache, int regions, Set<Long> left, long millis) throws NoRoomException {
         Need elsewhere = Caches.need(cache, millis).avoiding(left);
         try {
             return allocator.more(elsewhere, cache.regionBytes(), regions, List.of());
         } catch (NoRoomException e) {
-            if (reason != Reason.LEAVES || reserve == allocator) {
+            if (reserve == allocator) {
                 throw e;
             }
             return reserve.more(elsewhere, cache.regionBytes(), regions, List.of());

@@ -11,6 +11,7 @@ import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Tenants;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.service.supply.SpareCapacity;
 import io.farheap.manager.state.AllocationTerms;
 import io.farheap.manager.state.CacheRecord;
@@ -25,6 +26,7 @@ public final class Admission {
     private final SpareCapacity spares;
     private final Tenants tenants;
     private final Allocator allocator;
+    private final SpotLives lives;
     private final LongSupplier nanos;
     private final LongSupplier millis;
 
@@ -33,12 +35,14 @@ public final class Admission {
             SpareCapacity spares,
             Tenants tenants,
             Allocator allocator,
+            SpotLives lives,
             LongSupplier nanos,
             LongSupplier millis) {
         this.servers = servers;
         this.spares = spares;
         this.tenants = tenants;
         this.allocator = allocator;
+        this.lives = lives;
         this.nanos = nanos;
         this.millis = millis;
     }
@@ -72,7 +76,7 @@ public final class Admission {
         spares.refresh(nanos.getAsLong());
         Need need = need(request);
         try {
-            CachePlacement placement = allocator.place(need);
+            CachePlacement placement = find(need);
             AllocationTerms terms = new AllocationTerms(
                     request.place(),
                     placement.candidate().switches(),
@@ -94,6 +98,18 @@ public final class Admission {
             throw new ControlException(
                     Code.OUT_OF_MEMORY, NoRoomMessage.of(allocator, need, e) + servers.sayHeldBack(), e);
         }
+    }
+
+    /** Room on servers that are expected to end soon is better than none. */
+    private CachePlacement find(Need need) throws NoRoomException {
+        if (!lives.ending().isEmpty()) {
+            try {
+                return allocator.place(need.avoiding(lives.ending()));
+            } catch (NoRoomException e) {
+                // Only these servers have the room, or none has.
+            }
+        }
+        return allocator.place(need);
     }
 
     /** Whether a new cache would get what it needs. */

@@ -8,10 +8,10 @@ import io.farheap.manager.allocation.SurvivalEstimator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** Describes for people what is estimated of types of machines. Guarded by the manager's lock. */
@@ -32,11 +32,11 @@ public final class MachineEstimates {
     /**
      * Returns what is estimated of the lives of spot servers, for each type that has any.
      *
-     * @param ending whether a server is expected to end soon
+     * @param ending the servers that are expected to end soon
      * @param now by the manager's clock, in ns
      * @param millis the time of day
      */
-    public List<LifeEstimate> lives(Predicate<Servers.KnownServer> ending, long now, long millis) {
+    public List<LifeEstimate> lives(Set<Long> ending, long now, long millis) {
         Map<String, List<Servers.KnownServer>> living = servers.all()
                 .filter(server -> server.record.spot() && !server.record.leaving() && !servers.isSilent(server, now))
                 .collect(Collectors.groupingBy(server -> server.record.type()));
@@ -61,7 +61,7 @@ public final class MachineEstimates {
     }
 
     private static List<RackLives> racks(
-            List<Servers.KnownServer> living, Predicate<Servers.KnownServer> ending, long millis) {
+            List<Servers.KnownServer> living, Set<Long> ending, long millis) {
         Map<String, List<Servers.KnownServer>> racks = living.stream()
                 .collect(Collectors.groupingBy(server -> server.record.place(), TreeMap::new, Collectors.toList()));
         return racks.entrySet().stream()
@@ -74,7 +74,7 @@ public final class MachineEstimates {
                                 .max()
                                 .orElse(0),
                         rack.getValue().stream()
-                                .filter(ending)
+                                .filter(server -> ending.contains(server.record.id()))
                                 .map(server -> server.record.address())
                                 .sorted()
                                 .toList()))

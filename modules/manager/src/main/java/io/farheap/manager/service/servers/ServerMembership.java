@@ -26,7 +26,6 @@ public final class ServerMembership {
     private static final System.Logger LOG = System.getLogger(ServerMembership.class.getName());
 
     private static final long NANOS_PER_MILLI = 1_000_000;
-    private static final double MILLIS_AN_HOUR = 3_600_000;
 
     private final Servers servers;
     private final Journal journal;
@@ -55,10 +54,12 @@ public final class ServerMembership {
         prices.forgetLives();
         for (LifeRecord life : lives) {
             prices.life(life.type())
-                    .load(life.seen().stream()
-                            .map(one ->
-                                    new SurvivalEstimator.SurvivalObservation(one.hours(), one.ended(), one.longer()))
-                            .toList());
+                    .load(
+                            life.sinceHours(),
+                            life.seen().stream()
+                                    .map(one -> new SurvivalEstimator.SurvivalObservation(
+                                            one.hours(), one.ended(), one.longer(), one.atHours()))
+                                    .toList());
         }
     }
 
@@ -68,10 +69,11 @@ public final class ServerMembership {
      */
     public void writeLives() {
         for (String type : changed) {
-            List<LifeRecord.LifeSample> seen = prices.life(type).seen().stream()
-                    .map(one -> new LifeRecord.LifeSample(one.hours(), one.ended(), one.longer()))
+            SurvivalEstimator life = prices.life(type);
+            List<LifeRecord.LifeSample> seen = life.seen().stream()
+                    .map(one -> new LifeRecord.LifeSample(one.hours(), one.ended(), one.longer(), one.at()))
                     .toList();
-            journal.add(new StateChange.PutLife(new LifeRecord(type, seen)));
+            journal.add(new StateChange.PutLife(new LifeRecord(type, life.since(), seen, 0)));
         }
         changed.clear();
     }
@@ -202,8 +204,9 @@ public final class ServerMembership {
      */
     private void seen(ServerRecord server, boolean ended, long until) {
         if (server.spot()) {
-            double hours = (until - server.sinceMillis()) / MILLIS_AN_HOUR;
-            prices.life(server.type()).add(hours, ended && !stopped.test(server.id()));
+            double hours = (until - server.sinceMillis()) / SpotLives.MILLIS_AN_HOUR;
+            boolean ends = ended && !stopped.test(server.id());
+            prices.life(server.type()).add(hours, ends, until / SpotLives.MILLIS_AN_HOUR);
             changed.add(server.type());
         }
     }

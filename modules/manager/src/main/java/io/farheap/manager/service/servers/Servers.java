@@ -205,6 +205,18 @@ public final class Servers {
         return cache.regions().getOrDefault(serverId, 0) + cache.reserved().getOrDefault(serverId, 0);
     }
 
+    /**
+     * Returns how many regions of a cache may be on a server: those that it was given or that are reserved for it there,
+     * or those that the server itself has reported.
+     */
+    public int most(CacheRecord cache, long serverId) {
+        KnownServer server = servers.get(serverId);
+        int held = server == null || server.report == null
+                ? 0
+                : server.report.held().getOrDefault(cache.id(), 0);
+        return Math.max(allowed(cache, serverId), held);
+    }
+
     private static CacheGrant grant(CacheRecord cache, long serverId) {
         return new CacheGrant(
                 cache.id(),

@@ -1,0 +1,94 @@
+package io.farheap.manager.service;
+
+import static io.farheap.manager.service.TestCluster.MIB;
+import static io.farheap.manager.service.TestCluster.refusal;
+import static io.farheap.manager.service.TestCluster.share;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.Reclaim;
+import io.farheap.manager.ReclaimOutcome;
+import io.farheap.manager.RegionShare;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What a manager makes of the reports of clients; only the tests advance the clock. */
+class ReportedMovesTest {
+
+    private final TestCluster cluster = new TestCluster(ManagerOptions.DEFAULT);
+
+    /** The total is right, but it would get a grant for room that was promised to others. */
+    @Test
+    void aCacheHasNoMoreOnAServerThanItWasGivenThere() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 2);
+        cluster.reports(3, 2);
+        cluster.attends(7L);
+        cluster.leaves(1, 4);
+        List<RegionShare> targets = cluster.alerts.getLast().targets();
+        assertEquals(List.of(share(2, 2), share(3, 2)), targets);
+        List<RegionShare> wrong = List.of(share(2, 3), share(3, 1));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.manager.moved(7, cluster.generation(7), 4 * MIB, wrong));
+        List<RegionShare> stays = List.of(share(1, 2), share(2, 2));
+        assertEquals(
+                stays,
+                cluster.manager
+                        .moved(7, cluster.generation(7), 4 * MIB, stays)
+                        .shares());
+    }
+
+    /** A report that answers no alert, for example since the cache has become smaller, says nothing of the targets. */
+    @Test
+    void onlyTheAnswerToItsAlertSettlesAMove() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 4);
+        cluster.attends(7L);
+        cluster.leaves(1, 4);
+        Reclaim first = cluster.alerts.getLast();
+        List<RegionShare> three = List.of(share(1, 3));
+        cluster.manager.moved(7, first.generation(), 3 * MIB, three);
+        assertEquals(Map.of(2L, 3), cluster.record(7).reserved());
+        cluster.manager.tick();
+        Reclaim second = cluster.alerts.getLast();
+        assertEquals(List.of(share(2, 3)), second.targets());
+        assertEquals(first.generation() + 1, second.generation());
+        cluster.manager.moved(7, second.generation(), 3 * MIB, three);
+        assertEquals(second.generation(), cluster.generation(7), "nothing has changed");
+        ReclaimOutcome other = ReclaimOutcome.nothing("host9:1");
+        cluster.manager.moved(7, second.generation(), 3 * MIB, null, three, other);
+        assertEquals(Map.of(2L, 3), cluster.record(7).reserved());
+        ReclaimOutcome answer = ReclaimOutcome.nothing("host1:1");
+        cluster.manager.moved(7, second.generation(), 3 * MIB, null, three, answer);
+        assertEquals(Map.of(), cluster.record(7).reserved());
+    }
+
+    /** Regions that are on a target already need no room there any more. */
+    @Test
+    void whatHasMovedNeedsNoRoom() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 4);
+        cluster.leaves(1, 4);
+        cluster.manager.moved(7, cluster.generation(7), 4 * MIB, List.of(share(1, 1), share(2, 3)));
+        assertEquals(Map.of(2L, 1), cluster.record(7).reserved());
+        cluster.manager.moved(7, cluster.generation(7), 4 * MIB, List.of(share(2, 4)));
+        assertEquals(Map.of(), cluster.record(7).reserved());
+    }
+
+    /** Its server knows better: the room was reserved once, and its client was late. */
+    @Test
+    void whatAServerReportsIsThere() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.manager.report(TestCluster.server(2, "t", false, 4, Map.of(7L, 3)));
+        List<RegionShare> there = List.of(share(1, 1), share(2, 3));
+        assertEquals(
+                there,
+                cluster.manager
+                        .moved(7, cluster.generation(7), 4 * MIB, there)
+                        .shares());
+    }
+}
