@@ -138,6 +138,33 @@ class EstimatesCommandTest {
     }
 
     @Test
+    void serversThatAreExpectedToEndSoonAreNamed() {
+        for (long id = 11; id <= 20; id++) {
+            report(id, false);
+        }
+        millis += HOUR;
+        for (long id = 11; id <= 20; id++) {
+            report(id, true);
+        }
+        report(31, false);
+        report(32, false);
+        millis += 59 * 60_000;
+        report(31, false);
+        report(32, false);
+        JsonObject type = types("lives").get(0).getAsJsonObject();
+        assertEquals(10, type.get("ends").getAsInt());
+        assertTrue(type.get("observed").getAsBoolean());
+        assertEquals(1, type.get("mean_hours").getAsDouble(), 1e-9);
+        assertEquals(2, type.get("living").getAsInt());
+        assertEquals(2, type.get("ending").getAsInt());
+        JsonObject second = type.getAsJsonArray("racks").get(1).getAsJsonObject();
+        assertEquals("[\"host31:1\"]", second.getAsJsonArray("ending").toString());
+        String table = run("lives", "--manager", server.address());
+        assertTrue(table.lines().anyMatch(line -> line.matches("m16 +10 +0 +2 +2 +1.00 h +lives")), table);
+        assertTrue(table.lines().anyMatch(line -> line.matches("m16 +d/c/r0 +1 +0.98 h +host32:1")), table);
+    }
+
+    @Test
     void theRateOfATypeThatWasNotObservedIsTheGivenOne() {
         report(1, false);
         report(9, false);
