@@ -6,6 +6,7 @@ import static io.farheap.manager.service.TestCluster.share;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.Allocation;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
@@ -76,6 +77,29 @@ class ReportedMovesTest {
         assertEquals(Map.of(2L, 1), cluster.record(7).reserved());
         cluster.manager.moved(7, cluster.generation(7), 4 * MIB, List.of(share(2, 4)));
         assertEquals(Map.of(), cluster.record(7).reserved());
+    }
+
+    /** The client has to be told at once that it should give way, and not after ten seconds. */
+    @Test
+    void growthHidesNoServerThatLeaves() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 8);
+        Allocation growing = cluster.manager.reallocate(7, 6 * MIB);
+        cluster.attends(7L);
+        cluster.leaves(1, 4);
+        Reclaim notice = cluster.alerts.getLast();
+        assertEquals("host1:1", notice.server());
+        assertEquals(List.of(), notice.targets());
+        assertEquals(growing.generation(), notice.generation());
+        cluster.leaves(1, 4);
+        cluster.manager.tick();
+        assertEquals(1, cluster.alerts.size());
+        // It gives up.
+        cluster.manager.moved(7, growing.generation(), 4 * MIB, List.of(share(1, 4)));
+        cluster.manager.tick();
+        assertEquals(List.of(share(2, 4)), cluster.alerts.getLast().targets());
+        assertEquals(2, cluster.alerts.size());
     }
 
     /** Its server knows better: the room was reserved once, and its client was late. */
