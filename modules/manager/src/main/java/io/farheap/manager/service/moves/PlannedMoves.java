@@ -40,7 +40,7 @@ public final class PlannedMoves {
 
     private static final System.Logger LOG = System.getLogger(PlannedMoves.class.getName());
     private static final long NANOS_PER_MILLI = 1_000_000;
-    /** The longest time that a server may have left; a longer time counts as this one. */
+    /** The longest time that another process may name; a longer time counts as this one. */
     private static final long MOST_LEFT_MILLIS = 1_000_000_000_000L;
     /**
      * Two ends that are closer than this count as equal: a server that has not received its end yet reports a later
@@ -175,10 +175,20 @@ public final class PlannedMoves {
         });
         int left = before.regions().getOrDefault(move.serverId(), 0) - regions.getOrDefault(move.serverId(), 0);
         Servers.KnownServer server = servers.find(move.serverId());
-        if (left > 0 && server != null) {
-            rates.seen(server.record.type(), left * before.regionBytes(), (now - move.since()) / 1e9);
+        if (left > 0 && server != null && answer != null && answer.beganMillisAgo() > 0) {
+            rates.moved(
+                    server.record.id(),
+                    server.record.type(),
+                    left * before.regionBytes(),
+                    now - nanos(answer.beganMillisAgo()),
+                    now - nanos(answer.endedMillisAgo()),
+                    now);
         }
         return Collections.emptySortedMap();
+    }
+
+    private static long nanos(long millis) {
+        return Math.min(millis, MOST_LEFT_MILLIS) * NANOS_PER_MILLI;
     }
 
     /** Whether a report answers the alert of the move that is planned, so that the client has tried the targets. */
