@@ -6,9 +6,11 @@ package io.farheap.manager;
  *
  * @param type of the machines
  * @param bytesPerSecond that leave one server
- * @param samples how many moves were observed; if 0, the rate is the one with which each manager begins
+ * @param observed whether the rate comes from moves that this manager or an earlier one has observed; if not, it is the
+ *     one with which the first manager begins
+ * @param samples how many times this manager has observed caches leave a server; caches that leave one together are one
  */
-public record LeavingRate(String type, double bytesPerSecond, long samples) {
+public record LeavingRate(String type, double bytesPerSecond, boolean observed, long samples) {
 
     /** @throws IllegalArgumentException if a value is out of its range */
     public LeavingRate {

@@ -175,7 +175,11 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
     @Override
     public void reclaim(Reclaim alert) {
-        reclaims.add(alert);
+        if (alert.targets().isEmpty()) {
+            reclaims.announce(alert);
+        } else {
+            reclaims.add(alert);
+        }
     }
 
     @Override
@@ -382,7 +386,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         requireNotEnded();
         Allocation plan = manager.call(asked -> asked.reallocate(cacheId(), bytes, candidates));
         grants.put(plan);
-        return new ManagedReshape(servers, telling, cache, how, plan, bytes, reclaims::isToLeave, this::changed);
+        return new ManagedReshape(servers, telling, cache, how, plan, bytes, () -> reclaims.isToLeave(plan.generation()), this::changed);
     }
 
     private void deallocate(long cacheId) {

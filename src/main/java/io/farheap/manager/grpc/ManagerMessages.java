@@ -220,12 +220,13 @@ public final class ManagerMessages {
         return EstimatedRate.newBuilder()
                 .setType(rate.type())
                 .setBytesPerSecond(rate.bytesPerSecond())
+                .setObserved(rate.observed())
                 .setSamples(rate.samples())
                 .build();
     }
 
     public static LeavingRate read(EstimatedRate rate) {
-        return new LeavingRate(rate.getType(), rate.getBytesPerSecond(), rate.getSamples());
+        return new LeavingRate(rate.getType(), rate.getBytesPerSecond(), rate.getObserved(), rate.getSamples());
     }
 
     static AnsweredReclaim write(ReclaimOutcome answer) {

@@ -152,7 +152,7 @@ public final class ClusterManager implements CacheManager {
         this.moves = new PlannedMoves(caches, servers, clients, allocator, reserve, lives, rates, endings, gone);
         Condition changed = mutex.newCondition();
         this.fleet = new Fleet(servers, mutex, changed, nanos, supply.idleNanos(), this::answered);
-        this.roll = new ServerMembership(servers, journal, prices, fleet::isStopped, millis);
+        this.roll = new ServerMembership(servers, journal, prices, rates, fleet::isStopped, millis);
         this.estimates = new MachineEstimates(servers, prices, rates);
         this.shopping = new MachineSelector(fleet, allocator, prices, rates);
         this.recruits = new ServerProvisioner(fleet, shopping, changed, nanos, supply.startWaitNanos());
@@ -525,6 +525,10 @@ public final class ClusterManager implements CacheManager {
             removals.removeAbandoned(now);
             freeEnded(caches.ended().stream());
             endings.forgetLate(now);
+            if (rates.settle(now)) {
+                // What can leave a spot server within its notice has changed.
+                servers.offerAnew();
+            }
             roll.writeLives();
             roll.forgetGone(now);
             lives.observe(now, millis.getAsLong());

@@ -694,14 +694,16 @@ class ClusterManagerTest {
         String server = small.shares().getFirst().address();
         long id = server.equals("host1:1") ? 1 : 2;
         cluster.report(report(id, 4, 2, true, Map.of(7L, 2)));
-        assertEquals(List.of(), alerts);
+        // Its client learns at once that it has to give way.
+        assertEquals(1, alerts.size());
+        assertEquals(List.of(), alerts.getFirst().targets());
         RegionShare more = growing.reserved().getFirst();
         List<RegionShare> shares = more.address().equals(server)
                 ? List.of(new RegionShare(server, 3))
                 : List.of(new RegionShare(server, 2), more);
         cluster.moved(7, growing.generation(), 3 * MIB, shares);
         cluster.report(report(id, 4, 1, true, Map.of(7L, 3)));
-        assertEquals(1, alerts.size());
+        assertEquals(2, alerts.size());
         refusal(Code.BUSY, () -> cluster.reallocate(7, 4 * MIB));
     }
 

@@ -20,7 +20,8 @@ import picocli.CommandLine.Spec;
         name = "rates",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        description = "Print how fast caches leave servers of each type, and how many observed moves that rests on.")
+        description = "Print how fast caches leave servers of each type, how often this manager has observed that, and "
+                + "whether the rate comes from observed moves or is the given one.")
 final class RatesCommand implements Callable<Integer> {
 
     @Mixin
@@ -48,12 +49,13 @@ final class RatesCommand implements Callable<Integer> {
             return "no server has reported: there is nothing to estimate\n";
         }
         List<List<String>> rows = new ArrayList<>();
-        rows.add(List.of("TYPE", "LEAVES AT", "SAMPLES"));
+        rows.add(List.of("TYPE", "LEAVES AT", "SAMPLES", "FROM"));
         for (LeavingRate rate : rates) {
             rows.add(List.of(
                     rate.type(),
                     String.format(Locale.ROOT, "%.1f MB/s", rate.bytesPerSecond() / 1e6),
-                    rate.samples() == 0 ? "none: the given rate" : String.valueOf(rate.samples())));
+                    String.valueOf(rate.samples()),
+                    rate.observed() ? "moves" : "given"));
         }
         StringBuilder text = new StringBuilder();
         Overview.append(text, rows);
@@ -66,6 +68,7 @@ final class RatesCommand implements Callable<Integer> {
             JsonObject type = new JsonObject();
             type.addProperty("type", rate.type());
             type.addProperty("bytes_per_s", rate.bytesPerSecond());
+            type.addProperty("observed", rate.observed());
             type.addProperty("samples", rate.samples());
             types.add(type);
         }

@@ -40,7 +40,7 @@ public final class PlannedMoves {
 
     private static final System.Logger LOG = System.getLogger(PlannedMoves.class.getName());
     private static final long NANOS_PER_MILLI = 1_000_000;
-    /** The longest time that a server may have left; a longer time counts as this one. */
+    /** The longest time that another process may name; a longer time counts as this one. */
     private static final long MOST_LEFT_MILLIS = 1_000_000_000_000L;
     /**
      * Two ends that are closer than this count as equal: a server that has not received its end yet reports a later
@@ -84,6 +84,11 @@ public final class PlannedMoves {
      * planned.
      */
     private final Map<Long, Long> earlier = new HashMap<>();
+    /**
+     * By cache: the server that leaves while the cache grows or makes a move of its own. Its client is notified at once,
+     * and has to give way; then the move off that server is planned.
+     */
+    private final Map<Long, Long> announced = new TreeMap<>();
     /** By cache: servers on which it did not get its reserved regions, and until when it is not sent there. */
     private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
     /** By cache: until when it is not moved again ahead of the notice, since its client has not moved it. */
@@ -148,6 +153,7 @@ public final class PlannedMoves {
             CacheRecord before, SortedMap<Long, Integer> regions, @Nullable ReclaimOutcome answer, long now) {
         growing.remove(before.id());
         earlier.remove(before.id());
+        announced.remove(before.id());
         boolean answers = isAnswer(before.id(), answer);
         Move move = moves.remove(before.id());
         if (move == null) {
@@ -169,10 +175,20 @@ public final class PlannedMoves {
         });
         int left = before.regions().getOrDefault(move.serverId(), 0) - regions.getOrDefault(move.serverId(), 0);
         Servers.KnownServer server = servers.find(move.serverId());
-        if (left > 0 && server != null) {
-            rates.seen(server.record.type(), left * before.regionBytes(), (now - move.since()) / 1e9);
+        if (left > 0 && server != null && answer != null && answer.beganMillisAgo() > 0) {
+            rates.moved(
+                    server.record.id(),
+                    server.record.type(),
+                    left * before.regionBytes(),
+                    now - nanos(answer.beganMillisAgo()),
+                    now - nanos(answer.endedMillisAgo()),
+                    now);
         }
         return Collections.emptySortedMap();
+    }
+
+    private static long nanos(long millis) {
+        return Math.min(millis, MOST_LEFT_MILLIS) * NANOS_PER_MILLI;
     }
 
     /** Whether a report answers the alert of the move that is planned, so that the client has tried the targets. */
@@ -204,6 +220,7 @@ public final class PlannedMoves {
     /** A cache was removed or ended. */
     public void forget(long cacheId) {
         moves.remove(cacheId);
+        announced.remove(cacheId);
         growing.remove(cacheId);
         earlier.remove(cacheId);
         avoided.remove(cacheId);
@@ -214,6 +231,7 @@ public final class PlannedMoves {
     /** The caches were reloaded from disk: all moves are planned again. */
     public void loaded(long now) {
         moves.clear();
+        announced.clear();
         growing.clear();
         earlier.clear();
         avoided.clear();
@@ -252,6 +270,7 @@ public final class PlannedMoves {
             caches.put(cache.placed(cache.capacity(), cache.regions()));
             growing.remove(cache.id());
             earlier.remove(cache.id());
+            announced.remove(cache.id());
             Move move = moves.remove(cache.id());
             if (move != null && move.reason() == Reason.ENDS_SOON && now - move.since() > EARLY_NANOS) {
                 stays.put(cache.id(), now + OPTIONAL_NANOS);
@@ -334,7 +353,9 @@ public final class PlannedMoves {
             if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
                 // An optional move has become one with a deadline.
                 moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
-            } else if (its && urgent && !isGrowing(cache, now)) {
+            } else if (its && urgent && isGrowing(cache, now)) {
+                announced.putIfAbsent(cacheId, server.record.id());
+            } else if (its && urgent) {
                 plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
             }
         }
@@ -427,6 +448,7 @@ public final class PlannedMoves {
             if (found != null) {
                 caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
+                announced.remove(cache.id());
                 growing.remove(cache.id());
                 earlier.remove(cache.id());
                 stuck.remove(cache.id());
@@ -530,28 +552,40 @@ public final class PlannedMoves {
         });
     }
 
-    /** Notifies clients of moves that are on disk and that they were not notified of. */
+    /** Notifies clients of moves that are on disk, and of servers that leave, if they were not notified of these. */
     public void alert(long now) {
         for (Map.Entry<Long, Move> each : moves.entrySet()) {
             CacheRecord cache = caches.require(each.getKey());
             Move move = each.getValue();
-            Servers.KnownServer server = servers.find(move.serverId());
-            Clients.ClientLine line = clients.line(cache.id());
-            if (line != null
-                    && server != null
-                    && server.report != null
-                    && caches.isWritten(cache.id())
-                    && line.hearsFirst(cache)) {
+            if (tell(cache, move.serverId(), move.reason(), cache.reserved(), now)) {
                 each.setValue(new Move(move.serverId(), move.reason(), move.since(), true));
-                long ago = (now - server.reportedAt) / NANOS_PER_MILLI;
-                line.tell(listener -> listener.reclaim(new Reclaim(
-                        cache.id(),
-                        cache.generation(),
-                        move.reason(),
-                        server.record.address(),
-                        Math.max(0, Objects.requireNonNull(server.report).leavesWithinMillis() - ago),
-                        servers.shares(cache, cache.reserved()))));
             }
         }
+        announced.forEach((cache, server) ->
+                tell(caches.require(cache), server, Reason.LEAVES, Collections.emptySortedMap(), now));
+    }
+
+    /** @return whether the client was notified now */
+    private boolean tell(CacheRecord cache, long serverId, Reason reason, SortedMap<Long, Integer> targets, long now) {
+        Servers.KnownServer server = servers.find(serverId);
+        Clients.ClientLine line = clients.line(cache.id());
+        ServerReport report = server == null ? null : server.report;
+        if (line == null
+                || server == null
+                || report == null
+                || !caches.isWritten(cache.id())
+                || !line.hearsFirst(cache)) {
+            return false;
+        }
+        long ago = (now - server.reportedAt) / NANOS_PER_MILLI;
+        Reclaim alert = new Reclaim(
+                cache.id(),
+                cache.generation(),
+                reason,
+                server.record.address(),
+                Math.max(0, report.leavesWithinMillis() - ago),
+                servers.shares(cache, targets));
+        line.tell(listener -> listener.reclaim(alert));
+        return true;
     }
 }

@@ -87,7 +87,8 @@ public final class MachineEstimates {
                 servers.all().map(server -> server.record.type()).collect(Collectors.toCollection(TreeSet::new));
         types.addAll(rates.types());
         return types.stream()
-                .map(type -> new LeavingRate(type, rates.bytesPerSecond(type), rates.samples(type)))
+                .map(type -> new LeavingRate(
+                        type, rates.bytesPerSecond(type), rates.observed(type) > 0, rates.samples(type)))
                 .toList();
     }
 }

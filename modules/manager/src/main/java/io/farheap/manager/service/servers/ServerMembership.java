@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 
 /**
  * Servers that join, are asked to leave, and are gone, and what of this is written to disk. A server whose record says
@@ -30,9 +31,10 @@ public final class ServerMembership {
     private final Servers servers;
     private final Journal journal;
     private final Prices prices;
+    private final MigrationRates rates;
     private final LongPredicate stopped;
     private final LongSupplier millis;
-    /** Types of which more lives were observed than were written. */
+    /** Types of which more lives were observed than were written, or faster or slower moves. */
     private final Set<String> changed = new TreeSet<>();
 
     /**
@@ -40,18 +42,27 @@ public final class ServerMembership {
      * @param millis the time of day
      */
     public ServerMembership(
-            Servers servers, Journal journal, Prices prices, LongPredicate stopped, LongSupplier millis) {
+            Servers servers,
+            Journal journal,
+            Prices prices,
+            MigrationRates rates,
+            LongPredicate stopped,
+            LongSupplier millis) {
         this.servers = servers;
         this.journal = journal;
         this.prices = prices;
+        this.rates = rates;
         this.stopped = stopped;
         this.millis = millis;
     }
 
-    /** Loads the lives that earlier managers have observed and written. */
+    /** Loads the lives and rates that earlier managers have observed and written. */
     public void load(List<LifeRecord> lives) {
         changed.clear();
         prices.forgetLives();
+        rates.load(lives.stream()
+                .filter(life -> life.bytesPerSecond() > 0)
+                .collect(Collectors.toMap(LifeRecord::type, LifeRecord::bytesPerSecond)));
         for (LifeRecord life : lives) {
             prices.life(life.type())
                     .load(
@@ -64,16 +75,17 @@ public final class ServerMembership {
     }
 
     /**
-     * Writes the lives that were observed since the last call: one write for each type, however many servers have
-     * ended.
+     * Writes the lives and rates that were observed since the last call: one write for each type, however many servers
+     * have ended.
      */
     public void writeLives() {
+        changed.addAll(rates.takeChanged());
         for (String type : changed) {
             SurvivalEstimator life = prices.life(type);
             List<LifeRecord.LifeSample> seen = life.seen().stream()
                     .map(one -> new LifeRecord.LifeSample(one.hours(), one.ended(), one.longer(), one.at()))
                     .toList();
-            journal.add(new StateChange.PutLife(new LifeRecord(type, life.since(), seen, 0)));
+            journal.add(new StateChange.PutLife(new LifeRecord(type, life.since(), seen, rates.observed(type))));
         }
         changed.clear();
     }

@@ -7,7 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.farheap.control.ControlException;
+import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheManager;
+import io.farheap.manager.CacheRequest;
+import io.farheap.manager.Reclaim;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.service.ClusterManager;
 import io.farheap.manager.service.ManagerOptions;
@@ -18,8 +23,10 @@ import io.farheap.manager.service.grpc.ManagerServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,7 +36,7 @@ import picocli.CommandLine;
 /** {@code farheap manager lives} and {@code rates}, through gRPC, with a clock that only the tests advance. */
 class EstimatesCommandTest {
 
-    private static final long MIB = 1 << 20;
+    private static final long REGION = 64L << 20;
     private static final long HOUR = 3_600_000;
 
     @TempDir
@@ -64,7 +71,7 @@ class EstimatesCommandTest {
                 id == 9 ? "full" : "m16",
                 id != 9,
                 "d/c/r" + id % 2,
-                MIB,
+                REGION,
                 4,
                 4,
                 30_000,
@@ -165,6 +172,52 @@ class EstimatesCommandTest {
     }
 
     @Test
+    void aRateThatWasObservedSaysHowOften() {
+        report(1, false);
+        report(3, false);
+        cluster.allocate(
+                new CacheRequest(7, 99, "orders", REGION, HOUR, "", List.of(AllocationCandidate.ANY)));
+        List<Reclaim> alerts = new ArrayList<>();
+        cluster.attend(99, new AlertList(alerts)).renew(Set.of(7L));
+        String from = cluster.describe(7).allocation().shares().getFirst().address();
+        cluster.drain(from);
+        assertEquals(1, alerts.size());
+        Reclaim alert = alerts.getFirst();
+        cluster.moved(7, alert.generation(), REGION, null, alert.targets(), new ReclaimOutcome(from, 1_000, 0));
+        millis += 6_000;
+        report(1, from.equals("host1:1"));
+        report(3, from.equals("host3:1"));
+        cluster.tick();
+        JsonObject type = types("rates").get(0).getAsJsonObject();
+        assertEquals("m16", type.get("type").getAsString());
+        assertTrue(type.get("observed").getAsBoolean());
+        assertEquals(1, type.get("samples").getAsLong());
+        assertEquals(0.9e9 / 1.09, type.get("bytes_per_s").getAsDouble(), 1, "half of the given rate counts a fifth");
+        String table = run("rates", "--manager", server.address());
+        assertTrue(table.lines().anyMatch(line -> line.matches("m16 +825.7 MB/s +1 +moves")), table);
+    }
+
+    private record AlertList(List<Reclaim> alerts) implements CacheManager.Listener {
+
+        @Override
+        public void reclaim(Reclaim alert) {
+            alerts.add(alert);
+        }
+
+        @Override
+        public void expiring(long cacheId, long leftMillis) {}
+
+        @Override
+        public void lost(long cacheId, String server) {}
+
+        @Override
+        public void ended(long cacheId, String why) {}
+
+        @Override
+        public void ended(ControlException why) {}
+    }
+
+    @Test
     void theRateOfATypeThatWasNotObservedIsTheGivenOne() {
         report(1, false);
         report(9, false);
@@ -173,8 +226,9 @@ class EstimatesCommandTest {
         JsonObject full = types.get(0).getAsJsonObject();
         assertEquals("full", full.get("type").getAsString());
         assertEquals(1e9 / 1.09, full.get("bytes_per_s").getAsDouble(), 1);
+        assertFalse(full.get("observed").getAsBoolean());
         assertEquals(0, full.get("samples").getAsLong());
         String table = run("rates", "--manager", server.address());
-        assertTrue(table.lines().anyMatch(line -> line.matches("m16 +917.4 MB/s +none: the given rate")), table);
+        assertTrue(table.lines().anyMatch(line -> line.matches("m16 +917.4 MB/s +0 +given")), table);
     }
 }
