@@ -12,6 +12,11 @@ import java.util.Locale;
  */
 public record PredictionBasis(int measured, int estimated, double uncertainty) {
 
+    /** Whether all figures behind the prediction were measured and have settled. */
+    public boolean isMeasured() {
+        return estimated == 0 && uncertainty <= Performance.SETTLED;
+    }
+
     /** For people: what the prediction rests on, and how well that is known. */
     @Override
     public String toString() {

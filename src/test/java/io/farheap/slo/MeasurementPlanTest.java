@@ -89,6 +89,7 @@ class MeasurementPlanTest {
             PredictionBasis far = model.basis(new Configuration(30, 1, 1, 1));
             assertEquals(uncertainty > 0.02 ? 0 : 1, far.estimated());
             assertEquals(uncertainty, far.uncertainty());
+            assertFalse(far.isMeasured());
             assertEquals(uncertainty > 0.02, far.toString().contains("known to 30.0%"), far::toString);
             assertEquals(uncertainty < 0.02, far.toString().contains("estimates of 1 of 1 point"), far::toString);
             PredictionBasis between = model.basis(new Configuration(3, 1, 3, 4));
