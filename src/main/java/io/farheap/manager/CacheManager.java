@@ -78,8 +78,8 @@ public interface CacheManager {
 
     /**
      * Reserves room on one server for regions that the application wants there. The client moves them and confirms it
-     * by {@link #moved}; a reservation that is not confirmed within {@value #GROWTH_MILLIS} ms is given up. Repeated,
-     * it replaces the cache's earlier reservation on that server.
+     * by {@link #moved}; a reservation that is neither confirmed nor repeated within {@value #GROWTH_MILLIS} ms is given
+     * up. Repeated with another number, it replaces the cache's earlier reservation on that server.
      *
      * @param server HOST:PORT of a server that reports to the manager
      * @param regions at least 1

@@ -8,6 +8,7 @@ import io.farheap.control.plane.ControlPlane;
 import io.farheap.lifetime.Closeables;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.ReclaimOutcome;
@@ -52,6 +53,9 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     }
 
     private static final System.Logger LOG = System.getLogger(ManagedCacheClient.class.getName());
+    /** Between two renewals of reserved room: one of them may be late. */
+    private static final long RENEW_MILLIS = CacheManager.GROWTH_MILLIS / 4;
+
     private final ManagerConnection manager;
     private final String name;
     private final Allocation allocation;
@@ -364,15 +368,36 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         }
     }
 
-    /** Reserves room for regions on a server that the application has named, and connects the cache to it. */
-    public void reserve(ManagedCache cache, String server, int regions) {
+    /**
+     * Reserves room for regions on a server that the application has named, and connects the cache to it.
+     *
+     * @param left the server that all of the regions leave; empty if they leave several
+     * @return renews the reservation until the caller closes it
+     */
+    public RoomRenewal reserve(ManagedCache cache, String left, String server, int regions) {
         requireNotEnded();
         try {
             Allocation reserved = manager.call(asked -> asked.reserve(cacheId(), server, regions));
             grants.put(reserved);
             servers.connect(cache, server);
+            return RoomRenewal.start(
+                    name,
+                    RENEW_MILLIS,
+                    () -> renews(server, regions),
+                    this::changed,
+                    () -> reclaims.isToLeave(reserved.generation(), left));
         } catch (ControlException e) {
             throw new CacheException("cache " + name + " stays where it is: " + e.getMessage(), e);
+        }
+    }
+
+    /** @return false if the manager has refused it */
+    private boolean renews(String server, int regions) {
+        try {
+            manager.call(asked -> asked.reserve(cacheId(), server, regions));
+            return true;
+        } catch (ControlException e) {
+            return e.code() == Code.UNAVAILABLE || e.code() == Code.DEADLINE_EXCEEDED;
         }
     }
 
@@ -386,7 +411,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         requireNotEnded();
         Allocation plan = manager.call(asked -> asked.reallocate(cacheId(), bytes, candidates));
         grants.put(plan);
-        return new ManagedReshape(servers, telling, cache, how, plan, bytes, () -> reclaims.isToLeave(plan.generation()), this::changed);
+        return new ManagedReshape(servers, telling, cache, how, plan, bytes, () -> reclaims.isToLeave(plan.generation(), ""), this::changed);
     }
 
     private void deallocate(long cacheId) {

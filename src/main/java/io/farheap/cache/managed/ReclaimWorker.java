@@ -93,15 +93,16 @@ final class ReclaimWorker {
      * Whether a server that the cache uses is about to end, so that a change has to give way.
      *
      * @param generation of the cache when the manager has planned the change: notices of earlier ones do not count
+     * @param except a server that the change itself leaves; empty if it leaves none
      */
-    synchronized boolean isToLeave(long generation) {
-        return announced != null && announced.generation() >= generation
-                || isLeaving(followed)
-                || alerts.stream().anyMatch(ReclaimWorker::isLeaving);
+    synchronized boolean isToLeave(long generation, String except) {
+        return announced != null && announced.generation() >= generation && isOther(announced, except)
+                || followed != null && isOther(followed, except)
+                || alerts.stream().anyMatch(alert -> isOther(alert, except));
     }
 
-    private static boolean isLeaving(@Nullable Reclaim alert) {
-        return alert != null && alert.reason() == Reclaim.Reason.LEAVES;
+    private static boolean isOther(Reclaim alert, String except) {
+        return alert.reason() == Reclaim.Reason.LEAVES && !alert.server().equals(except);
     }
 
     synchronized boolean isClosed() {

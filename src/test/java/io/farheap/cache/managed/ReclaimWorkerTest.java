@@ -82,7 +82,7 @@ class ReclaimWorkerTest {
 
             @Override
             public void move(Reclaim alert) {
-                urgent.add(itself.getFirst().isToLeave(9));
+                urgent.add(itself.getFirst().isToLeave(9, ""));
             }
         });
         itself.add(reclaims);
@@ -92,8 +92,9 @@ class ReclaimWorkerTest {
         reclaims.add(alert("two", Reclaim.Reason.CHEAPER));
         assertEquals(false, urgent.poll(PATIENCE_SECONDS, TimeUnit.SECONDS));
         reclaims.announce(alert("three", Reclaim.Reason.LEAVES));
-        assertTrue(reclaims.isToLeave(1));
-        assertFalse(reclaims.isToLeave(2));
+        assertTrue(reclaims.isToLeave(1, ""));
+        assertFalse(reclaims.isToLeave(1, "three"));
+        assertFalse(reclaims.isToLeave(2, ""));
         assertTrue(reclaims.close());
     }
 
@@ -103,7 +104,7 @@ class ReclaimWorkerTest {
         reclaims.add(alert("one", Reclaim.Reason.CHEAPER));
         reclaims.add(alert("two", Reclaim.Reason.CHEAPER));
         reclaims.add(alert("one", Reclaim.Reason.LEAVES));
-        assertTrue(reclaims.isToLeave(1));
+        assertTrue(reclaims.isToLeave(1, ""));
         assertNull(done.poll());
         reclaims.begin();
         isDone("two");

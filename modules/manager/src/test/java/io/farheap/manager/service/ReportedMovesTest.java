@@ -141,6 +141,35 @@ class ReportedMovesTest {
         return Objects.requireNonNull(cluster.store.lives.get("t")).bytesPerSecond();
     }
 
+    /** A client moves its regions one after the other, for as long as that takes. */
+    @Test
+    void roomThatIsRenewedIsPromisedToNoOther() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 4);
+        Allocation reserved = cluster.manager.reserve(7, "host2:1", 4);
+        for (int i = 0; i < 20; i++) {
+            cluster.pass(2_500);
+            cluster.attends(7L);
+            cluster.reports(1, 4);
+            cluster.reports(2, 4);
+            cluster.manager.tick();
+            assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 4));
+            refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 1, 0));
+        }
+        // A server that leaves ends it.
+        cluster.leaves(1, 4);
+        refusal(Code.BUSY, () -> cluster.manager.reserve(7, "host2:1", 4));
+        assertEquals(List.of(), cluster.alerts.getLast().targets());
+        for (int i = 0; i < 5; i++) {
+            cluster.pass(2_500);
+            cluster.leaves(1, 4);
+            cluster.reports(2, 4);
+        }
+        cluster.manager.tick();
+        assertEquals(List.of(share(2, 4)), cluster.alerts.getLast().targets());
+    }
+
     /** Its server knows better: the room was reserved once, and its client was late. */
     @Test
     void whatAServerReportsIsThere() {

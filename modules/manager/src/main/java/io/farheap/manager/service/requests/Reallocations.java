@@ -278,6 +278,12 @@ public final class Reallocations {
                             + Caches.hex(cacheId) + " of " + cache.regionBytes());
         }
         SortedMap<Long, Integer> reserved = new TreeMap<>(cache.reserved());
+        if (reserved.getOrDefault(server.record.id(), 0) == regions) {
+            // The client moves regions, and keeps its room meanwhile. A server that leaves does not wait for that.
+            requireStays(cache);
+            moves.grows(cacheId, now);
+            return cache;
+        }
         int free = servers.unpromised(server) + reserved.getOrDefault(server.record.id(), 0);
         if (free < regions) {
             throw new ControlException(
