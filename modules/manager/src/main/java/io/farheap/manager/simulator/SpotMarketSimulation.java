@@ -57,6 +57,9 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private static final long NEEDED_MILLIS = 600_000;
 
     private static final int MOST_GIB = 8;
+    /** How much longer than it needs it a client asks for a cache: it closes it before others may have its room. */
+    private static final long MARGIN_MILLIS = 60_000;
+
     /** How much later than an ordered machine could serve the order book of what is needed forgets it. */
     private static final long LATE_MILLIS = 10_000;
 
@@ -187,7 +190,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 CLIENT,
                 "cache",
                 gib * CostMeter.GIB,
-                Math.max(1, endsAt - now),
+                Math.max(0, endsAt - now) + MARGIN_MILLIS,
                 "",
                 List.of(AllocationCandidate.ANY));
         caches.put(request.cacheId(), new SpotCache(request, endsAt));
