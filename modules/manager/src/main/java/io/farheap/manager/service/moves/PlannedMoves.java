@@ -483,6 +483,21 @@ public final class PlannedMoves {
         servers.stock(now);
         Set<Long> left = new TreeSet<>(others);
         left.add(server);
+        try (Servers.ServingTime _ = servers.serving(cache.id(), false)) {
+            return place(cache, regions, left, reason, millis);
+        } catch (NoRoomException e) {
+            if (reason != Reason.LEAVES || !servers.keepsAny()) {
+                throw e;
+            }
+        }
+        // Caches that wait for room lose nothing if they wait for longer.
+        try (Servers.ServingTime _ = servers.serving(cache.id(), true)) {
+            return place(cache, regions, left, reason, millis);
+        }
+    }
+
+    private CachePlacement place(CacheRecord cache, int regions, Set<Long> left, Reason reason, long millis)
+            throws NoRoomException {
         if (reason != Reason.LEAVES) {
             return allocator.more(
                     Caches.need(cache, millis).avoiding(left), cache.regionBytes(), regions, List.of());
@@ -512,11 +527,22 @@ public final class PlannedMoves {
     }
 
     /** A cache for whose regions on a leaving server there is no room, and how many regions these are. */
-    public record StuckCache(CacheRecord cache, int regions, NoRoomException why) {}
+    public record StuckCache(CacheRecord cache, int regions) {}
 
-    /** Returns all such caches, by the room that there is now; room that is set aside for a moment counts as room. */
+    /** Whether no room was found for a cache's regions on a leaving server. */
+    public boolean isStuck(long cacheId) {
+        return stuck.contains(cacheId);
+    }
+
+    /**
+     * Returns all such caches, by the room that there is now, those on servers that end first before the others; room that
+     * is set aside for a moment counts as room.
+     */
     public List<StuckCache> stuck(long now, long millis) {
         List<StuckCache> all = new ArrayList<>();
+        if (stuck.isEmpty()) {
+            return all;
+        }
         for (Servers.KnownServer server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
@@ -524,7 +550,7 @@ public final class PlannedMoves {
                     try {
                         place(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis);
                     } catch (NoRoomException e) {
-                        all.add(new StuckCache(cache, regions, e));
+                        all.add(new StuckCache(cache, regions));
                     }
                 }
             }
