@@ -91,6 +91,28 @@ class SpotLivesTest {
         return cluster.allocate(id, regions, DAY_MILLIS).shares();
     }
 
+    /** It would try every cache of every such server in every tick. */
+    @Test
+    void aCacheThatFindsNoRoomToLeaveEarlyIsTriedAgainLater() {
+        anHourIsALife();
+        spot(1);
+        cluster.allocate(7, 4, DAY_MILLIS);
+        cluster.pass(HOUR - 100_000);
+        spot(1);
+        cluster.manager.tick();
+        cluster.attends(7L);
+        spot(2);
+        cluster.manager.tick();
+        assertEquals(List.of(), cluster.alerts);
+        for (int i = 0; i < 11; i++) {
+            cluster.pass(1_000);
+            spot(1);
+            spot(2);
+            cluster.manager.tick();
+        }
+        assertEquals(Reclaim.Reason.ENDS_SOON, cluster.alerts.getLast().reason());
+    }
+
     @Test
     void aServerThatLeavesSendsItsCachesToThoseThatLast() {
         anHourIsALife();

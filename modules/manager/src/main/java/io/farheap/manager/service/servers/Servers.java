@@ -87,6 +87,9 @@ public final class Servers {
     private final Stock stock = new Stock();
     /** With the regions that are held back; the same stock if none ever are. */
     private final Stock whole;
+    /** How many regions all servers of {@link #whole} have to give. */
+    private long freeRegions;
+
     /** By server: regions that are held back for caches on servers that leave. */
     private Map<Long, Integer> heldBack = Map.of();
 
@@ -293,6 +296,8 @@ public final class Servers {
     }
 
     private void unlist(long id) {
+        Offer before = whole.find(id);
+        freeRegions -= before == null ? 0 : before.free();
         stock.remove(id);
         whole.remove(id);
     }
@@ -364,6 +369,8 @@ public final class Servers {
                 NetworkLocation.parse(report.place()),
                 free(server, report),
                 Math.max(0, cores - threads));
+        Offer before = whole.find(server.record.id());
+        freeRegions += all.free() - (before == null ? 0 : before.free());
         whole.put(all);
         int held = heldBack.getOrDefault(all.serverId(), 0);
         if (held > 0) {
@@ -564,6 +571,11 @@ public final class Servers {
                 - server.promised()
                 - heldBack.getOrDefault(server.record.id(), 0)
                 - keptFromThis(server);
+    }
+
+    /** Returns how many regions all servers together have to give, those that are held back included. */
+    public long freeRegions() {
+        return freeRegions;
     }
 
     /** Recomputes all offers, after a change of the menu or of the caches. */
