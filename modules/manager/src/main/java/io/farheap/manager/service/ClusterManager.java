@@ -179,7 +179,7 @@ public final class ClusterManager implements CacheManager {
         tenants.load(state.tenants());
         caches.load(state.caches());
         servers.offerAnew();
-        lives.changed();
+        lives.reloaded();
         lives.observe(nanos.getAsLong(), millis.getAsLong());
         clients.loaded(caches.all().stream().map(CacheRecord::id));
         moves.loaded(nanos.getAsLong());
@@ -445,7 +445,6 @@ public final class ClusterManager implements CacheManager {
         ServerReport report = drained ? told.leavingWithin(told.noticeMillis()) : told;
         boolean changed = roll.report(report, now);
         if (changed) {
-            lives.changed();
             spares.changed();
             fleet.reported(Objects.requireNonNull(servers.find(report.serverId())));
         }
