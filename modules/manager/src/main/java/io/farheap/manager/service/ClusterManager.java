@@ -154,8 +154,9 @@ public final class ClusterManager implements CacheManager {
         this.fleet = new Fleet(servers, mutex, changed, nanos, supply.idleNanos(), this::answered);
         this.roll = new ServerMembership(servers, journal, prices, rates, fleet::isStopped, millis);
         this.estimates = new MachineEstimates(servers, prices, rates);
-        this.shopping = new MachineSelector(fleet, allocator, prices, rates);
-        this.recruits = new ServerProvisioner(fleet, shopping, changed, nanos, supply.startWaitNanos());
+        this.shopping = new MachineSelector(fleet, allocator, reserve, prices, rates);
+        this.recruits =
+                new ServerProvisioner(servers, fleet, shopping, changed, nanos, supply.startWaitNanos());
         this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
         this.answers = new AllocationReplies(servers, millis);
@@ -183,7 +184,7 @@ public final class ClusterManager implements CacheManager {
         tenants.load(state.tenants());
         caches.load(state.caches());
         servers.offerAnew();
-        lives.changed();
+        lives.reloaded();
         lives.observe(nanos.getAsLong(), millis.getAsLong());
         clients.loaded(caches.all().stream().map(CacheRecord::id));
         moves.loaded(nanos.getAsLong());
@@ -210,8 +211,17 @@ public final class ClusterManager implements CacheManager {
         return room.find(
                 request.cacheId(),
                 () -> allocateNow(request),
-                () -> admission.fits(request),
-                () -> shopping.forNew(Admission.need(request)));
+                () -> admission.room(request),
+                () -> {
+                    helpLeaving();
+                    return shopping.forNew(Admission.need(request));
+                });
+    }
+
+    /** Caches on servers that leave come first: what a provider has is started for them before it is for others. */
+    private void helpLeaving() {
+        long now = millis.getAsLong();
+        recruits.help(() -> moves.stuck(nanos.getAsLong(), now), moves::isStuck, now);
     }
 
     private boolean makeRoom(long forCache, BooleanSupplier fits) {
@@ -236,6 +246,7 @@ public final class ClusterManager implements CacheManager {
             caches.requireNotEnded(request.cacheId());
             CacheRecord known = caches.find(request.cacheId());
             if (known == null) {
+                recruits.serveEarlier(request.cacheId());
                 CacheRecord cache = admission.place(request);
                 caches.put(cache);
                 clients.claim(cache.id(), nanos.getAsLong());
@@ -254,13 +265,17 @@ public final class ClusterManager implements CacheManager {
         return room.find(
                 cacheId,
                 () -> lock.settled(() -> {
+                    recruits.serveEarlier(cacheId);
                     CacheRecord cache = reallocations.reallocate(cacheId, capacity, candidates);
                     recruits.forget(cacheId);
                     endings.forget(cacheId);
                     return answers.allocation(cache);
                 }),
-                () -> reallocations.fits(cacheId, capacity, candidates),
-                () -> reallocations.quote(cacheId, capacity, candidates));
+                () -> reallocations.room(cacheId, capacity, candidates),
+                () -> {
+                    helpLeaving();
+                    return reallocations.order(cacheId, capacity, candidates);
+                });
     }
 
     @Override
@@ -449,7 +464,6 @@ public final class ClusterManager implements CacheManager {
         ServerReport report = drained ? told.leavingWithin(told.noticeMillis()) : told;
         boolean changed = roll.report(report, now);
         if (changed) {
-            lives.changed();
             spares.changed();
             fleet.reported(Objects.requireNonNull(servers.find(report.serverId())));
         }
@@ -536,7 +550,7 @@ public final class ClusterManager implements CacheManager {
             moves.plan(now, millis.getAsLong());
             thrift.plan(now, millis.getAsLong());
             spares.keep(now);
-            recruits.help(moves.stuck(now, millis.getAsLong()), millis.getAsLong());
+            helpLeaving();
             recruits.forgetLate(now);
             fleet.findIdle(now).forEach(roll::stops);
             if (fleet.hasIdle()) {

@@ -43,26 +43,24 @@ class SpotLivesTest {
         }
     }
 
-    /** The other ninety live: that ten have ended is no reason to expect the end of all. */
+    /** Ten of a hundred have ended after an hour, and ninety have not: of that age one in ten ends, and not all. */
     @Test
     void oneInTenThatHasEndedMovesNoCacheOffTheOthers() {
         cluster.manager.menu(MENU);
-        for (int id = 1; id <= 100; id++) {
-            spot(id);
-        }
-        for (int id = 1; id <= 90; id++) {
-            cluster.allocate(id, 4, DAY_MILLIS);
-        }
+        LongStream.rangeClosed(1, 100).forEach(this::spot);
+        LongStream.rangeClosed(1, 90).forEach(id -> cluster.allocate(id, 4, DAY_MILLIS));
         List<Long> empty = LongStream.rangeClosed(1, 100)
                 .filter(id -> cluster.held(id).isEmpty())
                 .boxed()
                 .toList();
         assertEquals(10, empty.size());
-        for (long id : empty) {
-            cluster.pass(HOUR / 10);
-            ends(id);
-        }
-        LongStream.rangeClosed(1, 100).filter(id -> !empty.contains(id)).forEach(this::spot);
+        cluster.pass(HOUR);
+        empty.forEach(this::ends);
+        cluster.pass(HOUR / 2);
+        LongStream.rangeClosed(1, 120).filter(id -> !empty.contains(id)).forEach(this::spot);
+        LongStream.rangeClosed(101, 120).forEach(id -> cluster.allocate(id, 4, DAY_MILLIS));
+        cluster.pass(HOUR - 60_000);
+        LongStream.rangeClosed(1, 122).filter(id -> !empty.contains(id)).forEach(this::spot);
         cluster.manager.tick();
         assertTrue(cluster.store.caches.values().stream()
                 .allMatch(cache -> cache.reserved().isEmpty()));
@@ -89,6 +87,28 @@ class SpotLivesTest {
 
     private List<RegionShare> placed(long id, int regions) {
         return cluster.allocate(id, regions, DAY_MILLIS).shares();
+    }
+
+    /** It would try every cache of every such server in every tick. */
+    @Test
+    void aCacheThatFindsNoRoomToLeaveEarlyIsTriedAgainLater() {
+        anHourIsALife();
+        spot(1);
+        cluster.allocate(7, 4, DAY_MILLIS);
+        cluster.pass(HOUR - 100_000);
+        spot(1);
+        cluster.manager.tick();
+        cluster.attends(7L);
+        spot(2);
+        cluster.manager.tick();
+        assertEquals(List.of(), cluster.alerts);
+        for (int i = 0; i < 11; i++) {
+            cluster.pass(1_000);
+            spot(1);
+            spot(2);
+            cluster.manager.tick();
+        }
+        assertEquals(Reclaim.Reason.ENDS_SOON, cluster.alerts.getLast().reason());
     }
 
     @Test

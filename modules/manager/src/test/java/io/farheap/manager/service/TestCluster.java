@@ -12,6 +12,7 @@ import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
+import io.farheap.manager.service.supply.ServerProvisioner;
 import io.farheap.manager.state.CacheRecord;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,15 +39,22 @@ final class TestCluster {
     long time = 5_000_000;
 
     private final ManagerOptions options;
+    private final long callNanos;
     ClusterManager manager;
 
     TestCluster(ManagerOptions options) {
+        this(options, ServerProvisioner.CALL_NANOS);
+    }
+
+    /** @param callNanos for how long a call waits for room before it is answered BUSY */
+    TestCluster(ManagerOptions options, long callNanos) {
         this.options = options;
+        this.callNanos = callNanos;
         this.manager = begin();
     }
 
     private ClusterManager begin() {
-        return new ClusterManager(store, options, () -> now, () -> time);
+        return new ClusterManager(store, options, () -> now, () -> time, callNanos);
     }
 
     /** Another manager leads from now on. */

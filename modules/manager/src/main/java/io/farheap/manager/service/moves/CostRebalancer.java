@@ -67,8 +67,9 @@ public final class CostRebalancer {
     /** Plans the moves that are due; called in each tick. */
     public void plan(long now, long millis) {
         Set<Long> ending = lives.ending();
+        int tries = LOOKED_AT;
         for (long server : ending) {
-            leave(server, ending, now, millis);
+            tries = leave(server, ending, tries, now, millis);
         }
         int looked = 0;
         // A cache without an end must not stay on a spot server, so one moves even if none move to what is cheaper.
@@ -83,21 +84,32 @@ public final class CostRebalancer {
         }
     }
 
-    private void leave(long serverId, Set<Long> ending, long now, long millis) {
+    /**
+     * @param tries for how many caches room may be looked for
+     * @return for how many more
+     */
+    private int leave(long serverId, Set<Long> ending, int tries, long now, long millis) {
         Servers.KnownServer server = servers.find(serverId);
         if (server == null || server.record.leaving() || servers.isSilent(server, now)) {
-            return;
+            return tries;
         }
+        int left = tries;
         long room = MOST_EARLY - moves.underWay(Reason.ENDS_SOON);
         for (long cacheId : Set.copyOf(server.caches())) {
-            if (room <= 0) {
-                return;
+            if (room <= 0 || left == 0) {
+                break;
             }
             CacheRecord cache = caches.find(cacheId);
             if (cache != null && isFree(cache) && cache.regions().containsKey(serverId) && !moves.stays(cacheId, now)) {
-                room -= moves.plan(cache, server, Reason.ENDS_SOON, ending, now, millis) == null ? 0 : 1;
+                left--;
+                if (moves.plan(cache, server, Reason.ENDS_SOON, ending, now, millis) == null) {
+                    moves.rests(cacheId, now);
+                } else {
+                    room--;
+                }
             }
         }
+        return left;
     }
 
     private boolean isFree(CacheRecord cache) {

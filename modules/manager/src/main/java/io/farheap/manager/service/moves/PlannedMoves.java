@@ -51,6 +51,10 @@ public final class PlannedMoves {
     private static final long OPTIONAL_NANOS = 600_000_000_000L;
     /** How long it may take for a move ahead of the notice: the server is expected to end within this time. */
     private static final long EARLY_NANOS = 120_000_000_000L;
+    /** How long a cache that found no room for a move ahead of the notice is not tried again. */
+    private static final long REST_NANOS = 10_000_000_000L;
+    /** As long as no room becomes free, a cache that found none is tried again after this time. */
+    private static final long PAUSE_MILLIS = 500;
     /** How long a cache is not sent again to a server on which it did not get its reserved regions. */
     private static final long AVOID_NANOS = 3_000_000_000L;
 
@@ -60,6 +64,14 @@ public final class PlannedMoves {
      * @param told whether its client was notified, and may have begun
      */
     private record Move(long serverId, Reason reason, long since, boolean told) {}
+
+    /**
+     * A search for room that found none.
+     *
+     * @param millis the time of day
+     * @param free the regions that all servers had to give then
+     */
+    private record RoomAttempt(long nanos, long millis, long free) {}
 
     private final Caches caches;
     private final Servers servers;
@@ -93,6 +105,8 @@ public final class PlannedMoves {
     private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
     /** By cache: until when it is not moved again ahead of the notice, since its client has not moved it. */
     private final Map<Long, Long> stays = new HashMap<>();
+    /** By cache: the last time that no room was found for its regions on a server that leaves. */
+    private final Map<Long, RoomAttempt> tried = new HashMap<>();
     /** Caches for which no room was found, and for which the log has said so. */
     private final Set<Long> stuck = new TreeSet<>();
 
@@ -226,6 +240,7 @@ public final class PlannedMoves {
         avoided.remove(cacheId);
         stays.remove(cacheId);
         stuck.remove(cacheId);
+        tried.remove(cacheId);
     }
 
     /** The caches were reloaded from disk: all moves are planned again. */
@@ -237,6 +252,7 @@ public final class PlannedMoves {
         avoided.clear();
         stays.clear();
         stuck.clear();
+        tried.clear();
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
                 growing.put(cache.id(), now);
@@ -278,7 +294,12 @@ public final class PlannedMoves {
         }
     }
 
-    /** Whether a cache was to move ahead of the notice and has not: others come first. */
+    /** No room was found for a move ahead of the notice: the cache is not tried again for a while. */
+    void rests(long cacheId, long now) {
+        stays.put(cacheId, now + REST_NANOS);
+    }
+
+    /** Whether a cache was to move ahead of the notice and has not, or found no room: others come first. */
     boolean stays(long cacheId, long now) {
         Long until = stays.get(cacheId);
         if (until != null && now - until >= 0) {
@@ -355,10 +376,19 @@ public final class PlannedMoves {
                 moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
             } else if (its && urgent && isGrowing(cache, now)) {
                 announced.putIfAbsent(cacheId, server.record.id());
-            } else if (its && urgent) {
+            } else if (its && urgent && !wasTried(cacheId, now, millis)) {
                 plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
             }
         }
+    }
+
+    /** Whether no room was found a moment ago, and none has become free since. */
+    private boolean wasTried(long cacheId, long now, long millis) {
+        RoomAttempt last = tried.get(cacheId);
+        return last != null
+                && servers.freeRegions() <= last.free()
+                && now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI
+                && Math.abs(millis - last.millis()) < PAUSE_MILLIS;
     }
 
     /**
@@ -428,6 +458,9 @@ public final class PlannedMoves {
                 // There is room, but a moment ago the cache did not get it: it is tried again soon.
                 return null;
             }
+            if (reason == Reason.LEAVES) {
+                tried.put(cache.id(), new RoomAttempt(now, millis, servers.freeRegions()));
+            }
             if (reason == Reason.LEAVES && stuck.add(cache.id())) {
                 LOG.log(
                         System.Logger.Level.WARNING,
@@ -452,6 +485,7 @@ public final class PlannedMoves {
                 growing.remove(cache.id());
                 earlier.remove(cache.id());
                 stuck.remove(cache.id());
+                tried.remove(cache.id());
                 endings.forget(cache.id());
             }
         }
@@ -483,6 +517,21 @@ public final class PlannedMoves {
         servers.stock(now);
         Set<Long> left = new TreeSet<>(others);
         left.add(server);
+        try (Servers.ServingTime _ = servers.serving(cache.id(), false)) {
+            return place(cache, regions, left, reason, millis);
+        } catch (NoRoomException e) {
+            if (reason != Reason.LEAVES || !servers.keepsAny()) {
+                throw e;
+            }
+        }
+        // Caches that wait for room lose nothing if they wait for longer.
+        try (Servers.ServingTime _ = servers.serving(cache.id(), true)) {
+            return place(cache, regions, left, reason, millis);
+        }
+    }
+
+    private CachePlacement place(CacheRecord cache, int regions, Set<Long> left, Reason reason, long millis)
+            throws NoRoomException {
         if (reason != Reason.LEAVES) {
             return allocator.more(
                     Caches.need(cache, millis).avoiding(left), cache.regionBytes(), regions, List.of());
@@ -512,11 +561,22 @@ public final class PlannedMoves {
     }
 
     /** A cache for whose regions on a leaving server there is no room, and how many regions these are. */
-    public record StuckCache(CacheRecord cache, int regions, NoRoomException why) {}
+    public record StuckCache(CacheRecord cache, int regions) {}
 
-    /** Returns all such caches, by the room that there is now; room that is set aside for a moment counts as room. */
+    /** Whether no room was found for a cache's regions on a leaving server. */
+    public boolean isStuck(long cacheId) {
+        return stuck.contains(cacheId);
+    }
+
+    /**
+     * Returns all such caches, by the room that there is now, those on servers that end first before the others; room that
+     * is set aside for a moment counts as room.
+     */
     public List<StuckCache> stuck(long now, long millis) {
         List<StuckCache> all = new ArrayList<>();
+        if (stuck.isEmpty()) {
+            return all;
+        }
         for (Servers.KnownServer server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
@@ -524,7 +584,7 @@ public final class PlannedMoves {
                     try {
                         place(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis);
                     } catch (NoRoomException e) {
-                        all.add(new StuckCache(cache, regions, e));
+                        all.add(new StuckCache(cache, regions));
                     }
                 }
             }

@@ -16,6 +16,8 @@ import io.farheap.manager.service.supply.SpareCapacity;
 import io.farheap.manager.state.AllocationTerms;
 import io.farheap.manager.state.CacheRecord;
 import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
@@ -75,7 +77,7 @@ public final class Admission {
         servers.stock(nanos.getAsLong());
         spares.refresh(nanos.getAsLong());
         Need need = need(request);
-        try {
+        try (Servers.ServingTime _ = servers.serving(request.cacheId(), false)) {
             CachePlacement placement = find(need);
             AllocationTerms terms = new AllocationTerms(
                     request.place(),
@@ -112,14 +114,13 @@ public final class Admission {
         return allocator.place(need);
     }
 
-    /** Whether a new cache would get what it needs. */
-    public boolean fits(CacheRequest request) {
+    /** Returns where a new cache would get what it needs, by server; empty if there is no room. */
+    public Optional<Map<Long, Integer>> room(CacheRequest request) {
         try {
-            place(request);
-            return true;
+            return Optional.of(place(request).regions());
         } catch (ControlException e) {
             if (e.getCause() instanceof NoRoomException) {
-                return false;
+                return Optional.empty();
             }
             throw e;
         }

@@ -11,13 +11,13 @@ import io.farheap.manager.allocation.Need;
 import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.allocation.Reallocation;
 import io.farheap.manager.allocation.Reallocator;
-import io.farheap.manager.provider.Quote;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Tenants;
 import io.farheap.manager.service.moves.PlannedMoves;
 import io.farheap.manager.service.servers.ServerMembership;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.service.servers.SpotLives;
+import io.farheap.manager.service.supply.MachineOrder;
 import io.farheap.manager.service.supply.MachineSelector;
 import io.farheap.manager.service.supply.SpareCapacity;
 import io.farheap.manager.state.AllocationTerms;
@@ -216,26 +216,27 @@ public final class Reallocations {
     /** Room on servers that are expected to end soon is better than none. */
     private Reallocation find(ReallocationRequest wish) throws NoRoomException {
         Need need = wish.need(millis.getAsLong());
-        if (!lives.ending().isEmpty()) {
-            try {
-                return reallocator.find(need.avoiding(lives.ending()), wish.held(), wish.more(), cheaper);
-            } catch (NoRoomException e) {
-                // Only these servers have the room, or none has.
+        try (Servers.ServingTime _ = servers.serving(wish.cache().id(), false)) {
+            if (!lives.ending().isEmpty()) {
+                try {
+                    return reallocator.find(need.avoiding(lives.ending()), wish.held(), wish.more(), cheaper);
+                } catch (NoRoomException e) {
+                    // Only these servers have the room, or none has.
+                }
             }
+            return reallocator.find(need, wish.held(), wish.more(), cheaper);
         }
-        return reallocator.find(need, wish.held(), wish.more(), cheaper);
     }
 
-    /** Whether a cache would get what the change needs. */
-    public boolean fits(long cacheId, long capacity, List<AllocationCandidate> candidates) {
+    /** Returns where a cache would get what the change needs, by server; empty if there is no room. */
+    public Optional<Map<Long, Integer>> room(long cacheId, long capacity, List<AllocationCandidate> candidates) {
         ReallocationRequest wish = new ReallocationRequest(caches.require(cacheId), capacity, candidates);
         servers.stock(nanos.getAsLong());
         spares.refresh(nanos.getAsLong());
         try {
-            find(wish);
-            return true;
+            return Optional.of(find(wish).more().regions());
         } catch (NoRoomException e) {
-            return false;
+            return Optional.empty();
         }
     }
 
@@ -251,7 +252,7 @@ public final class Reallocations {
     }
 
     /** Returns machines to start for a change for which there is no room; empty if the provider has too few. */
-    public Optional<Quote> quote(long cacheId, long capacity, List<AllocationCandidate> candidates) {
+    public Optional<MachineOrder> order(long cacheId, long capacity, List<AllocationCandidate> candidates) {
         CacheRecord cache = caches.require(cacheId);
         ReallocationRequest wish = new ReallocationRequest(cache, capacity, candidates);
         Need need = wish.need(millis.getAsLong());

@@ -44,8 +44,8 @@ public final class SpotLives {
         this.early = early;
     }
 
-    /** A server has joined, leaves or is gone, or the state was reloaded: the next look is due at once. */
-    public void changed() {
+    /** The state was reloaded, and with it the estimates: the next look is due at once. */
+    public void reloaded() {
         stale = true;
     }
 
