@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public interface CacheManager {
 
     /** Raised with every change to the messages that an older peer would misread. */
-    int PROTOCOL_VERSION = 7;
+    int PROTOCOL_VERSION = 8;
 
     /** The most characters of a server's address, type and place. */
     int MAX_TEXT_LENGTH = 256;
@@ -78,8 +78,8 @@ public interface CacheManager {
 
     /**
      * Reserves room on one server for regions that the application wants there. The client moves them and confirms it
-     * by {@link #moved}; a reservation that is not confirmed within {@value #GROWTH_MILLIS} ms is given up. Repeated,
-     * it replaces the cache's earlier reservation on that server.
+     * by {@link #moved}; a reservation that is neither confirmed nor repeated within {@value #GROWTH_MILLIS} ms is given
+     * up. Repeated with another number, it replaces the cache's earlier reservation on that server.
      *
      * @param server HOST:PORT of a server that reports to the manager
      * @param regions at least 1
@@ -91,15 +91,18 @@ public interface CacheManager {
     /**
      * A client reports the state of its cache: after a {@link Reclaim}, to which servers it has moved; after
      * {@link #reallocate}, its new state, or that it stays as it was; or that it has become smaller. Room that was
-     * reserved and is not among the shares is given up. Repeated with the same values, it changes nothing.
+     * reserved and is not among the shares is given up, except that of a move that is planned: only the answer to its
+     * alert, or a report that no region is left on that server, settles it. Repeated with the same values, it changes
+     * nothing.
      *
      * @param generation of the reclaim or of the reallocation; for a cache that has become smaller, the last one that
      *     the client knows
      * @param capacity the cache's own, the capacity of the {@link #reallocate}, or less
      * @param candidate its configuration: its own, or that of the reallocation; null for its own
      * @param shares the servers of all its regions
+     * @param answers the reclaim that this answers; null if it answers none
      * @throws ControlException NOT_FOUND if there is no such cache; INVALID_ARGUMENT if the shares are not all of its
-     *     regions, or are on servers that it was not given; BUSY if the generation is not the current one: an alert
+     *     regions, or are more on a server than it was given there; BUSY if the generation is not the current one: an alert
      *     with a newer one will arrive, and the client repeats the call after it; OUT_OF_MEMORY if the capacity is
      *     larger, was not reserved, and exceeds the tenant's {@link Quota}
      */
@@ -108,11 +111,22 @@ public interface CacheManager {
             long generation,
             long capacity,
             @Nullable AllocationCandidate candidate,
-            List<RegionShare> shares);
+            List<RegionShare> shares,
+            @Nullable ReclaimOutcome answers);
 
-    /** As {@link #moved(long, long, long, AllocationCandidate, List)}, with the cache's current configuration. */
+    /** A report that answers no reclaim. */
+    default Allocation moved(
+            long cacheId,
+            long generation,
+            long capacity,
+            @Nullable AllocationCandidate candidate,
+            List<RegionShare> shares) {
+        return moved(cacheId, generation, capacity, candidate, shares, null);
+    }
+
+    /** A report that answers no reclaim, with the cache's current configuration. */
     default Allocation moved(long cacheId, long generation, long capacity, List<RegionShare> shares) {
-        return moved(cacheId, generation, capacity, null, shares);
+        return moved(cacheId, generation, capacity, null, shares, null);
     }
 
     /**
@@ -183,6 +197,12 @@ public interface CacheManager {
 
     /** The servers that report now. */
     List<ServerReport> servers();
+
+    /** What is estimated of the lives of spot servers, for each type that has any, in the order of their names. */
+    List<LifeEstimate> lives();
+
+    /** How fast caches leave servers, for each type that reports or was observed, in the order of their names. */
+    List<LeavingRate> rates();
 
     /**
      * Announces a client process; it receives messages about its caches until it closes the attendance. If a process is

@@ -10,7 +10,8 @@ import java.util.List;
  * @param generation of the cache
  * @param server address of the server to leave
  * @param withinMillis time until the server leaves, if it does
- * @param targets for as many regions as the cache has there
+ * @param targets for as many regions as the cache has there; empty if the cache grows, or makes a move of its own: its
+ *     client gives that up and reports so, and then receives an alert with targets
  */
 public record Reclaim(
         long cacheId, long generation, Reason reason, String server, long withinMillis, List<RegionShare> targets) {

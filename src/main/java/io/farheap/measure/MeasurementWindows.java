@@ -12,7 +12,7 @@ import java.util.Arrays;
 final class MeasurementWindows {
 
     static final int LEAST = 10;
-    static final double TOLERANCE = 0.02;
+    static final double TOLERANCE = Performance.SETTLED;
 
     private static final double NORMAL_95 = 1.96;
     private static final int FIGURES = 3;
@@ -75,13 +75,21 @@ final class MeasurementWindows {
         return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
     }
 
-    /** @throws IllegalStateException if there is no window */
+    /**
+     * Returns the medians, and how uncertain they are.
+     *
+     * @throws IllegalStateException if there is no window
+     */
     Performance medians() {
         if (count == 0) {
             throw new IllegalStateException("no request completed while the cache was measured");
         }
         double perSecond = median(sorted(2));
         return new Performance(
-                median(sorted(0)), perSecond * readShare, median(sorted(1)), perSecond * (1 - readShare));
+                median(sorted(0)),
+                perSecond * readShare,
+                median(sorted(1)),
+                perSecond * (1 - readShare),
+                uncertainty());
     }
 }

@@ -13,12 +13,19 @@ final class MarginalGain {
 
     /** Redy, section 4.3, "Fully-loaded Queue Pairs": the condition for a queue depth to become the lower bound. */
     static boolean improvesBoth(Performance before, Performance after) {
-        return moreThroughput(before, after) && lessLatency(before, after);
+        return after.throughput() > before.throughput() * (1 + TOLERANCE)
+                && after.latencyNanos() < before.latencyNanos() * (1 - TOLERANCE);
     }
 
-    /** Redy, section 5.2, "Early termination": throughput no longer grows, and latency does not fall. */
+    /**
+     * Redy, section 5.2, "Early termination": throughput no longer grows, and latency does not fall. If the figures of
+     * one of the two have not settled, they must be worse by more than both are uncertain, since otherwise chance would
+     * leave out all points beyond.
+     */
     static boolean ends(Performance before, Performance after) {
-        return !moreThroughput(before, after) && !lessLatency(before, after);
+        double doubt = before.settled() && after.settled() ? 0 : before.uncertainty() + after.uncertainty();
+        return after.throughput() <= before.throughput() * (1 + TOLERANCE - doubt)
+                && after.latencyNanos() >= before.latencyNanos() * (1 - TOLERANCE + doubt);
     }
 
     /**
@@ -32,14 +39,7 @@ final class MarginalGain {
                 last.readLatencyNanos() * increase,
                 last.readsPerSecond(),
                 last.writeLatencyNanos() * increase,
-                last.writesPerSecond());
-    }
-
-    private static boolean moreThroughput(Performance before, Performance after) {
-        return after.throughput() > before.throughput() * (1 + TOLERANCE);
-    }
-
-    private static boolean lessLatency(Performance before, Performance after) {
-        return after.latencyNanos() < before.latencyNanos() * (1 - TOLERANCE);
+                last.writesPerSecond(),
+                last.uncertainty());
     }
 }

@@ -15,6 +15,7 @@ final class MeasuredGrid {
     private final GridLevels depths;
     private final double[][] values = new double[Metric.COUNT][];
     private final boolean[] measured;
+    private final double[] uncertainty;
 
     MeasuredGrid(ConfigurationSpace space) {
         this.space = space;
@@ -26,6 +27,7 @@ final class MeasuredGrid {
             Arrays.fill(values[metric], Double.NaN);
         }
         measured = new boolean[values[0].length];
+        uncertainty = new double[values[0].length];
     }
 
     ConfigurationSpace space() {
@@ -81,6 +83,7 @@ final class MeasuredGrid {
         for (int metric = 0; metric < Metric.COUNT; metric++) {
             values[metric][index] = performance.get(metric);
         }
+        uncertainty[index] = performance.uncertainty();
     }
 
     double get(int metric, int index) {
@@ -91,7 +94,13 @@ final class MeasuredGrid {
         return measured[index];
     }
 
+    /** As {@link Performance#uncertainty}; of an estimated point, that of the figures from which it was estimated. */
+    double uncertainty(int index) {
+        return uncertainty[index];
+    }
+
     Performance get(int index) {
-        return new Performance(values[0][index], values[1][index], values[2][index], values[3][index]);
+        return new Performance(
+                values[0][index], values[1][index], values[2][index], values[3][index], uncertainty[index]);
     }
 }

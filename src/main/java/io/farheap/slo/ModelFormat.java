@@ -8,7 +8,7 @@ import java.util.zip.CRC32C;
  * The text of a model file, in UTF-8, by lines that end in {@code \n}:
  *
  * <pre>
- * farheap performance model, version 4
+ * farheap performance model, version 5
  * device soft0 (soft), connectx5 #5e1d07c3
  * hardware AMD EPYC 7551 #...
  * switches 0 #...
@@ -17,17 +17,18 @@ import java.util.zip.CRC32C;
  * client-cores 30 #...
  * device-depth 16 #...
  * resilience none #...
- * c1 s0 b1 q1 reads 3012.5 ns 166000.0 /s writes 2410.0 ns 166000.0 /s #...
+ * c1 s0 b1 q1 reads 3012.5 ns 166000.0 /s writes 2410.0 ns 166000.0 /s within 0.013 #...
  * complete 652 #...
  * </pre>
  *
  * After the {@code #} is the CRC-32C, in hexadecimal, of all of the file before the space in front of it, so lines that
  * are changed, lost or moved are noticed. Measurements stand in the order of {@link MeasurementPlan}, which has some
- * configurations more than once; the last line says how many there are.
+ * configurations more than once; the last line says how many there are. {@code within} is followed by
+ * {@link Performance#uncertainty}, so that a run that continues ends the same lines of the grid.
  */
 final class ModelFormat {
 
-    static final int VERSION = 4;
+    static final int VERSION = 5;
     static final String MAGIC = "farheap performance model, version ";
     static final String COMPLETE = "complete ";
     static final String CHECKSUM = " #";
@@ -77,7 +78,8 @@ final class ModelFormat {
                 + configuration.batchSize() + " q"
                 + configuration.queueDepth() + " reads " + performance.readLatencyNanos() + " ns "
                 + performance.readsPerSecond() + " /s writes "
-                + performance.writeLatencyNanos() + " ns " + performance.writesPerSecond() + " /s";
+                + performance.writeLatencyNanos() + " ns " + performance.writesPerSecond() + " /s within "
+                + performance.uncertainty();
     }
 
     /**
@@ -85,14 +87,15 @@ final class ModelFormat {
      */
     static Performance performance(Configuration configuration, String line) {
         String[] words = line.split(" ", -1);
-        if (words.length != 14) {
-            throw new IllegalArgumentException("a measurement has 14 words, not " + words.length);
+        if (words.length != 16) {
+            throw new IllegalArgumentException("a measurement has 16 words, not " + words.length);
         }
         Performance performance = new Performance(
                 Double.parseDouble(words[5]),
                 Double.parseDouble(words[7]),
                 Double.parseDouble(words[10]),
-                Double.parseDouble(words[12]));
+                Double.parseDouble(words[12]),
+                Double.parseDouble(words[15]));
         if (!measurement(configuration, performance).equals(line)) {
             throw new IllegalArgumentException("it is not the measurement of " + configuration + ", which is next");
         }

@@ -8,9 +8,24 @@ package io.farheap.slo;
  * @param readsPerSecond of all client threads together
  * @param writeLatencyNanos as of reads
  * @param writesPerSecond as of reads
+ * @param uncertainty of the least certain figure, as a part of it: half the width of its 95% confidence interval. 0 if
+ *     the figures are exact or predicted, infinite if too little was measured to know
  */
 public record Performance(
-        double readLatencyNanos, double readsPerSecond, double writeLatencyNanos, double writesPerSecond) {
+        double readLatencyNanos,
+        double readsPerSecond,
+        double writeLatencyNanos,
+        double writesPerSecond,
+        double uncertainty) {
+
+    /** A measurement whose figures are known to this part of themselves, or better, has settled. */
+    public static final double SETTLED = 0.02;
+
+    /** A performance with exact or predicted figures. */
+    public Performance(
+            double readLatencyNanos, double readsPerSecond, double writeLatencyNanos, double writesPerSecond) {
+        this(readLatencyNanos, readsPerSecond, writeLatencyNanos, writesPerSecond, 0);
+    }
 
     public Performance {
         check("read", readLatencyNanos, readsPerSecond);
@@ -18,6 +33,9 @@ public record Performance(
         if (readsPerSecond == 0 && writesPerSecond == 0) {
             throw new IllegalArgumentException(
                     "a performance of no operations per second; measure until some have completed");
+        }
+        if (!(uncertainty >= 0)) {
+            throw new IllegalArgumentException("an uncertainty of " + uncertainty + "; it is 0 or more");
         }
     }
 
@@ -39,13 +57,19 @@ public record Performance(
         return (readLatencyNanos * readsPerSecond + writeLatencyNanos * writesPerSecond) / throughput();
     }
 
-    /** The higher latencies and the lower throughputs of two performances. */
+    /** Whether the figures are known well enough to be compared with others. */
+    public boolean settled() {
+        return uncertainty <= SETTLED;
+    }
+
+    /** The higher latencies, the lower throughputs and the greater uncertainty of two performances. */
     Performance worst(Performance other) {
         return new Performance(
                 Math.max(readLatencyNanos, other.readLatencyNanos),
                 Math.min(readsPerSecond, other.readsPerSecond),
                 Math.max(writeLatencyNanos, other.writeLatencyNanos),
-                Math.min(writesPerSecond, other.writesPerSecond));
+                Math.min(writesPerSecond, other.writesPerSecond),
+                Math.max(uncertainty, other.uncertainty));
     }
 
     double get(int metric) {

@@ -55,6 +55,38 @@ public final class PerformanceModel {
                 : Optional.of(new Performance(figures[0], figures[1], figures[2], figures[3]));
     }
 
+    /**
+     * Returns on which points of the grid the prediction of a configuration rests.
+     *
+     * @throws IllegalArgumentException if {@link #predict} returns nothing for it
+     */
+    public PredictionBasis basis(Configuration configuration) {
+        if (predict(configuration).isEmpty()) {
+            throw new IllegalArgumentException(
+                    "configuration " + configuration + " is not predicted; ask for one that predict has figures for");
+        }
+        ThreadWeights weights =
+                new ThreadWeights(grid.threads(), configuration.serverThreads(), configuration.clientThreads());
+        int batch = grid.batches().below(configuration.batchSize());
+        int lastBatch = batch + (grid.batches().fraction(configuration.batchSize(), batch) > 0 ? 1 : 0);
+        int depth = grid.depths().below(configuration.queueDepth());
+        int lastDepth = depth + (grid.depths().fraction(configuration.queueDepth(), depth) > 0 ? 1 : 0);
+        int measured = 0;
+        int estimated = 0;
+        double uncertainty = 0;
+        for (int i = 0; i < weights.count(); i++) {
+            for (int b = batch; b <= lastBatch; b++) {
+                for (int q = depth; q <= lastDepth; q++) {
+                    int index = grid.index(weights.server(i), weights.client(i), b, q);
+                    measured += grid.measured(index) ? 1 : 0;
+                    estimated += grid.measured(index) ? 0 : 1;
+                    uncertainty = Math.max(uncertainty, grid.uncertainty(index));
+                }
+            }
+        }
+        return new PredictionBasis(measured, estimated, uncertainty);
+    }
+
     GridLevels batches() {
         return grid.batches();
     }

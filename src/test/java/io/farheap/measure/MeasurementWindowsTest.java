@@ -30,6 +30,8 @@ class MeasurementWindowsTest {
         }
         assertFalse(windows.settled());
         assertEquals(0.2 / 2 / 1.1, windows.uncertainty(), 1e-9);
+        assertEquals(windows.uncertainty(), windows.medians().uncertainty());
+        assertFalse(windows.medians().settled());
     }
 
     @Test

@@ -59,6 +59,49 @@ class MeasurementPlanTest {
         assertTrue(MarginalGain.improvesBoth(before, new Performance(970, 103, 970, 103)));
     }
 
+    /** A busy machine: chance must not leave out what lies beyond. */
+    @Test
+    void figuresThatHaveNotSettledEndALineOnlyBeyondTheirUncertainty() {
+        Performance before = new Performance(1000, 100, 1000, 100);
+        Performance equal = new Performance(2000, 100, 2000, 100, 0.1);
+        assertTrue(MarginalGain.ends(before, new Performance(2000, 100, 2000, 100, Performance.SETTLED)));
+        assertFalse(MarginalGain.ends(before, equal), "it may have 10% more throughput");
+        assertFalse(MarginalGain.ends(equal, new Performance(4000, 90, 4000, 90, 0.1)), "both may be 10% off");
+        assertTrue(MarginalGain.ends(before, new Performance(2000, 89, 2000, 89, 0.1)));
+        assertFalse(MarginalGain.ends(before, new Performance(1050, 50, 1050, 50, 0.1)), "it may have less latency");
+        assertFalse(MarginalGain.ends(before, new Performance(9000, 1, 9000, 1, Double.POSITIVE_INFINITY)));
+    }
+
+    /** A saturated system: if its figures settle, lines end; if they do not, all is measured. */
+    @Test
+    void aPredictionSaysWhetherItRestsOnEstimates() throws InterruptedException {
+        ModelSubject subject = Models.subject(30, 1024, 4);
+        for (double uncertainty : new double[] {0.01, 0.3}) {
+            MeasurementPlan plan = Models.measured(subject, configuration -> {
+                double nanos = 1000.0
+                        * configuration.clientThreads()
+                        * configuration.batchSize()
+                        * configuration.queueDepth();
+                return new Performance(nanos, 1e6, nanos, 1e6, uncertainty);
+            });
+            PerformanceModel model = plan.model();
+            assertEquals(uncertainty > 0.02, plan.leftOut() == 0, () -> plan.leftOut() + " points left out");
+            PredictionBasis far = model.basis(new Configuration(30, 1, 1, 1));
+            assertEquals(uncertainty > 0.02 ? 0 : 1, far.estimated());
+            assertEquals(uncertainty, far.uncertainty());
+            assertFalse(far.isMeasured());
+            assertEquals(uncertainty > 0.02, far.toString().contains("known to 30.0%"), far::toString);
+            assertEquals(uncertainty < 0.02, far.toString().contains("estimates of 1 of 1 point"), far::toString);
+            PredictionBasis between = model.basis(new Configuration(3, 1, 3, 4));
+            assertEquals(4, between.measured() + between.estimated(), "two client threads, two batch sizes");
+        }
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> Models.measured(subject, new SimulatedSystem(subject, 0, 1))
+                        .model()
+                        .basis(new Configuration(31, 0, 1, 4)));
+    }
+
     /**
      * Redy's example: no growth from f(4, 2, 2, 2) to f(8, 2, 2, 2), so f(16, 2, 2, 2) is not measured, and neither is
      * 30.

@@ -79,7 +79,7 @@ class ModelFileTest {
             }
         }
         assertTrue(new String(whole, StandardCharsets.UTF_8)
-                .startsWith("farheap performance model, version 4\ndevice sim0 (simulated) #"));
+                .startsWith("farheap performance model, version 5\ndevice sim0 (simulated) #"));
     }
 
     @Test
@@ -163,11 +163,11 @@ class ModelFileTest {
 
     @Test
     void anotherVersionIsRefused() throws IOException {
-        Files.writeString(file, new String(whole, StandardCharsets.UTF_8).replace("version 4", "version 3"));
-        assertTrue(refusal(SUBJECT).contains("format version 3, and this Farheap reads version 4"));
+        Files.writeString(file, new String(whole, StandardCharsets.UTF_8).replace("version 5", "version 4"));
+        assertTrue(refusal(SUBJECT).contains("format version 4, and this Farheap reads version 5"));
         assertTrue(assertThrows(ModelFileException.class, () -> ModelFile.load(file))
                 .getMessage()
-                .contains("format version 3"));
+                .contains("format version 4"));
         Files.writeString(file, "{\"a\": 1}\n".repeat(20));
         assertTrue(refusal(SUBJECT).contains("is not a performance model"));
     }
@@ -202,10 +202,12 @@ class ModelFileTest {
     @Test
     void aWellSealedFileThatNoPlanMakesIsRefused() throws IOException {
         for (String line : new String[] {
-            "c2 s0 b1 q1 reads 1.0 ns 1.0 /s writes 1.0 ns 1.0 /s",
-            "c1 s0 b1 q1 reads NaN ns 1.0 /s writes 1.0 ns 1.0 /s",
-            "c1 s0 b1 q1 reads 1.0 ns 1.0 /s writes 0.0 ns 0.0 /s",
-            "c1 s0 b1 q1 reads -1.0 ns 1.0 /s writes 1.0 ns 1.0 /s",
+            "c2 s0 b1 q1 reads 1.0 ns 1.0 /s writes 1.0 ns 1.0 /s within 0.0",
+            "c1 s0 b1 q1 reads NaN ns 1.0 /s writes 1.0 ns 1.0 /s within 0.0",
+            "c1 s0 b1 q1 reads 1.0 ns 1.0 /s writes 0.0 ns 0.0 /s within 0.0",
+            "c1 s0 b1 q1 reads -1.0 ns 1.0 /s writes 1.0 ns 1.0 /s within 0.0",
+            "c1 s0 b1 q1 reads 1.0 ns 1.0 /s writes 1.0 ns 1.0 /s within -0.1",
+            "c1 s0 b1 q1 reads 1.0 ns 1.0 /s writes 1.0 ns 1.0 /s",
             "complete 0",
             "",
             "nothing"
@@ -240,6 +242,29 @@ class ModelFileTest {
             assertEquals(total, first.get() + calls.get());
             assertArrayEquals(whole, bytes());
         }
+    }
+
+    /** Whether a line of the grid ends depends on how certain its figures are, so a file keeps that. */
+    @Test
+    void aRunThatContinuesKnowsHowCertainEarlierFiguresAre() throws IOException, InterruptedException {
+        ModelSubject large = new ModelSubject("sim0 (simulated)", "a processor, a card", 1, 512, 50, 3, 8);
+        Measurement flat = how -> new Performance(
+                1_000.0 * how.queueDepth() * how.clientThreads(),
+                1e6,
+                1_000.0 * how.queueDepth() * how.clientThreads(),
+                1e6,
+                how.batchSize() == 1 ? Double.POSITIVE_INFINITY : 0.25);
+        Path unsure = directory.resolve("unsure.model");
+        ModelMeasurer.measure(unsure, large, flat, (measured, leftOut, atMost) -> {});
+        byte[] once = Files.readAllBytes(unsure);
+        Files.write(unsure, Arrays.copyOf(once, once.length / 2));
+        ModelMeasurer.measure(unsure, large, flat, (measured, leftOut, atMost) -> {});
+        assertArrayEquals(once, Files.readAllBytes(unsure));
+        assertEquals(
+                Double.POSITIVE_INFINITY,
+                ModelFile.load(unsure)
+                        .basis(new Configuration(1, 0, 1, 1))
+                        .uncertainty());
     }
 
     @Test

@@ -8,8 +8,10 @@ import io.farheap.control.plane.ControlPlane;
 import io.farheap.lifetime.Closeables;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.client.CacheAlerts;
 import io.farheap.manager.client.ManagerConnection;
@@ -23,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +53,9 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     }
 
     private static final System.Logger LOG = System.getLogger(ManagedCacheClient.class.getName());
+    /** Between two renewals of reserved room: one of them may be late. */
+    private static final long RENEW_MILLIS = CacheManager.GROWTH_MILLIS / 4;
+
     private final ManagerConnection manager;
     private final String name;
     private final Allocation allocation;
@@ -173,7 +179,11 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
     @Override
     public void reclaim(Reclaim alert) {
-        reclaims.add(alert);
+        if (alert.targets().isEmpty()) {
+            reclaims.announce(alert);
+        } else {
+            reclaims.add(alert);
+        }
     }
 
     @Override
@@ -239,12 +249,13 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         public void move(Reclaim alert) {
             ManagedCache moved = managed();
             boolean anew = true;
+            MoveTimes times = new MoveTimes();
             try {
-                ManagedCacheClient.this.move(moved, alert);
+                ManagedCacheClient.this.move(moved, alert, times);
             } finally {
                 // Also if it has moved only in part.
                 try {
-                    anew = telling.moved(moved, alert);
+                    anew = telling.moved(moved, alert, () -> times.outcome(alert.server()));
                 } finally {
                     if (anew) {
                         changed();
@@ -259,7 +270,32 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         }
     }
 
-    private void move(ManagedCache cache, Reclaim alert) {
+    /** When the regions of one reclaim have moved. */
+    private static final class MoveTimes {
+        private long began;
+        private long ended;
+        private boolean any;
+
+        void moves() {
+            began = any ? began : System.nanoTime();
+            any = true;
+        }
+
+        void moved() {
+            ended = System.nanoTime();
+        }
+
+        ReclaimOutcome outcome(String server) {
+            if (!any) {
+                return ReclaimOutcome.nothing(server);
+            }
+            long now = System.nanoTime();
+            return new ReclaimOutcome(
+                    server, TimeUnit.NANOSECONDS.toMillis(now - began), TimeUnit.NANOSECONDS.toMillis(now - ended));
+        }
+    }
+
+    private void move(ManagedCache cache, Reclaim alert, MoveTimes times) {
         String server = alert.server();
         if (!cache.servers().contains(server)) {
             // It has moved before this alert came.
@@ -274,7 +310,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
                 if (servers.connect(cache, target.address())) {
                     connected.add(target.address());
                 }
-                moved = moved.plus(moveShare(cache, server, target));
+                moved = moved.plus(moveShare(cache, server, target, times));
             }
             if (ManagedServers.regionsOn(cache, server).isEmpty()) {
                 cache.retire(server);
@@ -305,11 +341,16 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     }
 
     /** The cache does not become smaller between the look and the move. */
-    private MigrationResult moveShare(ManagedCache cache, String server, RegionShare target) {
+    private MigrationResult moveShare(ManagedCache cache, String server, RegionShare target, MoveTimes times) {
         return cache.unmoved(() -> {
             List<Integer> regions = cache.hottestFirst(ManagedServers.regionsOn(cache, server));
             int share = Math.min(regions.size(), target.regions());
-            return cache.migrate(regions.subList(0, share), server, target.address(), how);
+            times.moves();
+            try {
+                return cache.migrate(regions.subList(0, share), server, target.address(), how);
+            } finally {
+                times.moved();
+            }
         });
     }
 
@@ -327,15 +368,36 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         }
     }
 
-    /** Reserves room for regions on a server that the application has named, and connects the cache to it. */
-    public void reserve(ManagedCache cache, String server, int regions) {
+    /**
+     * Reserves room for regions on a server that the application has named, and connects the cache to it.
+     *
+     * @param left the server that all of the regions leave; empty if they leave several
+     * @return renews the reservation until the caller closes it
+     */
+    public RoomRenewal reserve(ManagedCache cache, String left, String server, int regions) {
         requireNotEnded();
         try {
             Allocation reserved = manager.call(asked -> asked.reserve(cacheId(), server, regions));
             grants.put(reserved);
             servers.connect(cache, server);
+            return RoomRenewal.start(
+                    name,
+                    RENEW_MILLIS,
+                    () -> renews(server, regions),
+                    this::changed,
+                    () -> reclaims.isToLeave(reserved.generation(), left));
         } catch (ControlException e) {
             throw new CacheException("cache " + name + " stays where it is: " + e.getMessage(), e);
+        }
+    }
+
+    /** @return false if the manager has refused it */
+    private boolean renews(String server, int regions) {
+        try {
+            manager.call(asked -> asked.reserve(cacheId(), server, regions));
+            return true;
+        } catch (ControlException e) {
+            return e.code() == Code.UNAVAILABLE || e.code() == Code.DEADLINE_EXCEEDED;
         }
     }
 
@@ -349,7 +411,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         requireNotEnded();
         Allocation plan = manager.call(asked -> asked.reallocate(cacheId(), bytes, candidates));
         grants.put(plan);
-        return new ManagedReshape(servers, telling, cache, how, plan, bytes, reclaims::isToLeave, this::changed);
+        return new ManagedReshape(servers, telling, cache, how, plan, bytes, () -> reclaims.isToLeave(plan.generation(), ""), this::changed);
     }
 
     private void deallocate(long cacheId) {

@@ -5,6 +5,7 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.Reclaim;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.client.ManagerConnection;
 import io.farheap.remote.contract.RemoteRegion;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Reports to a cache's manager what regions the cache has, and where. Any thread. */
@@ -51,13 +53,14 @@ final class ManagerReporter {
     /**
      * Reports where the cache is after a reclaim, until the manager accepts or refuses it.
      *
+     * @param outcome of the reclaim, by the time of the call
      * @return whether the state has to be reported again
      */
-    boolean moved(ManagedCache cache, Reclaim alert) {
+    boolean moved(ManagedCache cache, Reclaim alert, Supplier<ReclaimOutcome> outcome) {
         while (!closed.getAsBoolean()) {
             try {
                 // A region that has moved in part still needs the leaving server, as one that has not moved.
-                tell(cache, alert.generation(), alert.server());
+                tell(cache, alert.generation(), alert.server(), outcome.get());
                 return false;
             } catch (ControlException e) {
                 if (refused(e)) {
@@ -110,25 +113,31 @@ final class ManagerReporter {
     void now(ManagedCache cache) {
         long generation =
                 manager.call(asked -> asked.describe(cacheId)).allocation().generation();
-        Allocation told = tell(cache, generation, null);
+        Allocation told = tell(cache, generation, null, null);
         if (!told.candidate().equals(candidate)) {
             // The manager has accepted the report of a change, but its answer was lost, so that the cache did not
             // change: the cache has the manager plan its present configuration again, and reports that.
             cache.unmoved(() -> {
                 Allocation again =
                         manager.call(asked -> asked.reallocate(cacheId, cache.capacity(), List.of(candidate)));
-                return tell(again.generation(), cache.capacity(), candidate, shares(cache, null));
+                return tell(again.generation(), cache.capacity(), candidate, shares(cache, null), null);
             });
         }
     }
 
-    private Allocation tell(ManagedCache cache, long generation, @Nullable String leaving) {
+    private Allocation tell(
+            ManagedCache cache, long generation, @Nullable String leaving, @Nullable ReclaimOutcome outcome) {
         // A consistent state: moves and changes of the capacity wait.
-        return cache.unmoved(() -> tell(generation, cache.capacity(), null, shares(cache, leaving)));
+        return cache.unmoved(() -> tell(generation, cache.capacity(), null, shares(cache, leaving), outcome));
     }
 
-    private Allocation tell(long generation, long bytes, @Nullable AllocationCandidate now, List<RegionShare> shares) {
-        return manager.call(told -> told.moved(cacheId, generation, bytes, now, shares));
+    private Allocation tell(
+            long generation,
+            long bytes,
+            @Nullable AllocationCandidate now,
+            List<RegionShare> shares,
+            @Nullable ReclaimOutcome outcome) {
+        return manager.call(told -> told.moved(cacheId, generation, bytes, now, shares, outcome));
     }
 
     /**
@@ -139,7 +148,7 @@ final class ManagerReporter {
      */
     void become(ManagedCache cache, Allocation plan, long bytes, int regions, List<RemoteRegion> more) {
         List<RegionShare> shares = shares(cache, null, regions, more);
-        tell(plan.generation(), bytes, plan.candidate(), shares);
+        tell(plan.generation(), bytes, plan.candidate(), shares, null);
         candidate = plan.candidate();
     }
 

@@ -39,6 +39,11 @@ final class ReclaimWorker {
     /** Guarded by this, as the fields below. */
     private final Deque<Reclaim> alerts = new ArrayDeque<>();
 
+    /** The alert that is being followed; null if none is. */
+    private @Nullable Reclaim followed;
+    /** The last notice that a server leaves, for which the manager has not planned a move yet. */
+    private @Nullable Reclaim announced;
+
     private @Nullable Thread mover;
     /** Whether there is a cache that can move. */
     private boolean begun;
@@ -70,6 +75,11 @@ final class ReclaimWorker {
         notifyAll();
     }
 
+    /** A server that the cache uses leaves, and the manager waits for the end of a change before it plans a move. */
+    synchronized void announce(Reclaim alert) {
+        announced = alert;
+    }
+
     /** Makes the thread report the cache's state to the manager soon. */
     synchronized void changed() {
         changed = true;
@@ -79,9 +89,20 @@ final class ReclaimWorker {
         notifyAll();
     }
 
-    /** Whether a server that the cache uses is about to end. */
-    synchronized boolean isToLeave() {
-        return alerts.stream().anyMatch(alert -> alert.reason() == Reclaim.Reason.LEAVES);
+    /**
+     * Whether a server that the cache uses is about to end, so that a change has to give way.
+     *
+     * @param generation of the cache when the manager has planned the change: notices of earlier ones do not count
+     * @param except a server that the change itself leaves; empty if it leaves none
+     */
+    synchronized boolean isToLeave(long generation, String except) {
+        return announced != null && announced.generation() >= generation && isOther(announced, except)
+                || followed != null && isOther(followed, except)
+                || alerts.stream().anyMatch(alert -> isOther(alert, except));
+    }
+
+    private static boolean isOther(Reclaim alert, String except) {
+        return alert.reason() == Reclaim.Reason.LEAVES && !alert.server().equals(except);
     }
 
     synchronized boolean isClosed() {
@@ -105,6 +126,7 @@ final class ReclaimWorker {
                 Reclaim alert = next();
                 if (alert != null) {
                     guarded(() -> work.move(alert), "it cannot leave memory server " + alert.server());
+                    endFollowed();
                 } else if (takeChanged()) {
                     guarded(this::tell, "its state cannot be reported to the manager");
                 }
@@ -176,7 +198,12 @@ final class ReclaimWorker {
     }
 
     private synchronized @Nullable Reclaim next() {
-        return alerts.poll();
+        followed = alerts.poll();
+        return followed;
+    }
+
+    private synchronized void endFollowed() {
+        followed = null;
     }
 
     /**

@@ -117,9 +117,15 @@ public final class CacheMoves {
         migration.stay();
     }
 
-    /** @throws CacheException if a region stays; those before it have moved then */
-    MigrationResult toServer(List<Integer> regions, RemoteServer destination, MigrationOptions how) {
-        return moveAll(regions, MovePlan.to(destination, how, how.pause() == PauseScope.CACHE), _ -> {});
+    /**
+     * Moves regions to a server.
+     *
+     * @param moved called for each region that has moved; if it throws, the others stay
+     * @throws CacheException if a region stays; those before it have moved then
+     */
+    MigrationResult toServer(
+            List<Integer> regions, RemoteServer destination, MigrationOptions how, Consumer<MigrationResult> moved) {
+        return moveAll(regions, MovePlan.to(destination, how, how.pause() == PauseScope.CACHE), moved);
     }
 
     /**

@@ -4,6 +4,7 @@ import io.farheap.cache.calls.CacheProcedures;
 import io.farheap.cache.contract.CacheException;
 import io.farheap.cache.managed.ManagedCache;
 import io.farheap.cache.managed.ManagedCacheClient;
+import io.farheap.cache.managed.RoomRenewal;
 import io.farheap.cache.session.SessionCore;
 import io.farheap.control.ControlException;
 import io.farheap.migration.MigrationOptions;
@@ -11,6 +12,7 @@ import io.farheap.migration.MigrationResult;
 import io.farheap.migration.region.RegionTable;
 import io.farheap.remote.contract.RemoteServer;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -131,7 +133,7 @@ public final class Relocation {
     /** As {@link io.farheap.cache.Cache#migrate}. */
     public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
         if (management == null) {
-            return move(regions, to, how);
+            return move(regions, to, how, RoomRenewal.NONE);
         }
         cache.checkOpen();
         long missing = unmoved(() -> {
@@ -140,21 +142,24 @@ public final class Relocation {
                     .filter(region -> !cache.serverOf(region).equals(to))
                     .count();
         });
-        if (missing > 0) {
-            management.reserve(cache, to, (int) missing);
-        }
-        try {
-            return move(regions, to, how);
+        try (RoomRenewal room =
+                missing == 0 ? RoomRenewal.NONE : management.reserve(cache, "", to, (int) missing)) {
+            return move(regions, to, how, room);
         } finally {
             management.tellNow(cache);
         }
     }
 
-    private MigrationResult move(List<Integer> regions, String to, MigrationOptions how) {
+    private MigrationResult move(List<Integer> regions, String to, MigrationOptions how, RoomRenewal room) {
         return changing(() -> {
             // Check under the lock: the cache may have become smaller before.
             moves.check(regions);
-            return moves.toServer(regions, servers.get(to), how);
+            AtomicLong left = new AtomicLong(regions.stream().distinct().count());
+            return moves.toServer(regions, servers.get(to), how, _ -> {
+                if (left.decrementAndGet() > 0) {
+                    room.requireTime();
+                }
+            });
         });
     }
 
@@ -180,16 +185,20 @@ public final class Relocation {
         if (management == null) {
             return leave(address, how, moved);
         }
-        reserveElsewhere(management, address);
-        try {
-            return leave(address, how, moved);
+        try (RoomRenewal room = reserveElsewhere(management, address)) {
+            return leave(address, how, result -> {
+                moved.accept(result);
+                if (moves.regionsOf(servers.get(address)) > 0) {
+                    room.requireTime();
+                }
+            });
         } finally {
             management.tellNow(cache);
         }
     }
 
     /** Reserves room on the first of the cache's other servers on which the manager has room for all regions. */
-    private void reserveElsewhere(ManagedCacheClient manager, String address) {
+    private RoomRenewal reserveElsewhere(ManagedCacheClient manager, String address) {
         cache.checkOpen();
         RemoteServer source = servers.get(address);
         int regions = moves.regionsOf(source);
@@ -197,8 +206,7 @@ public final class Relocation {
         for (RemoteServer other : regions == 0 ? List.<RemoteServer>of() : servers.all()) {
             if (other != source) {
                 try {
-                    manager.reserve(cache, other.address(), regions);
-                    return;
+                    return manager.reserve(cache, address, other.address(), regions);
                 } catch (CacheException e) {
                     refused = e;
                 }
@@ -207,6 +215,7 @@ public final class Relocation {
         if (refused != null) {
             throw refused;
         }
+        return RoomRenewal.NONE;
     }
 
     /** Moves all regions off a server, and detaches from it. The manager has planned this, or there is none. */

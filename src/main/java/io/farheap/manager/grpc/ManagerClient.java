@@ -11,7 +11,10 @@ import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
+import io.farheap.manager.LeavingRate;
+import io.farheap.manager.LifeEstimate;
 import io.farheap.manager.Quota;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ReportReply;
 import io.farheap.manager.ServerReport;
@@ -158,7 +161,8 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
             long generation,
             long capacity,
             @Nullable AllocationCandidate candidate,
-            List<RegionShare> shares) {
+            List<RegionShare> shares,
+            @Nullable ReclaimOutcome answers) {
         MovedRegions.Builder request = MovedRegions.newBuilder()
                 .setCacheId(cacheId)
                 .setGeneration(generation)
@@ -166,6 +170,9 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
                 .addAllShares(ManagerMessages.write(shares));
         if (candidate != null) {
             request.setCandidate(ManagerMessages.write(candidate));
+        }
+        if (answers != null) {
+            request.setAnswers(ManagerMessages.write(answers));
         }
         return call(within -> within.moved(request.build()), ManagerMessages::read);
     }
@@ -236,6 +243,20 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         ListTenants request =
                 ListTenants.newBuilder().setAfter(after).setMost(most).build();
         return call(within -> within.tenants(request), page -> page.getTenantsList().stream()
+                .map(ManagerMessages::read)
+                .toList());
+    }
+
+    @Override
+    public List<LifeEstimate> lives() {
+        return call(within -> within.lives(Nothing.getDefaultInstance()), list -> list.getTypesList().stream()
+                .map(ManagerMessages::read)
+                .toList());
+    }
+
+    @Override
+    public List<LeavingRate> rates() {
+        return call(within -> within.rates(Nothing.getDefaultInstance()), list -> list.getTypesList().stream()
                 .map(ManagerMessages::read)
                 .toList());
     }

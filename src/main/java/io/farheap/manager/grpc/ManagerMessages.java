@@ -6,18 +6,25 @@ import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheRequest;
+import io.farheap.manager.LeavingRate;
+import io.farheap.manager.LifeEstimate;
 import io.farheap.manager.Quota;
 import io.farheap.manager.Reclaim;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.StoredModel;
 import io.farheap.manager.Tenant;
 import io.farheap.manager.wire.AllocateCache;
 import io.farheap.manager.wire.AllocatedCache;
+import io.farheap.manager.wire.AnsweredReclaim;
 import io.farheap.manager.wire.CacheRegions;
 import io.farheap.manager.wire.Configuration;
 import io.farheap.manager.wire.DescribedCache;
 import io.farheap.manager.wire.DescribedTenant;
+import io.farheap.manager.wire.EstimatedLife;
+import io.farheap.manager.wire.EstimatedRate;
+import io.farheap.manager.wire.LivingRack;
 import io.farheap.manager.wire.ModelText;
 import io.farheap.manager.wire.ReclaimAlert;
 import io.farheap.manager.wire.ReclaimReason;
@@ -176,6 +183,62 @@ public final class ManagerMessages {
     public static Tenant read(DescribedTenant tenant) {
         return new Tenant(
                 tenant.getQuota().getTenant(), read(tenant.getQuota()), tenant.getBytes(), tenant.getCaches());
+    }
+
+    public static EstimatedLife write(LifeEstimate life) {
+        return EstimatedLife.newBuilder()
+                .setType(life.type())
+                .setEnds(life.ends())
+                .setCensored(life.censored())
+                .setMeanHours(life.meanHours())
+                .setObserved(life.observed())
+                .addAllRacks(life.racks().stream()
+                        .map(rack -> LivingRack.newBuilder()
+                                .setPlace(rack.place())
+                                .setLiving(rack.living())
+                                .setOldestHours(rack.oldestHours())
+                                .addAllEnding(rack.ending())
+                                .build())
+                        .toList())
+                .build();
+    }
+
+    public static LifeEstimate read(EstimatedLife life) {
+        return new LifeEstimate(
+                life.getType(),
+                life.getEnds(),
+                life.getCensored(),
+                life.getMeanHours(),
+                life.getObserved(),
+                life.getRacksList().stream()
+                        .map(rack -> new LifeEstimate.RackLives(
+                                rack.getPlace(), rack.getLiving(), rack.getOldestHours(), rack.getEndingList()))
+                        .toList());
+    }
+
+    public static EstimatedRate write(LeavingRate rate) {
+        return EstimatedRate.newBuilder()
+                .setType(rate.type())
+                .setBytesPerSecond(rate.bytesPerSecond())
+                .setObserved(rate.observed())
+                .setSamples(rate.samples())
+                .build();
+    }
+
+    public static LeavingRate read(EstimatedRate rate) {
+        return new LeavingRate(rate.getType(), rate.getBytesPerSecond(), rate.getObserved(), rate.getSamples());
+    }
+
+    static AnsweredReclaim write(ReclaimOutcome answer) {
+        return AnsweredReclaim.newBuilder()
+                .setServer(answer.server())
+                .setBeganMillisAgo(answer.beganMillisAgo())
+                .setEndedMillisAgo(answer.endedMillisAgo())
+                .build();
+    }
+
+    public static ReclaimOutcome read(AnsweredReclaim answer) {
+        return new ReclaimOutcome(answer.getServer(), answer.getBeganMillisAgo(), answer.getEndedMillisAgo());
     }
 
     public static ReclaimAlert write(Reclaim alert) {

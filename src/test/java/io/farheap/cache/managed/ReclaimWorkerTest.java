@@ -1,11 +1,13 @@
 package io.farheap.cache.managed;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.manager.Reclaim;
 import io.farheap.testing.TestDevice;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -67,13 +69,42 @@ class ReclaimWorkerTest {
         }
     }
 
+    /** A change gives way also while the alert is being followed, and to a notice that is no older than its plan. */
+    @Test
+    void whatIsFollowedOrAnnouncedIsUrgent() throws InterruptedException {
+        BlockingQueue<Boolean> urgent = new LinkedBlockingQueue<>();
+        List<ReclaimWorker> itself = new ArrayList<>();
+        ReclaimWorker reclaims = new ReclaimWorker("test", new ReclaimWorker.ReclaimHandler() {
+            @Override
+            public boolean tell() {
+                return true;
+            }
+
+            @Override
+            public void move(Reclaim alert) {
+                urgent.add(itself.getFirst().isToLeave(9, ""));
+            }
+        });
+        itself.add(reclaims);
+        reclaims.begin();
+        reclaims.add(alert("one", Reclaim.Reason.LEAVES));
+        assertEquals(true, urgent.poll(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        reclaims.add(alert("two", Reclaim.Reason.CHEAPER));
+        assertEquals(false, urgent.poll(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        reclaims.announce(alert("three", Reclaim.Reason.LEAVES));
+        assertTrue(reclaims.isToLeave(1, ""));
+        assertFalse(reclaims.isToLeave(1, "three"));
+        assertFalse(reclaims.isToLeave(2, ""));
+        assertTrue(reclaims.close());
+    }
+
     @Test
     void whatComesBeforeThereIsACacheWaits() throws InterruptedException {
         ReclaimWorker reclaims = throwing(() -> {});
         reclaims.add(alert("one", Reclaim.Reason.CHEAPER));
         reclaims.add(alert("two", Reclaim.Reason.CHEAPER));
         reclaims.add(alert("one", Reclaim.Reason.LEAVES));
-        assertTrue(reclaims.isToLeave());
+        assertTrue(reclaims.isToLeave(1, ""));
         assertNull(done.poll());
         reclaims.begin();
         isDone("two");

@@ -195,6 +195,7 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
                     candidate.equals(why.chosen()) ? "chosen   " : "candidate",
                     candidate.configuration(),
                     candidate.predicted());
+            out.printf("rests on    %s%n", model.basis(candidate.configuration()));
         }
         out.printf(
                 "cost        %d server threads, %d client threads: the fewest server threads, then client threads, then the smallest batch and queue depth%n",

@@ -10,6 +10,7 @@ import io.farheap.slo.CandidateConfiguration;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
 import io.farheap.slo.PerformanceModel;
+import io.farheap.slo.PredictionBasis;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -88,12 +89,13 @@ final class MenuExplanation {
                 subject.readPercent(),
                 subject.switches() == 0 ? "; measured on one host" : "");
         Optima optima = Optima.of(model);
-        print(out, distance, "latency", optima.latency());
-        print(out, distance, "balanced", optima.balanced());
-        print(out, distance, "throughput", optima.throughput());
+        print(out, distance, "latency", optima.latency(), model);
+        print(out, distance, "balanced", optima.balanced(), model);
+        print(out, distance, "throughput", optima.throughput(), model);
     }
 
-    private void print(PrintStream out, int distance, String what, CandidateConfiguration optimum) {
+    private void print(
+            PrintStream out, int distance, String what, CandidateConfiguration optimum, PerformanceModel model) {
         Performance predicted = optimum.predicted();
         int threads = optimum.configuration().serverThreads();
         out.printf(
@@ -109,6 +111,10 @@ final class MenuExplanation {
                                 .thenComparing(MachineType::name))
                         .map(type -> text(type, threads))
                         .orElse("no type on the menu"));
+        PredictionBasis basis = model.basis(optimum.configuration());
+        if (!basis.isMeasured()) {
+            out.printf("  rests on  %s%n", basis);
+        }
     }
 
     private boolean isNear(MachineType type, int distance) {

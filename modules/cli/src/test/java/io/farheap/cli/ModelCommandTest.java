@@ -182,6 +182,7 @@ class ModelCommandTest {
         writeModel();
         String explained = run(0, SLOW, SMALL, "explain", "--read-latency", "1e7", "--read-rate", "0.001");
         assertTrue(explained.contains("chosen      (c 1, s 0, b 1, q 1)"), explained);
+        assertTrue(explained.contains("rests on    measured figures alone"), explained);
         assertTrue(explained.contains("margin      10.0%"), explained);
         assertTrue(explained.contains("cost        0 server threads, 1 client threads"), explained);
         String infeasible = run(1, SLOW, SMALL, "explain", "--write-latency", "0.001");

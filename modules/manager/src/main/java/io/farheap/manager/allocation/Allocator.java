@@ -66,18 +66,21 @@ public final class Allocator {
     }
 
     /**
-     * Returns how many regions of one size a new cache could have with one of its configurations, at most as many as it
-     * needs.
+     * Returns where some regions of one size have room with one of a cache's configurations.
+     *
+     * @param regions how many at most
+     * @return by server
      */
-    public int room(Need need, AllocationCandidate candidate, long regionBytes) {
+    public SortedMap<Long, Integer> part(
+            Need need, AllocationCandidate candidate, long regionBytes, int regions) {
         Map<Kind, NavigableSet<Offer>> there = stock.within(need.place(), candidate.switches());
-        Filling filling = new Filling(need, candidate, regionBytes, need.regions(regionBytes));
+        Filling filling = new Filling(need, candidate, regionBytes, regions);
         filling.fill(
                 there.keySet().stream()
                         .filter(kind -> kind.regionBytes() == regionBytes && sells(kind, need))
                         .toList(),
                 there);
-        return filling.total - filling.missing;
+        return filling.taken;
     }
 
     /**

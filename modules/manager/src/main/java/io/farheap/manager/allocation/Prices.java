@@ -2,6 +2,7 @@ package io.farheap.manager.allocation;
 
 import io.farheap.manager.allocation.Offer.Kind;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,12 @@ public final class Prices {
                 .mapToDouble(type -> type.price() * GIB / type.memoryBytes())
                 .max()
                 .orElse(0);
+        lives.forEach((type, life) -> life.given(givenLife(type)));
+    }
+
+    private double givenLife(String type) {
+        MachineType known = menu.find(type);
+        return known == null ? UNKNOWN_LIFE_HOURS : known.lifeHours();
     }
 
     /** Any thread may call it. */
@@ -47,10 +54,12 @@ public final class Prices {
 
     /** How long spot machines of a type live. A caller that has seen a machine end adds its life here. */
     public SurvivalEstimator life(String type) {
-        return lives.computeIfAbsent(type, _ -> {
-            MachineType known = menu.find(type);
-            return new SurvivalEstimator(known == null ? UNKNOWN_LIFE_HOURS : known.lifeHours());
-        });
+        return lives.computeIfAbsent(type, _ -> new SurvivalEstimator(givenLife(type)));
+    }
+
+    /** Returns the types of spot machines whose lives were asked for or observed. */
+    public Set<String> lifeTypes() {
+        return Set.copyOf(lives.keySet());
     }
 
     /** Forgets what was observed of machines' lives. */

@@ -1,13 +1,14 @@
 package io.farheap.manager.allocation;
 
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * Estimates how long machines of a type live from those that were observed, by Kaplan and Meier's estimate: a machine
  * that still lives counts for as long as it has lived. Until {@value #ENOUGH} machines have ended it uses only the
- * average that it was given, and takes lives to be exponential. Not thread-safe.
+ * average that it was given, and takes lives to be exponential. Beyond the last end it takes the rate at which the older
+ * half of the machines has ended to continue, for prices and for the average alone. Not thread-safe.
  */
 public final class SurvivalEstimator {
 
@@ -15,24 +16,57 @@ public final class SurvivalEstimator {
     /** Most observations that are kept: older ones say little of today, and cost time. */
     private static final int MOST = 1_000;
 
-    private final double givenMean;
-    /** By hours: how many machines ended then, and how many were observed no longer. */
-    private final TreeMap<Double, int[]> seen = new TreeMap<>();
+    private double givenMean;
+    /** In the order in which they were added. */
+    private final List<SurvivalObservation> seen = new ArrayList<>();
 
     private int ends;
     private int count;
-    /** The survival curve: hours to the part of machines that lives longer. */
-    private final TreeMap<Double, Double> curve = new TreeMap<>();
+    /**
+     * The time before which nothing is known any more, since what was observed then was forgotten; 0 if nothing was. A
+     * machine that had started before counts from the age that it had then.
+     */
+    private double since;
+
+    /** The ages of machines that live now. */
+    private double[] living = {};
+
+    private double livingAt;
+
+    /** The ages from which on machines were observed, in their order; that of most is 0. */
+    private double[] entries = {};
+    /** The ages until which they were observed, in their order. */
+    private double[] exits = {};
+    /** The ages at which any ended, each once, in their order. */
+    private double[] steps = {};
+    /** The part of machines that live for longer than each of {@link #steps}. */
+    private double[] parts = {};
 
     private boolean stale;
     private double mean;
+    /** How many of the machines that live end in an hour, beyond the last step. */
+    private double lastRate;
 
     /** @param givenMean hours that machines live on average, until enough were observed */
     public SurvivalEstimator(double givenMean) {
-        if (!(givenMean > 0)) {
-            throw new IllegalArgumentException("an average life of " + givenMean + " h; it is more than 0");
+        this.givenMean = requireMean(givenMean);
+    }
+
+    private static double requireMean(double hours) {
+        if (!(hours > 0)) {
+            throw new IllegalArgumentException("an average life of " + hours + " h; it is more than 0");
         }
-        this.givenMean = givenMean;
+        return hours;
+    }
+
+    /** Replaces the average that it was given; what was observed stays. */
+    void given(double hours) {
+        givenMean = requireMean(hours);
+    }
+
+    /** As {@link #add(double, boolean, double)}, of machines of which it is not known when they lived. */
+    public void add(double hours, boolean ended) {
+        add(hours, ended, 0);
     }
 
     /**
@@ -40,14 +74,34 @@ public final class SurvivalEstimator {
      *
      * @param hours that it has lived
      * @param ended false if it lives on
+     * @param at the time, in hours since the epoch; in later calls it is about as late or later
      */
-    public void add(double hours, boolean ended) {
+    public void add(double hours, boolean ended, double at) {
         if (count >= MOST) {
-            halve();
+            forgetHalf();
         }
-        seen.computeIfAbsent(Math.max(0, hours), _ -> new int[2])[ended ? 0 : 1]++;
+        double life = Math.max(0, hours);
+        SurvivalObservation last = seen.isEmpty() ? null : seen.getLast();
+        if (last != null && last.hours == life && last.at == at) {
+            seen.removeLast();
+        } else {
+            last = new SurvivalObservation(life, 0, 0, at);
+        }
+        seen.add(new SurvivalObservation(life, last.ended + (ended ? 1 : 0), last.longer + (ended ? 0 : 1), at));
         count++;
         ends += ended ? 1 : 0;
+        stale = true;
+    }
+
+    /**
+     * Replaces the machines that live now: they count as machines that were not observed any longer.
+     *
+     * @param ages hours that each of them has lived; not copied
+     * @param at the time, in hours since the epoch
+     */
+    public void living(double[] ages, double at) {
+        living = ages;
+        livingAt = at;
         stale = true;
     }
 
@@ -57,44 +111,53 @@ public final class SurvivalEstimator {
      * @param hours that they have lived
      * @param ended how many ended then
      * @param longer how many were not observed any longer, and may have lived on
+     * @param at when that was, in hours since the epoch; 0 if unknown
      */
-    public record SurvivalObservation(double hours, int ended, int longer) {}
+    public record SurvivalObservation(double hours, int ended, int longer, double at) {}
 
-    /** Returns all observations, for {@link #load} of another estimator. */
+    /** Returns all observations of machines that do not live now, for {@link #load} of another estimator. */
     public List<SurvivalObservation> seen() {
-        return seen.entrySet().stream()
-                .map(at -> new SurvivalObservation(at.getKey(), at.getValue()[0], at.getValue()[1]))
-                .toList();
+        return List.copyOf(seen);
     }
 
-    /** Replaces the observations by those of another estimator. */
-    public void load(List<SurvivalObservation> other) {
+    /** Returns the time before which nothing is known, in hours since the epoch; 0 if nothing was forgotten. */
+    public double since() {
+        return since;
+    }
+
+    /** Returns how many of the {@linkplain #seen observed} machines have ended. */
+    public int ends() {
+        return ends;
+    }
+
+    /**
+     * Replaces the observations by those of another estimator.
+     *
+     * @param from its {@link #since}
+     */
+    public void load(double from, List<SurvivalObservation> other) {
         seen.clear();
-        count = 0;
-        ends = 0;
-        for (SurvivalObservation one : other) {
-            seen.put(one.hours(), new int[] {one.ended(), one.longer()});
-            count += one.ended() + one.longer();
-            ends += one.ended();
-        }
+        seen.addAll(other);
+        since = from;
+        recount();
+    }
+
+    private void recount() {
+        ends = seen.stream().mapToInt(SurvivalObservation::ended).sum();
+        count = ends + seen.stream().mapToInt(SurvivalObservation::longer).sum();
         stale = true;
     }
 
-    /** Forgets every other observation. */
-    private void halve() {
-        boolean keep = false;
-        count = 0;
-        ends = 0;
-        for (int[] at : seen.values()) {
-            for (int i = 0; i < at.length; i++) {
-                int before = at[i];
-                at[i] = before / 2 + (keep && before % 2 == 1 ? 1 : 0);
-                keep = keep == (before % 2 == 0);
-            }
-            ends += at[0];
-            count += at[0] + at[1];
+    /** Forgets the older half of the machines, but none of those that were observed last. */
+    private void forgetHalf() {
+        int older = 0;
+        for (int machines = 0; older < seen.size() - 1 && machines < count / 2; older++) {
+            SurvivalObservation one = seen.get(older);
+            machines += one.ended + one.longer;
+            since = Math.max(since, one.at);
         }
-        seen.values().removeIf(at -> at[0] + at[1] == 0);
+        seen.subList(0, older).clear();
+        recount();
     }
 
     /** Returns the part of machines, 0 to 1, that live for longer than this. */
@@ -103,22 +166,31 @@ public final class SurvivalEstimator {
             return Math.exp(-hours / givenMean);
         }
         update();
-        Map.Entry<Double, Double> step = curve.floorEntry(hours);
-        return step == null ? 1 : step.getValue();
+        double part = part(hours);
+        double last = steps[steps.length - 1];
+        return hours > last ? part * Math.exp(-lastRate * (hours - last)) : part;
+    }
+
+    /** Returns the part that lives for longer by the observed ends alone. */
+    private double part(double hours) {
+        int step = upTo(steps, hours);
+        return step == 0 ? 1 : parts[step - 1];
     }
 
     /**
-     * Returns how likely a machine of some age ends within the next hours; 0 beyond the last end that was observed, of
-     * which nothing is known.
+     * Returns how likely a machine of some age ends within the next hours, by the ends that were observed; 0 if fewer
+     * than {@value #ENOUGH} machines were observed at that age, and beyond the last end, of which nothing is known.
      */
     public double endsWithin(double age, double hours) {
-        double now = beyond(age);
-        return now == 0 ? 0 : 1 - beyond(age + hours) / now;
+        if (ends < ENOUGH) {
+            return 1 - Math.exp(-hours / givenMean);
+        }
+        update();
+        double now = part(age);
+        return now == 0 || upTo(entries, age) - upTo(exits, age) < ENOUGH ? 0 : 1 - part(age + hours) / now;
     }
 
-    /**
-     * Returns the average life in hours; if the curve does not come down to 0, up to the oldest life that was observed.
-     */
+    /** Returns the average life in hours. */
     public double mean() {
         if (ends < ENOUGH) {
             return givenMean;
@@ -127,26 +199,106 @@ public final class SurvivalEstimator {
         return mean;
     }
 
+    /** Whether enough machines have ended for the estimates to rest on them, and not on the given average. */
+    public boolean isObserved() {
+        return ends >= ENOUGH;
+    }
+
     private void update() {
         if (!stale) {
             return;
         }
         stale = false;
-        curve.clear();
+        double[] ended = gather();
+        steps = Arrays.stream(ended).distinct().toArray();
+        parts = new double[steps.length];
         double alive = 1;
         double area = 0;
         double last = 0;
-        int atRisk = count;
-        for (Map.Entry<Double, int[]> at : seen.entrySet()) {
-            area += alive * (at.getKey() - last);
-            last = at.getKey();
-            if (at.getValue()[0] > 0) {
-                alive *= 1 - (double) at.getValue()[0] / atRisk;
-                curve.put(last, alive);
+        int next = 0;
+        int begun = 0;
+        int gone = 0;
+        for (int i = 0; i < steps.length; i++) {
+            double age = steps[i];
+            int first = next;
+            while (next < ended.length && ended[next] == age) {
+                next++;
             }
-            atRisk -= at.getValue()[0] + at.getValue()[1];
+            while (begun < entries.length && entries[begun] <= age) {
+                begun++;
+            }
+            while (gone < exits.length && exits[gone] < age) {
+                gone++;
+            }
+            area += alive * (age - last);
+            last = age;
+            // Others that were observed only from a greater age on have lived longer.
+            int others = next - first == begun - gone && begun < entries.length ? 1 : 0;
+            alive *= 1 - (double) (next - first) / (begun - gone + others);
+            parts[i] = alive;
         }
+        lastRate = rate(ended);
         // Machines that all ended at once would give a mean of 0, by which callers could not divide.
-        mean = Math.max(area, Double.MIN_NORMAL);
+        mean = Math.max(area + (alive == 0 ? 0 : alive / lastRate), Double.MIN_NORMAL);
+    }
+
+    /** Sets {@link #entries} and {@link #exits}. Returns the ages at which machines ended, in their order. */
+    private double[] gather() {
+        entries = new double[count + living.length];
+        exits = new double[count + living.length];
+        double[] ended = new double[ends];
+        int machine = 0;
+        int end = 0;
+        for (SurvivalObservation one : seen) {
+            Arrays.fill(ended, end, end + one.ended, one.hours);
+            end += one.ended;
+            int to = machine + one.ended + one.longer;
+            Arrays.fill(entries, machine, to, entry(one.hours, one.at));
+            Arrays.fill(exits, machine, to, one.hours);
+            machine = to;
+        }
+        for (double age : living) {
+            entries[machine] = entry(age, livingAt);
+            exits[machine++] = age;
+        }
+        Arrays.sort(entries);
+        Arrays.sort(exits);
+        Arrays.sort(ended);
+        return ended;
+    }
+
+    /** Returns the age from which on a machine was observed that had lived for so long at a time. */
+    private double entry(double hours, double at) {
+        return since == 0 ? 0 : Math.clamp(hours - Math.max(0, at - since), 0, hours);
+    }
+
+    /** Returns the ends in an hour of a machine's life, of the half of the machines that was oldest at its end. */
+    private double rate(double[] ended) {
+        int middle = Arrays.binarySearch(steps, ended[ended.length / 2]);
+        double from = middle == 0 ? 0 : steps[middle - 1];
+        double observed = 0;
+        for (double exit : exits) {
+            observed += Math.max(0, exit - from);
+        }
+        for (double entry : entries) {
+            observed -= Math.max(0, entry - from);
+        }
+        long those = Arrays.stream(ended).filter(age -> middle == 0 || age > from).count();
+        return those / Math.max(observed, Double.MIN_NORMAL);
+    }
+
+    /** Returns how many of some ordered numbers are not greater than one. */
+    private static int upTo(double[] ordered, double limit) {
+        int low = 0;
+        int high = ordered.length;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (ordered[middle] <= limit) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
     }
 }

@@ -7,7 +7,10 @@ import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
+import io.farheap.manager.LeavingRate;
+import io.farheap.manager.LifeEstimate;
 import io.farheap.manager.Quota;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ReportReply;
 import io.farheap.manager.ServerReport;
@@ -36,9 +39,11 @@ import io.farheap.manager.service.requests.AllocationReplies;
 import io.farheap.manager.service.requests.Reallocations;
 import io.farheap.manager.service.requests.Removals;
 import io.farheap.manager.service.requests.RoomFinder;
+import io.farheap.manager.service.servers.MachineEstimates;
 import io.farheap.manager.service.servers.MigrationRates;
 import io.farheap.manager.service.servers.ServerMembership;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.service.supply.Fleet;
 import io.farheap.manager.service.supply.MachineSelector;
 import io.farheap.manager.service.supply.ServerProvisioner;
@@ -89,6 +94,8 @@ public final class ClusterManager implements CacheManager {
     private final MigrationRates rates = new MigrationRates();
     private final Servers servers;
     private final ServerMembership roll;
+    private final MachineEstimates estimates;
+    private final SpotLives lives;
     private final Caches caches;
     private final Clients clients;
     private final Models models;
@@ -141,22 +148,25 @@ public final class ClusterManager implements CacheManager {
         this.expiry = new ExpiryNotifier(caches, clients);
         this.endings = new ExpiredCacheReclaimer(caches, servers, clients, expiry, this::ended);
         long gone = options.clientSilentNanos();
-        this.moves = new PlannedMoves(caches, servers, clients, allocator, reserve, rates, endings, gone);
+        this.lives = new SpotLives(servers, prices, options.earlyMoves());
+        this.moves = new PlannedMoves(caches, servers, clients, allocator, reserve, lives, rates, endings, gone);
         Condition changed = mutex.newCondition();
         this.fleet = new Fleet(servers, mutex, changed, nanos, supply.idleNanos(), this::answered);
-        this.roll = new ServerMembership(servers, journal, prices, fleet::isStopped, millis);
-        this.shopping = new MachineSelector(fleet, allocator, prices, rates);
-        this.recruits = new ServerProvisioner(fleet, shopping, changed, nanos, supply.startWaitNanos());
+        this.roll = new ServerMembership(servers, journal, prices, rates, fleet::isStopped, millis);
+        this.estimates = new MachineEstimates(servers, prices, rates);
+        this.shopping = new MachineSelector(fleet, allocator, reserve, prices, rates);
+        this.recruits =
+                new ServerProvisioner(servers, fleet, shopping, changed, nanos, supply.startWaitNanos());
         this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
         this.answers = new AllocationReplies(servers, millis);
-        this.admission = new Admission(servers, spares, tenants, allocator, nanos, millis);
+        this.admission = new Admission(servers, spares, tenants, allocator, lives, nanos, millis);
         Reallocator reallocator = new Reallocator(servers.stock(started), prices);
         boolean cheaper = options.cheaperMoves() > 0;
         this.reallocations = new Reallocations(
-                caches, servers, tenants, moves, roll, spares, reallocator, shopping, cheaper, nanos, millis);
-        this.thrift = new CostRebalancer(
-                caches, servers, moves, allocator, prices, options.earlyMoves(), options.cheaperMoves());
+                caches, servers, tenants, moves, roll, spares, reallocator, lives, shopping, cheaper, nanos, millis);
+        this.thrift =
+                new CostRebalancer(caches, servers, moves, allocator, prices, lives, options.cheaperMoves());
         this.losses = new ServerLossNotifier(caches, servers, clients);
         this.removals = new Removals(caches, servers, clients, moves, endings);
         load();
@@ -174,6 +184,8 @@ public final class ClusterManager implements CacheManager {
         tenants.load(state.tenants());
         caches.load(state.caches());
         servers.offerAnew();
+        lives.reloaded();
+        lives.observe(nanos.getAsLong(), millis.getAsLong());
         clients.loaded(caches.all().stream().map(CacheRecord::id));
         moves.loaded(nanos.getAsLong());
     }
@@ -199,8 +211,17 @@ public final class ClusterManager implements CacheManager {
         return room.find(
                 request.cacheId(),
                 () -> allocateNow(request),
-                () -> admission.fits(request),
-                () -> shopping.forNew(Admission.need(request)));
+                () -> admission.room(request),
+                () -> {
+                    helpLeaving();
+                    return shopping.forNew(Admission.need(request));
+                });
+    }
+
+    /** Caches on servers that leave come first: what a provider has is started for them before it is for others. */
+    private void helpLeaving() {
+        long now = millis.getAsLong();
+        recruits.help(() -> moves.stuck(nanos.getAsLong(), now), moves::isStuck, now);
     }
 
     private boolean makeRoom(long forCache, BooleanSupplier fits) {
@@ -225,6 +246,7 @@ public final class ClusterManager implements CacheManager {
             caches.requireNotEnded(request.cacheId());
             CacheRecord known = caches.find(request.cacheId());
             if (known == null) {
+                recruits.serveEarlier(request.cacheId());
                 CacheRecord cache = admission.place(request);
                 caches.put(cache);
                 clients.claim(cache.id(), nanos.getAsLong());
@@ -243,13 +265,17 @@ public final class ClusterManager implements CacheManager {
         return room.find(
                 cacheId,
                 () -> lock.settled(() -> {
+                    recruits.serveEarlier(cacheId);
                     CacheRecord cache = reallocations.reallocate(cacheId, capacity, candidates);
                     recruits.forget(cacheId);
                     endings.forget(cacheId);
                     return answers.allocation(cache);
                 }),
-                () -> reallocations.fits(cacheId, capacity, candidates),
-                () -> reallocations.quote(cacheId, capacity, candidates));
+                () -> reallocations.room(cacheId, capacity, candidates),
+                () -> {
+                    helpLeaving();
+                    return reallocations.order(cacheId, capacity, candidates);
+                });
     }
 
     @Override
@@ -263,9 +289,10 @@ public final class ClusterManager implements CacheManager {
             long generation,
             long capacity,
             @Nullable AllocationCandidate candidate,
-            List<RegionShare> shares) {
-        return lock.settled(
-                () -> answers.allocation(reallocations.moved(cacheId, generation, capacity, candidate, shares)));
+            List<RegionShare> shares,
+            @Nullable ReclaimOutcome outcome) {
+        return lock.settled(() -> answers.allocation(
+                reallocations.moved(cacheId, generation, capacity, candidate, shares, outcome)));
     }
 
     @Override
@@ -350,6 +377,20 @@ public final class ClusterManager implements CacheManager {
             });
             return reports;
         });
+    }
+
+    @Override
+    public List<LifeEstimate> lives() {
+        return lock.settled(() -> {
+            long time = millis.getAsLong();
+            lives.observe(nanos.getAsLong(), time);
+            return estimates.lives(lives.ending(), nanos.getAsLong(), time);
+        });
+    }
+
+    @Override
+    public List<LeavingRate> rates() {
+        return lock.settled(estimates::rates);
     }
 
     @Override
@@ -498,13 +539,18 @@ public final class ClusterManager implements CacheManager {
             removals.removeAbandoned(now);
             freeEnded(caches.ended().stream());
             endings.forgetLate(now);
+            if (rates.settle(now)) {
+                // What can leave a spot server within its notice has changed.
+                servers.offerAnew();
+            }
             roll.writeLives();
             roll.forgetGone(now);
+            lives.observe(now, millis.getAsLong());
             moves.endUnused(now);
             moves.plan(now, millis.getAsLong());
             thrift.plan(now, millis.getAsLong());
             spares.keep(now);
-            recruits.help(moves.stuck(now, millis.getAsLong()), millis.getAsLong());
+            helpLeaving();
             recruits.forgetLate(now);
             fleet.findIdle(now).forEach(roll::stops);
             if (fleet.hasIdle()) {

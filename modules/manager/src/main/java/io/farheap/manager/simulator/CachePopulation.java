@@ -28,7 +28,7 @@ final class CachePopulation {
     private static final double MOVE = MemoryOffers.MOVE_SECONDS / 60;
     private static final double START = CostMeter.START_SECONDS / 60;
     private static final double RENEWAL = 5;
-    private static final double CHEAPER_EVERY = 10;
+    private static final double SEARCH_EVERY = 10;
     /** Another placement has to save this many times what the move costs. */
     private static final double HYSTERESIS = 2;
     /**
@@ -63,8 +63,8 @@ final class CachePopulation {
     private long reclaims;
     private long moved;
     private long lost;
-    private long movedEarly;
-    private long movedCheaper;
+    private long movedAtRelease;
+    private long movedBySearch;
 
     CachePopulation(SimulatedDataCenter market, RandomGenerator random, SimulatedCacheOptions options) {
         this.market = market;
@@ -89,8 +89,8 @@ final class CachePopulation {
             renew(now);
             arrive(demand.next(now));
         });
-        if (options.cheaper()) {
-            at(now + CHEAPER_EVERY, () -> lookForCheaper(now + CHEAPER_EVERY));
+        if (options.searches()) {
+            at(now + SEARCH_EVERY, () -> searchAgain(now + SEARCH_EVERY));
         }
     }
 
@@ -136,8 +136,8 @@ final class CachePopulation {
             return;
         }
         offers.publish(server);
-        if (options.earlyMoves() && offers.held(server) > 0) {
-            at(now, () -> leaveEarly(server, now));
+        if (options.releaseMoves() && offers.held(server) > 0) {
+            at(now, () -> leaveReleased(server, now));
         }
     }
 
@@ -296,7 +296,11 @@ final class CachePopulation {
         }
     }
 
-    private void leaveEarly(int server, double now) {
+    /**
+     * Moves regions to memory that is stranded, ahead of any notice: a rule of this simulation, which the manager does
+     * not have.
+     */
+    private void leaveReleased(int server, double now) {
         long offer = MemoryOffers.offer(server, MemoryOffers.STRANDED);
         if (market.stranded(server)) {
             return;
@@ -312,7 +316,7 @@ final class CachePopulation {
                 give(cache, offer, now, false);
                 take(cache, targets.regions(), now);
                 moved += count;
-                movedEarly += count;
+                movedAtRelease += count;
                 meter.moved(count);
             }
         }
@@ -367,19 +371,22 @@ final class CachePopulation {
         }
     }
 
-    /** Searches again for each cache that pays for its memory, and moves it if that saves more than it costs. */
-    private void lookForCheaper(double now) {
+    /**
+     * Searches again for all of each cache that pays for its memory, and moves it if that saves more than it costs. The
+     * manager's rule differs: it moves the share that costs most, of a few caches at a time.
+     */
+    private void searchAgain(double now) {
         for (SimulatedCache cache : List.copyOf(caches.values())) {
             boolean pays = cache.regions.keySet().stream()
                     .anyMatch(offer -> MemoryOffers.kind(offer) != MemoryOffers.STRANDED);
             if (pays && !cache.forEver && cache.homeless == 0) {
-                moveCheaper(cache, now);
+                search(cache, now);
             }
         }
-        at(now + CHEAPER_EVERY, () -> lookForCheaper(now + CHEAPER_EVERY));
+        at(now + SEARCH_EVERY, () -> searchAgain(now + SEARCH_EVERY));
     }
 
-    private void moveCheaper(SimulatedCache cache, double now) {
+    private void search(SimulatedCache cache, double now) {
         Need need = cache.remaining(now).with(cache.candidate).avoiding(Set.copyOf(cache.regions.keySet()));
         CachePlacement found = valid(() -> allocator.place(need), need);
         if (found == null) {
@@ -394,7 +401,7 @@ final class CachePopulation {
         }
         take(cache, found.regions(), now);
         moved += cache.gib();
-        movedCheaper += cache.gib();
+        movedBySearch += cache.gib();
         meter.moved(cache.gib());
     }
 
@@ -409,11 +416,11 @@ final class CachePopulation {
 
     /** Returns the counts so far. Regions are of a GiB. */
     CacheCounts counts() {
-        return new CacheCounts(asked, refused, reclaims, moved, lost, movedEarly, movedCheaper);
+        return new CacheCounts(asked, refused, reclaims, moved, lost, movedAtRelease, movedBySearch);
     }
 
     record CacheCounts(
-            long asked, long refused, long reclaims, long moved, long lost, long movedEarly, long movedCheaper) {}
+            long asked, long refused, long reclaims, long moved, long lost, long movedAtRelease, long movedBySearch) {}
 
     CostMeter meter() {
         return meter;

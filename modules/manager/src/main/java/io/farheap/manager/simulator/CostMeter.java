@@ -24,8 +24,8 @@ final class CostMeter {
     static final int GIB_PER_CORE = 8;
 
     private static final int CORES = 8;
-    private static final double PRICE = 0.504;
-    private static final double SPOT_PRICE = 0.126;
+    static final double PRICE = 0.504;
+    static final double SPOT_PRICE = 0.126;
     static final double NOTICE_SECONDS = 30;
     static final double START_SECONDS = 20;
 

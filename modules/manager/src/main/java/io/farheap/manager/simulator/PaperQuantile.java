@@ -4,7 +4,8 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * A quantile that the paper gives (Redy, section 2.1), to compare with that of a simulation.
+ * A quantile that the paper gives (Redy, section 2.1), or how far apart two of them are, to compare with that of a
+ * simulation.
  *
  * @param atLeast whether the paper gives a lower bound, and not a quantile
  */
@@ -28,6 +29,27 @@ record PaperQuantile(
             new PaperQuantile("stranded within 3 switches, p50", "TB", 30, false, census -> census.reach(1, 50)),
             new PaperQuantile("stranded within 5 switches, p50", "TB", 100, false, census -> census.reach(2, 50)),
             new PaperQuantile("cores in use, p10", "%", 70, true, census -> census.coresInUse(10)));
+
+    /** How far apart the outer of these quantiles are: each can be near the paper's while the spread is not. */
+    static final List<PaperQuantile> SPREADS = List.of(
+            new PaperQuantile(
+                    "unallocated memory, p1 to p50",
+                    "%",
+                    18,
+                    false,
+                    census -> census.unallocated(50) - census.unallocated(1)),
+            new PaperQuantile(
+                    "stranded memory, p50 to p99",
+                    "%",
+                    15,
+                    false,
+                    census -> census.stranded(99) - census.stranded(50)),
+            new PaperQuantile(
+                    "a stranding lasts, p25 to p75",
+                    "min",
+                    16,
+                    false,
+                    census -> census.stranding(75) - census.stranding(25)));
 
     /** Returns the deviation from the paper's figure, above or below 0. */
     double deviation(DataCenterCensus census) {

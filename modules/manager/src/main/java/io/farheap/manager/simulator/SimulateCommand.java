@@ -22,6 +22,7 @@ import picocli.CommandLine.Spec;
         name = "simulate",
         description = "Simulate a data center's unallocated and stranded memory, and caches that live in it.",
         mixinStandardHelpOptions = true,
+        subcommands = SimulateSpotCommand.class,
         sortOptions = false)
 public final class SimulateCommand implements Subcommand, Callable<Integer> {
 
@@ -43,16 +44,20 @@ public final class SimulateCommand implements Subcommand, Callable<Integer> {
     private boolean noSpot;
 
     @Option(
-            names = "--no-early-moves",
-            description = "Caches leave a server only at its notice, and not when one of its cores becomes free.")
-    private boolean noEarlyMoves;
+            names = "--no-release-moves",
+            description = "Caches leave a server only at its notice, and not when one of its cores becomes free. The "
+                    + "manager has no such moves.")
+    private boolean noReleaseMoves;
 
-    @Option(names = "--no-cheaper", description = "Caches stay on their servers when a cheaper placement appears.")
-    private boolean noCheaper;
+    @Option(
+            names = "--no-searches",
+            description = "Caches are not placed again, every ten minutes, if that costs less. The manager moves them "
+                    + "by another rule.")
+    private boolean noSearches;
 
     @Option(
             names = "--compare",
-            description = "Simulate again without spot machines, without early moves, without cheaper placements, and "
+            description = "Simulate again without spot machines, without moves at a release, without searches, and "
                     + "without all three.")
     private boolean compare;
 
@@ -73,8 +78,8 @@ public final class SimulateCommand implements Subcommand, Callable<Integer> {
         }
         PrintWriter out = spec.commandLine().getOut();
         long chosen = seed != null ? seed : RandomGenerator.getDefault().nextLong(1_000_000);
-        SimulatedCacheOptions options =
-                new SimulatedCacheOptions(caches != null ? caches : servers / 20.0, !noSpot, !noEarlyMoves, !noCheaper);
+        SimulatedCacheOptions options = new SimulatedCacheOptions(
+                caches != null ? caches : servers / 20.0, !noSpot, !noReleaseMoves, !noSearches);
         String command = "./farheap simulate --servers " + servers + " --days " + days + " --seed " + chosen;
         out.println(command);
         out.flush();
@@ -115,9 +120,9 @@ public final class SimulateCommand implements Subcommand, Callable<Integer> {
 
     private JsonObject compare(long chosen, SimulatedCacheOptions all, PrintWriter out) {
         Map<String, SimulatedCacheOptions> others = new LinkedHashMap<>();
-        others.put("no_spot", new SimulatedCacheOptions(all.caches(), false, all.earlyMoves(), all.cheaper()));
-        others.put("no_early_moves", new SimulatedCacheOptions(all.caches(), all.spot(), false, all.cheaper()));
-        others.put("no_cheaper", new SimulatedCacheOptions(all.caches(), all.spot(), all.earlyMoves(), false));
+        others.put("no_spot", new SimulatedCacheOptions(all.caches(), false, all.releaseMoves(), all.searches()));
+        others.put("no_release_moves", new SimulatedCacheOptions(all.caches(), all.spot(), false, all.searches()));
+        others.put("no_searches", new SimulatedCacheOptions(all.caches(), all.spot(), all.releaseMoves(), false));
         others.put("none_of_them", new SimulatedCacheOptions(all.caches(), false, false, false));
         JsonObject compared = new JsonObject();
         others.forEach((name, options) -> {

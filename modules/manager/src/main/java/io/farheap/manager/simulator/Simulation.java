@@ -10,7 +10,7 @@ import java.util.random.RandomGeneratorFactory;
 final class Simulation implements SimulatedDataCenter.Watcher {
 
     /** It gives independent streams of numbers, which are the same on each Java. */
-    private static final String GENERATOR = "L64X128MixRandom";
+    static final String GENERATOR = "L64X128MixRandom";
 
     private final DataCenterCensus census = new DataCenterCensus();
     private final SimulatedDataCenter market;

@@ -1,11 +1,23 @@
 package io.farheap.manager.simulator;
 
+import java.util.List;
+
 /**
  * The parameters of the simulated data center. The paper's traces are not public, so these numbers were fitted by hand
  * to the quantiles that it prints (Redy, section 2.1, figures 1 and 2): none of them was observed.
  * docs/design/simulation.md says how they were found.
  */
 final class SimulationParameters {
+
+    /** For reports: what was fitted, and is not the paper's. */
+    static final List<String> FITTED = List.of(
+            "sizes of machines, and how often each is asked for",
+            "memory a core, in all clusters and by their load",
+            "lives of machines: two log-normals and the part of the long ones",
+            "peak over trough of arrivals in a day",
+            "load of the least and the most loaded cluster, and between them",
+            "what memory weighs beside cores in the search for the best fit",
+            "servers in a rack, in a cluster and in a data center");
 
     private SimulationParameters() {}
 

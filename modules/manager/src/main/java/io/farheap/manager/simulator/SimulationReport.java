@@ -1,13 +1,16 @@
 package io.farheap.manager.simulator;
 
 import com.google.gson.GsonBuilder;
+import com.google.gson.JsonArray;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.DoubleUnaryOperator;
+import java.util.stream.Stream;
 
 /** A simulation's figures, for people and as JSON. */
 final class SimulationReport {
@@ -28,24 +31,19 @@ final class SimulationReport {
 
     void printMarket(PrintWriter out) {
         out.printf("%-34s %9s %10s %10s%n", "fitted, not observed", "paper", "simulated", "deviation");
-        long missed = 0;
-        for (PaperQuantile figure : PaperQuantile.ALL) {
-            boolean misses = figure.misses(census);
-            missed += misses ? 1 : 0;
-            out.printf(
-                    "%-34s %9s %10s %+9.0f%%%s%n",
-                    figure.what(),
-                    (figure.atLeast() ? ">= " : "") + "%.0f %s".formatted(figure.paper(), figure.unit()),
-                    "%.2f %s".formatted(figure.simulated().applyAsDouble(census), figure.unit()),
-                    100 * figure.deviation(census),
-                    misses ? "  missed" : "");
-        }
-        out.println(
-                missed == 0
-                        ? "Every quantile is within 20% of the paper's. The market's parameters were fitted to these figures, so this shows "
-                                + "that they can be met, and not that a data center is like this."
+        long missed = print(out, PaperQuantile.ALL);
+        long spreads = print(out, PaperQuantile.SPREADS);
+        out.println((missed == 0
+                        ? "Every quantile is within 20% of the paper's"
                         : missed + " of " + PaperQuantile.ALL.size()
-                                + " are further than 20% from the paper's. The market's parameters were fitted to these figures.");
+                                + " quantiles are further than 20% from the paper's")
+                + (spreads == 0
+                        ? ", and so is every spread."
+                        : ", and " + spreads + " of " + PaperQuantile.SPREADS.size()
+                                + " spreads are further than that: simulated clusters differ less, or more, than the "
+                                + "paper's.")
+                + " The market's parameters were fitted to the quantiles, so this shows how far they can be met, and "
+                + "not that a data center is like this.");
         SimulatedDataCenter market = simulation.market();
         out.printf(
                 "%d machines came in %.0f days, %.2f%% of them to a full cluster; %d strandings ended.%n",
@@ -55,12 +53,26 @@ final class SimulationReport {
                 census.strandings());
     }
 
+    /** Returns how many of the figures are missed. */
+    private long print(PrintWriter out, List<PaperQuantile> figures) {
+        for (PaperQuantile figure : figures) {
+            out.printf(
+                    "%-34s %9s %10s %+9.0f%%%s%n",
+                    figure.what(),
+                    (figure.atLeast() ? ">= " : "") + "%.0f %s".formatted(figure.paper(), figure.unit()),
+                    "%.2f %s".formatted(figure.simulated().applyAsDouble(census), figure.unit()),
+                    100 * figure.deviation(census),
+                    figure.misses(census) ? "  missed" : "");
+        }
+        return figures.stream().filter(figure -> figure.misses(census)).count();
+    }
+
     void printCaches(PrintWriter out, String which) {
         CachePopulation.CacheCounts counts = far.counts();
         CostMeter meter = far.meter();
         out.printf(
                 "%s: %d caches, %d refused; %.1f%% of the full price, %.1f%% of larger machines; memory %s; %d reclaims, "
-                        + "regions moved %d (%d early, %d to cheaper ones), lost %d; objectives missed %.4f%% of the time%n",
+                        + "regions moved %d (%d at a release, %d by searches), lost %d; objectives missed %.4f%% of the time%n",
                 which,
                 counts.asked(),
                 counts.refused(),
@@ -69,8 +81,8 @@ final class SimulationReport {
                 percents(meter.memoryPercents()),
                 counts.reclaims(),
                 counts.moved(),
-                counts.movedEarly(),
-                counts.movedCheaper(),
+                counts.movedAtRelease(),
+                counts.movedBySearch(),
                 counts.lost(),
                 meter.objectivesMissedPercent());
     }
@@ -97,8 +109,8 @@ final class SimulationReport {
         json.addProperty("refused", counts.refused());
         json.addProperty("reclaims", counts.reclaims());
         json.addProperty("regions_moved", counts.moved());
-        json.addProperty("regions_moved_early", counts.movedEarly());
-        json.addProperty("regions_moved_cheaper", counts.movedCheaper());
+        json.addProperty("regions_moved_at_release", counts.movedAtRelease());
+        json.addProperty("regions_moved_by_search", counts.movedBySearch());
         json.addProperty("regions_lost", counts.lost());
         CostMeter meter = far.meter();
         put(json, "objectives_missed_pct", meter.objectivesMissedPercent());
@@ -112,6 +124,7 @@ final class SimulationReport {
 
     JsonObject json() {
         JsonObject json = new JsonObject();
+        json.add("fitted", fitted());
         json.add("unallocated_pct", quantiles(census::unallocated, PERCENTS));
         json.add("stranded_pct", quantiles(census::stranded, PERCENTS));
         json.add("cores_in_use_pct", quantiles(census::coresInUse, PERCENTS));
@@ -129,6 +142,27 @@ final class SimulationReport {
         return json;
     }
 
+    /** Returns what was fitted to the paper and not observed, and how near the simulation comes to it. */
+    private JsonObject fitted() {
+        JsonObject json = new JsonObject();
+        JsonArray parameters = new JsonArray();
+        SimulationParameters.FITTED.forEach(parameters::add);
+        json.add("parameters", parameters);
+        JsonArray figures = new JsonArray();
+        Stream.concat(PaperQuantile.ALL.stream(), PaperQuantile.SPREADS.stream())
+                .forEach(figure -> {
+                    JsonObject one = new JsonObject();
+                    one.addProperty("figure", figure.what());
+                    one.addProperty("unit", figure.unit());
+                    one.addProperty(figure.atLeast() ? "paper_at_least" : "paper", figure.paper());
+                    put(one, "simulated", figure.simulated().applyAsDouble(census));
+                    one.addProperty("missed", figure.misses(census));
+                    figures.add(one);
+                });
+        json.add("figures", figures);
+        return json;
+    }
+
     private static JsonObject quantiles(DoubleUnaryOperator at, int[] percents) {
         JsonObject json = new JsonObject();
         for (int percent : percents) {
@@ -138,7 +172,7 @@ final class SimulationReport {
     }
 
     /** Puts a figure, rounded to three decimals; null if there is no such figure. */
-    private static void put(JsonObject json, String name, double value) {
+    static void put(JsonObject json, String name, double value) {
         json.add(
                 name,
                 Double.isFinite(value) ? new JsonPrimitive(Math.rint(value * DECIMALS) / DECIMALS) : JsonNull.INSTANCE);

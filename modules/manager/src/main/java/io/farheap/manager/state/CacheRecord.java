@@ -75,17 +75,26 @@ public record CacheRecord(
 
     /** Returns the next generation, with this capacity and these regions, and without reserved room or a plan. */
     public CacheRecord placed(long capacity, SortedMap<Long, Integer> regions) {
-        return placed(capacity, regions, terms);
+        return placed(capacity, regions, Collections.emptySortedMap());
+    }
+
+    /** As {@link #placed(long, SortedMap)}, but this room stays reserved. */
+    public CacheRecord placed(long capacity, SortedMap<Long, Integer> regions, SortedMap<Long, Integer> reserved) {
+        return placed(capacity, regions, reserved, terms);
     }
 
     /** As {@link #placed(long, SortedMap)}, with the terms of its plan. */
     public CacheRecord become(long capacity, SortedMap<Long, Integer> regions) {
-        return placed(capacity, regions, plan == null ? terms : terms.of(plan));
+        return placed(
+                capacity, regions, Collections.emptySortedMap(), plan == null ? terms : terms.of(plan));
     }
 
-    private CacheRecord placed(long capacity, SortedMap<Long, Integer> regions, AllocationTerms terms) {
-        return new CacheRecord(
-                id, name, capacity, 0, regionBytes, terms, generation + 1, regions, Collections.emptySortedMap());
+    private CacheRecord placed(
+            long capacity,
+            SortedMap<Long, Integer> regions,
+            SortedMap<Long, Integer> reserved,
+            AllocationTerms terms) {
+        return new CacheRecord(id, name, capacity, 0, regionBytes, terms, generation + 1, regions, reserved);
     }
 
     /** Returns the next generation, with room reserved for a move, and without a plan. */

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Ids are 16 hexadecimal digits, as in paths. Counts are {@code server:count} separated by commas; a plan is the
  * switches, server threads and regions of a {@link CachePlan} and the servers that are left; lives are
- * {@code hours:ended:longer}. In a value a backslash begins an escape: with n it is a line feed, with another backslash
+ * {@code hours:ended:longer}, and their times are listed in the same order. In a value a backslash begins an escape: with n it is a line feed, with another backslash
  * a backslash, with u and four hexadecimal digits another control or half a surrogate pair.
  */
 final class RecordFormat {
@@ -86,6 +86,13 @@ final class RecordFormat {
                         life.seen().stream()
                                 .map(seen -> seen.hours() + ":" + seen.ended() + ":" + seen.longer())
                                 .collect(Collectors.joining(",")))
+                .put(
+                        "atHours",
+                        life.seen().stream()
+                                .map(seen -> Double.toString(seen.atHours()))
+                                .collect(Collectors.joining(",")))
+                .put("sinceHours", Double.toString(life.sinceHours()))
+                .put("bytesPerSecond", Double.toString(life.bytesPerSecond()))
                 .encode();
     }
 
@@ -124,8 +131,14 @@ final class RecordFormat {
 
     private static LifeRecord life(String path, RecordFields fields) {
         List<LifeRecord.LifeSample> seen = new ArrayList<>();
-        String text = fields.text("seen");
-        for (String part : text.isEmpty() ? new String[0] : text.split(",", -1)) {
+        String[] parts = parts(fields.text("seen"));
+        // Records of an earlier release have no times.
+        String[] times = parts(fields.text("atHours", ""));
+        if (times.length != 0 && times.length != parts.length) {
+            throw new IllegalArgumentException("it has " + parts.length + " lives and " + times.length + " times");
+        }
+        for (int i = 0; i < parts.length; i++) {
+            String part = parts[i];
             String[] numbers = part.split(":", -1);
             if (numbers.length != SEEN_NUMBERS) {
                 throw new IllegalArgumentException("seen has " + part + ", and not hours:ended:longer");
@@ -133,11 +146,20 @@ final class RecordFormat {
             seen.add(new LifeRecord.LifeSample(
                     Double.parseDouble(numbers[0]),
                     Math.toIntExact(RecordFields.number("seen", numbers[1])),
-                    Math.toIntExact(RecordFields.number("seen", numbers[2]))));
+                    Math.toIntExact(RecordFields.number("seen", numbers[2])),
+                    times.length == 0 ? 0 : Double.parseDouble(times[i])));
         }
-        LifeRecord life = new LifeRecord(fields.text("type"), seen);
+        LifeRecord life = new LifeRecord(
+                fields.text("type"),
+                Double.parseDouble(fields.text("sinceHours", "0")),
+                seen,
+                Double.parseDouble(fields.text("bytesPerSecond", "0")));
         requirePath(path, NodePaths.life(life.type()));
         return life;
+    }
+
+    private static String[] parts(String text) {
+        return text.isEmpty() ? new String[0] : text.split(",", -1);
     }
 
     private static TenantRecord tenant(String path, RecordFields fields) {

@@ -15,8 +15,8 @@ public final class RecordSizes {
     private static final int SHARE = 28;
     /** A server's 16 digits and a separator. */
     private static final int LEFT = 17;
-    /** A double of at most 24 characters, two numbers of at most 10 digits, and three separators. */
-    private static final int LIFE = 47;
+    /** Two doubles of at most 24 characters, two numbers of at most 10 digits, and four separators. */
+    private static final int LIFE = 72;
 
     private RecordSizes() {}
 

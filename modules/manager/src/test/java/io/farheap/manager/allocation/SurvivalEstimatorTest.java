@@ -3,6 +3,7 @@ package io.farheap.manager.allocation;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -31,7 +32,8 @@ class SurvivalEstimatorTest {
         assertEquals(20 / 30.0, life.beyond(1), 1e-12);
         assertEquals(20 / 30.0, life.beyond(2.9), 1e-12);
         assertEquals(20 / 30.0 / 2, life.beyond(3), 1e-12);
-        assertEquals(1 + 2 * 20 / 30.0 + 10 / 30.0, life.mean(), 1e-12);
+        // Beyond 3 h the rate of all 15 ends in 65 hours of lives continues.
+        assertEquals(1 + 2 * 20 / 30.0 + 10 / 30.0 * 65 / 15, life.mean(), 1e-12);
         assertEquals(0.5, life.endsWithin(2, 1), 1e-12);
         assertEquals(0, life.endsWithin(3, 1), 1e-12);
     }
@@ -60,6 +62,56 @@ class SurvivalEstimatorTest {
         assertEquals(0, life.endsWithin(6, 1));
     }
 
+    /** Of a hundred that started together ten have ended within an hour: the others are not about to end. */
+    @Test
+    void theLivingCount() {
+        SurvivalEstimator life = new SurvivalEstimator(1);
+        for (int i = 1; i <= 10; i++) {
+            life.add(i / 10.0, true, i / 10.0);
+        }
+        double[] ages = new double[90];
+        Arrays.fill(ages, 1);
+        life.living(ages, 1);
+        assertEquals(0.9, life.beyond(1), 1e-12);
+        assertEquals(0, life.endsWithin(0.95, 0.04));
+        assertEquals(9.2, life.mean(), 0.5);
+    }
+
+    @Test
+    void aClaimRestsOnTenMachinesOfThatAge() {
+        SurvivalEstimator life = new SurvivalEstimator(1);
+        times(20, life, 1, true);
+        times(9, life, 5, true);
+        assertEquals(1, life.endsWithin(0.9, 5));
+        assertEquals(0, life.endsWithin(4.9, 0.2));
+    }
+
+    /** The ends that are kept are those of a while, in which most machines have lived on. */
+    @Test
+    void theLivingCountAfterOldEndsWereForgotten() {
+        Random random = new Random(7);
+        SurvivalEstimator life = new SurvivalEstimator(1);
+        double[] born = new double[400];
+        double[] ends = new double[born.length];
+        Arrays.setAll(ends, _ -> 24 * random.nextExponential());
+        double now = 0;
+        for (int i = 0; i < 3_000; i++) {
+            int first = 0;
+            for (int other = 1; other < ends.length; other++) {
+                first = ends[other] < ends[first] ? other : first;
+            }
+            now = ends[first];
+            life.add(now - born[first], true, now);
+            born[first] = now;
+            ends[first] = now + 24 * random.nextExponential();
+        }
+        double time = now;
+        life.living(Arrays.stream(born).map(at -> time - at).toArray(), time);
+        assertTrue(life.since() > 0);
+        assertEquals(24, life.mean(), 3.6);
+        assertEquals(Math.exp(-1), life.beyond(24), 0.06);
+    }
+
     @Test
     void whatWasSeenLastCountsMostAndItStaysSmall() {
         long seed = System.nanoTime();
@@ -83,7 +135,7 @@ class SurvivalEstimatorTest {
         }
         SurvivalEstimator other = new SurvivalEstimator(50);
         other.add(100, true);
-        other.load(one.seen());
+        other.load(one.since(), one.seen());
         assertEquals(one.seen(), other.seen());
         assertEquals(one.mean(), other.mean());
         one.add(21, true);

@@ -13,6 +13,7 @@ import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ReportReply;
 import io.farheap.manager.ServerReport;
@@ -693,14 +694,16 @@ class ClusterManagerTest {
         String server = small.shares().getFirst().address();
         long id = server.equals("host1:1") ? 1 : 2;
         cluster.report(report(id, 4, 2, true, Map.of(7L, 2)));
-        assertEquals(List.of(), alerts);
+        // Its client learns at once that it has to give way.
+        assertEquals(1, alerts.size());
+        assertEquals(List.of(), alerts.getFirst().targets());
         RegionShare more = growing.reserved().getFirst();
         List<RegionShare> shares = more.address().equals(server)
                 ? List.of(new RegionShare(server, 3))
                 : List.of(new RegionShare(server, 2), more);
         cluster.moved(7, growing.generation(), 3 * MIB, shares);
         cluster.report(report(id, 4, 1, true, Map.of(7L, 3)));
-        assertEquals(1, alerts.size());
+        assertEquals(2, alerts.size());
         refusal(Code.BUSY, () -> cluster.reallocate(7, 4 * MIB));
     }
 
@@ -918,13 +921,14 @@ class ClusterManagerTest {
         cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
         Reclaim first = alerts.getLast();
         List<RegionShare> stays = List.of(new RegionShare("host1:1", 4));
-        cluster.moved(7, first.generation(), 4 * MIB, stays);
+        cluster.moved(7, first.generation(), 4 * MIB, null, stays, ReclaimOutcome.nothing("host1:1"));
         cluster.tick();
         assertEquals(1, alerts.size(), "there is no other target yet");
         reports(3, 4);
         cluster.tick();
         assertEquals("host3:1", alerts.getLast().targets().getFirst().address());
-        cluster.moved(7, alerts.getLast().generation(), 4 * MIB, stays);
+        cluster.moved(
+                7, alerts.getLast().generation(), 4 * MIB, null, stays, ReclaimOutcome.nothing("host1:1"));
         pass(4, () -> {
             cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
             reports(2, 4);
@@ -959,7 +963,13 @@ class ClusterManagerTest {
         cluster.tick();
         time += 2_000;
         cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
-        cluster.moved(7, alerts.getLast().generation(), 4 * MIB, List.of(new RegionShare("host1:1", 4)));
+        cluster.moved(
+                7,
+                alerts.getLast().generation(),
+                4 * MIB,
+                null,
+                List.of(new RegionShare("host1:1", 4)),
+                ReclaimOutcome.nothing("host1:1"));
         pass(2, () -> {
             cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
             reports(2, 4);
@@ -1307,7 +1317,7 @@ class ClusterManagerTest {
         cluster.report(typed(1, "spot", true).leavingWithin(30_000));
         cluster.tick();
         assertEquals(
-                List.of(new LifeRecord.LifeSample(1, 0, 1)),
+                List.of(new LifeRecord.LifeSample(1, 0, 1, time / 3_600_000.0)),
                 store.lives.get("spot").seen());
     }
 
@@ -1322,13 +1332,15 @@ class ClusterManagerTest {
         cluster.tick();
         assertEquals(Set.of(9L), store.servers.keySet());
         assertEquals(
-                List.of(new LifeRecord.LifeSample((3_600_000 - 2_000) / 3_600_000.0, 0, 1)),
+                List.of(new LifeRecord.LifeSample(
+                        (3_600_000 - 2_000) / 3_600_000.0, 0, 1, (time - 2_000) / 3_600_000.0)),
                 store.lives.get("spot").seen());
     }
 
     /** The number of servers that ended, by their hours. */
     private Map<Double, Integer> lives() {
         return store.lives.get("spot").seen().stream()
-                .collect(Collectors.toMap(LifeRecord.LifeSample::hours, LifeRecord.LifeSample::ended));
+                .collect(Collectors.toMap(
+                        LifeRecord.LifeSample::hours, LifeRecord.LifeSample::ended, Integer::sum));
     }
 }

@@ -8,6 +8,7 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheRequest;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.service.requests.Reallocations;
@@ -220,8 +221,16 @@ class ReallocationHistoryTest {
             cache.plan = null;
             Allocation told = cluster.describe(id).allocation();
             if (!told.reserved().isEmpty()) {
-                // The manager has planned a move to cheaper servers, and the client declines.
-                cluster.moved(id, told.generation(), told.capacity(), told.shares());
+                // The manager has planned a move to cheaper servers, and the client declines. Only the answer that names
+                // the server that it was to leave counts.
+                told.shares()
+                        .forEach(share -> cluster.moved(
+                                id,
+                                cluster.describe(id).allocation().generation(),
+                                told.capacity(),
+                                null,
+                                told.shares(),
+                                ReclaimOutcome.nothing(share.address())));
             }
         });
         count("time");

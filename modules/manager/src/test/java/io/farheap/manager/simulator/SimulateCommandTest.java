@@ -3,6 +3,7 @@ package io.farheap.manager.simulator;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
@@ -59,7 +60,23 @@ class SimulateCommandTest {
                 "slowest_allocation_us")) {
             assertTrue(figures.get(name).getAsDouble() >= 0, name);
         }
-        assertEquals(4, figures.getAsJsonObject("compared").size());
+        assertEquals(
+                Set.of("no_spot", "no_release_moves", "no_searches", "none_of_them"),
+                figures.getAsJsonObject("compared").keySet());
+        JsonObject fitted = figures.getAsJsonObject("fitted");
+        assertTrue(fitted.getAsJsonArray("parameters").size() > 5);
+        JsonObject spread = fitted.getAsJsonArray("figures").asList().stream()
+                .map(JsonElement::getAsJsonObject)
+                .filter(one -> one.get("figure").getAsString().equals("unallocated memory, p1 to p50"))
+                .findFirst()
+                .orElseThrow();
+        assertEquals(18, spread.get("paper").getAsDouble(), "46 less 28");
+        JsonObject unallocated = figures.getAsJsonObject("unallocated_pct");
+        assertEquals(
+                unallocated.get("p50").getAsDouble() - unallocated.get("p1").getAsDouble(),
+                spread.get("simulated").getAsDouble(),
+                2e-3);
+        assertTrue(out.toString().contains("unallocated memory, p1 to p50"), out::toString);
         assertTrue(Files.size(plots.resolve("stranded-reach.png")) > 1_000);
         assertTrue(Files.size(plots.resolve("stranding-duration.png")) > 1_000);
         assertTrue(out.toString().contains("--seed 5"), out::toString);

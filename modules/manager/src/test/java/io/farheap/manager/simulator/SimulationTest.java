@@ -96,8 +96,8 @@ class SimulationTest {
         Simulation simulation = run(1, new SimulatedCacheOptions(100, false, false, false));
         assertEquals(0, simulation.farMemory().meter().memoryPercents().get("spot"));
         CachePopulation.CacheCounts counts = simulation.farMemory().counts();
-        assertEquals(0, counts.movedEarly());
-        assertEquals(0, counts.movedCheaper());
+        assertEquals(0, counts.movedAtRelease());
+        assertEquals(0, counts.movedBySearch());
         assertTrue(counts.asked() > 50);
         assertTrue(run(1, ALL).farMemory().meter().memoryPercents().get("spot") > 0);
     }

@@ -230,7 +230,10 @@ class RecordFormatTest {
     @Test
     void livesAreReadAsTheyWereWritten() {
         LifeRecord life = new LifeRecord(
-                "a,b=c/\n", List.of(new LifeRecord.LifeSample(1 / 3.0, 5, 0), new LifeRecord.LifeSample(1e-9, 0, 7)));
+                "a,b=c/\n",
+                1 / 7.0,
+                List.of(new LifeRecord.LifeSample(1 / 3.0, 5, 0, 9), new LifeRecord.LifeSample(1e-9, 0, 7, 0)),
+                1e9 / 3);
         byte[] bytes = RecordFormat.encode(life);
         assertEquals(life, RecordFormat.life(NodePaths.life(life.type()), bytes));
         assertThrows(MalformedRecordException.class, () -> RecordFormat.life(NodePaths.life("other"), bytes));
@@ -238,5 +241,11 @@ class RecordFormatTest {
             byte[] text = ("version=1\ntype=t\nseen=" + wrong + "\n").getBytes(StandardCharsets.UTF_8);
             assertThrows(MalformedRecordException.class, () -> RecordFormat.life(NodePaths.life("t"), text), wrong);
         }
+        byte[] earlier = "version=1\ntype=t\nseen=2.0:1:0\n".getBytes(StandardCharsets.UTF_8);
+        assertEquals(
+                new LifeRecord("t", 0, List.of(new LifeRecord.LifeSample(2, 1, 0, 0)), 0),
+                RecordFormat.life(NodePaths.life("t"), earlier));
+        byte[] others = "version=1\ntype=t\nseen=2.0:1:0\natHours=1.0,2.0\n".getBytes(StandardCharsets.UTF_8);
+        assertThrows(MalformedRecordException.class, () -> RecordFormat.life(NodePaths.life("t"), others));
     }
 }

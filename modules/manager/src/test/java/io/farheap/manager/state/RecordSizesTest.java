@@ -53,9 +53,12 @@ class RecordSizesTest {
         isBound(new StateChange.PutCache(cache), NodePaths.cache(-1), RecordFormat.encode(cache), 0);
         LifeRecord life = new LifeRecord(
                 text,
+                1.234567890123456E-300,
                 List.of(
-                        new LifeRecord.LifeSample(Double.MIN_VALUE * 9, Integer.MAX_VALUE, Integer.MAX_VALUE),
-                        new LifeRecord.LifeSample(1.234567890123456E-300, Integer.MAX_VALUE, Integer.MAX_VALUE)));
+                        new LifeRecord.LifeSample(Double.MIN_VALUE * 9, Integer.MAX_VALUE, Integer.MAX_VALUE, 1e-300),
+                        new LifeRecord.LifeSample(
+                                1.234567890123456E-300, Integer.MAX_VALUE, Integer.MAX_VALUE, 1.234567890123456E-300)),
+                1.234567890123456E-300);
         isBound(new StateChange.PutLife(life), NodePaths.life(text), RecordFormat.encode(life), 0);
         TenantRecord tenant = new TenantRecord("t".repeat(64), Long.MAX_VALUE, Long.MAX_VALUE);
         isBound(new StateChange.PutTenant(tenant), NodePaths.tenant(tenant.name()), RecordFormat.encode(tenant), 0);

@@ -124,7 +124,10 @@ class StateCopyTest {
         changes.add(new StateChange.PutMenu("{\"types\": []}\n"));
         changes.add(new StateChange.PutModel(new ModelRecord("00fe", "")));
         changes.add(new StateChange.PutLife(new LifeRecord(
-                "a/ type", List.of(new LifeRecord.LifeSample(0.25, 1, 2), new LifeRecord.LifeSample(7, 0, 1)))));
+                "a/ type",
+                3.5,
+                List.of(new LifeRecord.LifeSample(0.25, 1, 2, 5), new LifeRecord.LifeSample(7, 0, 1, 0)),
+                1e9)));
         put(place, changes.toArray(StateChange[]::new));
         put(place, new StateChange.PutModel(new ModelRecord("00ff", "x".repeat(CacheManager.MAX_MODEL_BYTES))));
     }

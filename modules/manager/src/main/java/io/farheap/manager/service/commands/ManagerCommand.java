@@ -39,7 +39,14 @@ import picocli.CommandLine.Spec;
         description = "Allocate servers' memory to caches, and notify caches when a server leaves, until SIGTERM or "
                 + "Ctrl-C.",
         mixinStandardHelpOptions = true,
-        subcommands = {CopyCommand.class, DrainCommand.class, TenantCommand.class, TenantsCommand.class},
+        subcommands = {
+            CopyCommand.class,
+            DrainCommand.class,
+            LivesCommand.class,
+            RatesCommand.class,
+            TenantCommand.class,
+            TenantsCommand.class
+        },
         sortOptions = false)
 public final class ManagerCommand implements Subcommand, Callable<Integer> {
 

@@ -20,6 +20,8 @@ import io.farheap.manager.wire.DescribedCache;
 import io.farheap.manager.wire.DescribedTenant;
 import io.farheap.manager.wire.DrainServer;
 import io.farheap.manager.wire.EndedAlert;
+import io.farheap.manager.wire.EstimatedLives;
+import io.farheap.manager.wire.EstimatedRates;
 import io.farheap.manager.wire.ExpiringAlert;
 import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.HelloManager;
@@ -104,7 +106,8 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
                         request.getGeneration(),
                         request.getCapacity(),
                         request.hasCandidate() ? ManagerMessages.read(request.getCandidate()) : null,
-                        ManagerMessages.read(request.getSharesList())))));
+                        ManagerMessages.read(request.getSharesList()),
+                        request.hasAnswers() ? ManagerMessages.read(request.getAnswers()) : null))));
     }
 
     @Override
@@ -180,6 +183,22 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
                 .addAllTenants(manager.tenants(request.getAfter(), request.getMost()).stream()
                         .map(ManagerMessages::write)
                         .toList())
+                .build());
+    }
+
+    @Override
+    public void lives(Nothing request, StreamObserver<EstimatedLives> reply) {
+        answer(reply, () -> EstimatedLives.newBuilder()
+                .addAllTypes(
+                        manager.lives().stream().map(ManagerMessages::write).toList())
+                .build());
+    }
+
+    @Override
+    public void rates(Nothing request, StreamObserver<EstimatedRates> reply) {
+        answer(reply, () -> EstimatedRates.newBuilder()
+                .addAllTypes(
+                        manager.rates().stream().map(ManagerMessages::write).toList())
                 .build());
     }
 

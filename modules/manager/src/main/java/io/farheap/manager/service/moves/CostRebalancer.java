@@ -10,6 +10,7 @@ import io.farheap.manager.allocation.Offer.Kind;
 import io.farheap.manager.allocation.Prices;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.state.CacheRecord;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * Plans optional moves (Redy, section 6.1): off spot servers that are not expected to live much longer, ahead of their
@@ -26,30 +26,24 @@ import java.util.stream.Collectors;
  */
 public final class CostRebalancer {
 
-    /** A server is expected to end soon if it is likelier than this to end within {@link #SOON_HOURS}. */
-    private static final double LIKELY = 0.5;
-
-    private static final double SOON_HOURS = 2 / 60.0;
     /** How many caches may leave servers at once that are expected to end soon. */
     private static final int MOST_EARLY = 8;
     /** How many caches are examined in each tick for a move to cheaper servers. */
     private static final int LOOKED_AT = 20;
 
     private static final double GIB = 1 << 30;
-    private static final double MILLIS_AN_HOUR = 3_600_000;
 
     private final Caches caches;
     private final Servers servers;
     private final PlannedMoves moves;
     private final Allocator allocator;
     private final Prices prices;
-    private final boolean early;
+    private final SpotLives lives;
     private final int cheaper;
     /** The last cache that was examined. */
     private long cursor;
 
     /**
-     * @param early whether caches leave spot servers that are expected to end soon ahead of their notice
      * @param cheaper how many caches may move at once to servers that cost less; if 0, only a cache without an end
      *     moves, off a spot server
      */
@@ -59,25 +53,23 @@ public final class CostRebalancer {
             PlannedMoves moves,
             Allocator allocator,
             Prices prices,
-            boolean early,
+            SpotLives lives,
             int cheaper) {
         this.caches = caches;
         this.servers = servers;
         this.moves = moves;
         this.allocator = allocator;
         this.prices = prices;
-        this.early = early;
+        this.lives = lives;
         this.cheaper = cheaper;
     }
 
     /** Plans the moves that are due; called in each tick. */
     public void plan(long now, long millis) {
-        Set<Long> ending = servers.all()
-                .filter(server -> endsSoon(server, millis) && !servers.isSilent(server, now))
-                .map(server -> server.record.id())
-                .collect(Collectors.toSet());
+        Set<Long> ending = lives.ending();
+        int tries = LOOKED_AT;
         for (long server : ending) {
-            leave(server, ending, now, millis);
+            tries = leave(server, ending, tries, now, millis);
         }
         int looked = 0;
         // A cache without an end must not stay on a spot server, so one moves even if none move to what is cheaper.
@@ -92,29 +84,32 @@ public final class CostRebalancer {
         }
     }
 
-    private boolean endsSoon(Servers.KnownServer server, long millis) {
-        if (!early || !server.record.spot() || server.record.leaving()) {
-            return false;
-        }
-        double age = (millis - server.record.sinceMillis()) / MILLIS_AN_HOUR;
-        return prices.life(server.record.type()).endsWithin(Math.max(0, age), SOON_HOURS) > LIKELY;
-    }
-
-    private void leave(long serverId, Set<Long> ending, long now, long millis) {
+    /**
+     * @param tries for how many caches room may be looked for
+     * @return for how many more
+     */
+    private int leave(long serverId, Set<Long> ending, int tries, long now, long millis) {
         Servers.KnownServer server = servers.find(serverId);
-        if (server == null) {
-            return;
+        if (server == null || server.record.leaving() || servers.isSilent(server, now)) {
+            return tries;
         }
+        int left = tries;
         long room = MOST_EARLY - moves.underWay(Reason.ENDS_SOON);
         for (long cacheId : Set.copyOf(server.caches())) {
-            if (room <= 0) {
-                return;
+            if (room <= 0 || left == 0) {
+                break;
             }
             CacheRecord cache = caches.find(cacheId);
             if (cache != null && isFree(cache) && cache.regions().containsKey(serverId) && !moves.stays(cacheId, now)) {
-                room -= moves.plan(cache, server, Reason.ENDS_SOON, ending, now, millis) == null ? 0 : 1;
+                left--;
+                if (moves.plan(cache, server, Reason.ENDS_SOON, ending, now, millis) == null) {
+                    moves.rests(cacheId, now);
+                } else {
+                    room--;
+                }
             }
         }
+        return left;
     }
 
     private boolean isFree(CacheRecord cache) {

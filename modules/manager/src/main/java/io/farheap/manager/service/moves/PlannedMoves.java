@@ -3,6 +3,7 @@ package io.farheap.manager.service.moves;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.Reclaim.Reason;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.allocation.Allocator;
 import io.farheap.manager.allocation.CachePlacement;
@@ -13,9 +14,11 @@ import io.farheap.manager.service.caches.Clients;
 import io.farheap.manager.service.caches.ExpiredCacheReclaimer;
 import io.farheap.manager.service.servers.MigrationRates;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.memory.Plurals;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -37,7 +40,7 @@ public final class PlannedMoves {
 
     private static final System.Logger LOG = System.getLogger(PlannedMoves.class.getName());
     private static final long NANOS_PER_MILLI = 1_000_000;
-    /** The longest time that a server may have left; a longer time counts as this one. */
+    /** The longest time that another process may name; a longer time counts as this one. */
     private static final long MOST_LEFT_MILLIS = 1_000_000_000_000L;
     /**
      * Two ends that are closer than this count as equal: a server that has not received its end yet reports a later
@@ -48,6 +51,10 @@ public final class PlannedMoves {
     private static final long OPTIONAL_NANOS = 600_000_000_000L;
     /** How long it may take for a move ahead of the notice: the server is expected to end within this time. */
     private static final long EARLY_NANOS = 120_000_000_000L;
+    /** How long a cache that found no room for a move ahead of the notice is not tried again. */
+    private static final long REST_NANOS = 10_000_000_000L;
+    /** As long as no room becomes free, a cache that found none is tried again after this time. */
+    private static final long PAUSE_MILLIS = 500;
     /** How long a cache is not sent again to a server on which it did not get its reserved regions. */
     private static final long AVOID_NANOS = 3_000_000_000L;
 
@@ -58,6 +65,14 @@ public final class PlannedMoves {
      */
     private record Move(long serverId, Reason reason, long since, boolean told) {}
 
+    /**
+     * A search for room that found none.
+     *
+     * @param millis the time of day
+     * @param free the regions that all servers had to give then
+     */
+    private record RoomAttempt(long nanos, long millis, long free) {}
+
     private final Caches caches;
     private final Servers servers;
     private final Clients clients;
@@ -65,6 +80,7 @@ public final class PlannedMoves {
     /** Allocates from room that is held back, too. */
     private final Allocator reserve;
 
+    private final SpotLives lives;
     private final MigrationRates rates;
     private final ExpiredCacheReclaimer endings;
     private final long goneNanos;
@@ -80,10 +96,17 @@ public final class PlannedMoves {
      * planned.
      */
     private final Map<Long, Long> earlier = new HashMap<>();
+    /**
+     * By cache: the server that leaves while the cache grows or makes a move of its own. Its client is notified at once,
+     * and has to give way; then the move off that server is planned.
+     */
+    private final Map<Long, Long> announced = new TreeMap<>();
     /** By cache: servers on which it did not get its reserved regions, and until when it is not sent there. */
     private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
     /** By cache: until when it is not moved again ahead of the notice, since its client has not moved it. */
     private final Map<Long, Long> stays = new HashMap<>();
+    /** By cache: the last time that no room was found for its regions on a server that leaves. */
+    private final Map<Long, RoomAttempt> tried = new HashMap<>();
     /** Caches for which no room was found, and for which the log has said so. */
     private final Set<Long> stuck = new TreeSet<>();
 
@@ -94,6 +117,7 @@ public final class PlannedMoves {
             Clients clients,
             Allocator allocator,
             Allocator reserve,
+            SpotLives lives,
             MigrationRates rates,
             ExpiredCacheReclaimer endings,
             long goneNanos) {
@@ -104,6 +128,7 @@ public final class PlannedMoves {
         this.clients = clients;
         this.allocator = allocator;
         this.reserve = reserve;
+        this.lives = lives;
         this.rates = rates;
     }
 
@@ -132,14 +157,29 @@ public final class PlannedMoves {
         return since != null && now - since <= CacheManager.GROWTH_MILLIS * 1_000_000L;
     }
 
-    /** A client has reported where its cache is: its move or its growth has ended. */
-    public void settled(CacheRecord before, SortedMap<Long, Integer> regions, long now) {
+    /**
+     * A client has reported where its cache is. Its growth has ended; a planned move has if this answers its alert, or
+     * no region is left to move.
+     *
+     * @return the room that stays reserved for regions that still have to move
+     */
+    public SortedMap<Long, Integer> settled(
+            CacheRecord before, SortedMap<Long, Integer> regions, @Nullable ReclaimOutcome answer, long now) {
         growing.remove(before.id());
         earlier.remove(before.id());
+        announced.remove(before.id());
+        boolean answers = isAnswer(before.id(), answer);
         Move move = moves.remove(before.id());
-        if (move == null || !move.told()) {
-            // The report answers no alert, so the client has not tried the targets.
-            return;
+        if (move == null) {
+            return Collections.emptySortedMap();
+        }
+        if (!answers) {
+            // The client has not tried the targets, for example since the cache has become smaller.
+            SortedMap<Long, Integer> kept = unused(before, regions, move);
+            if (!kept.isEmpty()) {
+                moves.put(before.id(), new Move(move.serverId(), move.reason(), move.since(), false));
+            }
+            return kept;
         }
         before.reserved().forEach((target, reserved) -> {
             int got = regions.getOrDefault(target, 0) - before.regions().getOrDefault(target, 0);
@@ -149,29 +189,70 @@ public final class PlannedMoves {
         });
         int left = before.regions().getOrDefault(move.serverId(), 0) - regions.getOrDefault(move.serverId(), 0);
         Servers.KnownServer server = servers.find(move.serverId());
-        if (left > 0 && server != null) {
-            rates.seen(server.record.type(), left * before.regionBytes(), (now - move.since()) / 1e9);
+        if (left > 0 && server != null && answer != null && answer.beganMillisAgo() > 0) {
+            rates.moved(
+                    server.record.id(),
+                    server.record.type(),
+                    left * before.regionBytes(),
+                    now - nanos(answer.beganMillisAgo()),
+                    now - nanos(answer.endedMillisAgo()),
+                    now);
         }
+        return Collections.emptySortedMap();
+    }
+
+    private static long nanos(long millis) {
+        return Math.min(millis, MOST_LEFT_MILLIS) * NANOS_PER_MILLI;
+    }
+
+    /** Whether a report answers the alert of the move that is planned, so that the client has tried the targets. */
+    public boolean isAnswer(long cacheId, @Nullable ReclaimOutcome answer) {
+        Move move = moves.get(cacheId);
+        if (move == null || !move.told() || answer == null) {
+            return false;
+        }
+        Servers.KnownServer server = servers.find(move.serverId());
+        return server != null && server.record.address().equals(answer.server());
+    }
+
+    /** Returns the reserved room that the regions on the server that is to be left can still use. */
+    private static SortedMap<Long, Integer> unused(CacheRecord before, SortedMap<Long, Integer> regions, Move move) {
+        SortedMap<Long, Integer> unused = new TreeMap<>();
+        int left = regions.getOrDefault(move.serverId(), 0);
+        for (Map.Entry<Long, Integer> target : before.reserved().entrySet()) {
+            long id = target.getKey();
+            int used = regions.getOrDefault(id, 0) - before.regions().getOrDefault(id, 0);
+            int room = Math.min(left, target.getValue() - Math.max(0, used));
+            if (room > 0) {
+                unused.put(id, room);
+                left -= room;
+            }
+        }
+        return unused;
     }
 
     /** A cache was removed or ended. */
     public void forget(long cacheId) {
         moves.remove(cacheId);
+        announced.remove(cacheId);
         growing.remove(cacheId);
         earlier.remove(cacheId);
         avoided.remove(cacheId);
         stays.remove(cacheId);
         stuck.remove(cacheId);
+        tried.remove(cacheId);
     }
 
     /** The caches were reloaded from disk: all moves are planned again. */
     public void loaded(long now) {
         moves.clear();
+        announced.clear();
         growing.clear();
         earlier.clear();
         avoided.clear();
         stays.clear();
         stuck.clear();
+        tried.clear();
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
                 growing.put(cache.id(), now);
@@ -205,6 +286,7 @@ public final class PlannedMoves {
             caches.put(cache.placed(cache.capacity(), cache.regions()));
             growing.remove(cache.id());
             earlier.remove(cache.id());
+            announced.remove(cache.id());
             Move move = moves.remove(cache.id());
             if (move != null && move.reason() == Reason.ENDS_SOON && now - move.since() > EARLY_NANOS) {
                 stays.put(cache.id(), now + OPTIONAL_NANOS);
@@ -212,7 +294,12 @@ public final class PlannedMoves {
         }
     }
 
-    /** Whether a cache was to move ahead of the notice and has not: others come first. */
+    /** No room was found for a move ahead of the notice: the cache is not tried again for a while. */
+    void rests(long cacheId, long now) {
+        stays.put(cacheId, now + REST_NANOS);
+    }
+
+    /** Whether a cache was to move ahead of the notice and has not, or found no room: others come first. */
     boolean stays(long cacheId, long now) {
         Long until = stays.get(cacheId);
         if (until != null && now - until >= 0) {
@@ -287,10 +374,21 @@ public final class PlannedMoves {
             if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
                 // An optional move has become one with a deadline.
                 moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
-            } else if (its && urgent && !isGrowing(cache, now)) {
+            } else if (its && urgent && isGrowing(cache, now)) {
+                announced.putIfAbsent(cacheId, server.record.id());
+            } else if (its && urgent && !wasTried(cacheId, now, millis)) {
                 plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
             }
         }
+    }
+
+    /** Whether no room was found a moment ago, and none has become free since. */
+    private boolean wasTried(long cacheId, long now, long millis) {
+        RoomAttempt last = tried.get(cacheId);
+        return last != null
+                && servers.freeRegions() <= last.free()
+                && now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI
+                && Math.abs(millis - last.millis()) < PAUSE_MILLIS;
     }
 
     /**
@@ -360,6 +458,9 @@ public final class PlannedMoves {
                 // There is room, but a moment ago the cache did not get it: it is tried again soon.
                 return null;
             }
+            if (reason == Reason.LEAVES) {
+                tried.put(cache.id(), new RoomAttempt(now, millis, servers.freeRegions()));
+            }
             if (reason == Reason.LEAVES && stuck.add(cache.id())) {
                 LOG.log(
                         System.Logger.Level.WARNING,
@@ -380,9 +481,11 @@ public final class PlannedMoves {
             if (found != null) {
                 caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
+                announced.remove(cache.id());
                 growing.remove(cache.id());
                 earlier.remove(cache.id());
                 stuck.remove(cache.id());
+                tried.remove(cache.id());
                 endings.forget(cache.id());
             }
         }
@@ -414,11 +517,43 @@ public final class PlannedMoves {
         servers.stock(now);
         Set<Long> left = new TreeSet<>(others);
         left.add(server);
+        try (Servers.ServingTime _ = servers.serving(cache.id(), false)) {
+            return place(cache, regions, left, reason, millis);
+        } catch (NoRoomException e) {
+            if (reason != Reason.LEAVES || !servers.keepsAny()) {
+                throw e;
+            }
+        }
+        // Caches that wait for room lose nothing if they wait for longer.
+        try (Servers.ServingTime _ = servers.serving(cache.id(), true)) {
+            return place(cache, regions, left, reason, millis);
+        }
+    }
+
+    private CachePlacement place(CacheRecord cache, int regions, Set<Long> left, Reason reason, long millis)
+            throws NoRoomException {
+        if (reason != Reason.LEAVES) {
+            return allocator.more(
+                    Caches.need(cache, millis).avoiding(left), cache.regionBytes(), regions, List.of());
+        }
+        Set<Long> lasting = new TreeSet<>(left);
+        lasting.addAll(lives.ending());
+        if (!lasting.equals(left)) {
+            try {
+                return any(cache, regions, lasting, millis);
+            } catch (NoRoomException e) {
+                // A server that is expected to end soon is better than one that ends now.
+            }
+        }
+        return any(cache, regions, left, millis);
+    }
+
+    private CachePlacement any(CacheRecord cache, int regions, Set<Long> left, long millis) throws NoRoomException {
         Need elsewhere = Caches.need(cache, millis).avoiding(left);
         try {
             return allocator.more(elsewhere, cache.regionBytes(), regions, List.of());
         } catch (NoRoomException e) {
-            if (reason != Reason.LEAVES || reserve == allocator) {
+            if (reserve == allocator) {
                 throw e;
             }
             return reserve.more(elsewhere, cache.regionBytes(), regions, List.of());
@@ -426,11 +561,22 @@ public final class PlannedMoves {
     }
 
     /** A cache for whose regions on a leaving server there is no room, and how many regions these are. */
-    public record StuckCache(CacheRecord cache, int regions, NoRoomException why) {}
+    public record StuckCache(CacheRecord cache, int regions) {}
 
-    /** Returns all such caches, by the room that there is now; room that is set aside for a moment counts as room. */
+    /** Whether no room was found for a cache's regions on a leaving server. */
+    public boolean isStuck(long cacheId) {
+        return stuck.contains(cacheId);
+    }
+
+    /**
+     * Returns all such caches, by the room that there is now, those on servers that end first before the others; room that
+     * is set aside for a moment counts as room.
+     */
     public List<StuckCache> stuck(long now, long millis) {
         List<StuckCache> all = new ArrayList<>();
+        if (stuck.isEmpty()) {
+            return all;
+        }
         for (Servers.KnownServer server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
@@ -438,7 +584,7 @@ public final class PlannedMoves {
                     try {
                         place(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis);
                     } catch (NoRoomException e) {
-                        all.add(new StuckCache(cache, regions, e));
+                        all.add(new StuckCache(cache, regions));
                     }
                 }
             }
@@ -466,28 +612,40 @@ public final class PlannedMoves {
         });
     }
 
-    /** Notifies clients of moves that are on disk and that they were not notified of. */
+    /** Notifies clients of moves that are on disk, and of servers that leave, if they were not notified of these. */
     public void alert(long now) {
         for (Map.Entry<Long, Move> each : moves.entrySet()) {
             CacheRecord cache = caches.require(each.getKey());
             Move move = each.getValue();
-            Servers.KnownServer server = servers.find(move.serverId());
-            Clients.ClientLine line = clients.line(cache.id());
-            if (line != null
-                    && server != null
-                    && server.report != null
-                    && caches.isWritten(cache.id())
-                    && line.hearsFirst(cache)) {
+            if (tell(cache, move.serverId(), move.reason(), cache.reserved(), now)) {
                 each.setValue(new Move(move.serverId(), move.reason(), move.since(), true));
-                long ago = (now - server.reportedAt) / NANOS_PER_MILLI;
-                line.tell(listener -> listener.reclaim(new Reclaim(
-                        cache.id(),
-                        cache.generation(),
-                        move.reason(),
-                        server.record.address(),
-                        Math.max(0, Objects.requireNonNull(server.report).leavesWithinMillis() - ago),
-                        servers.shares(cache, cache.reserved()))));
             }
         }
+        announced.forEach((cache, server) ->
+                tell(caches.require(cache), server, Reason.LEAVES, Collections.emptySortedMap(), now));
+    }
+
+    /** @return whether the client was notified now */
+    private boolean tell(CacheRecord cache, long serverId, Reason reason, SortedMap<Long, Integer> targets, long now) {
+        Servers.KnownServer server = servers.find(serverId);
+        Clients.ClientLine line = clients.line(cache.id());
+        ServerReport report = server == null ? null : server.report;
+        if (line == null
+                || server == null
+                || report == null
+                || !caches.isWritten(cache.id())
+                || !line.hearsFirst(cache)) {
+            return false;
+        }
+        long ago = (now - server.reportedAt) / NANOS_PER_MILLI;
+        Reclaim alert = new Reclaim(
+                cache.id(),
+                cache.generation(),
+                reason,
+                server.record.address(),
+                Math.max(0, report.leavesWithinMillis() - ago),
+                servers.shares(cache, targets));
+        line.tell(listener -> listener.reclaim(alert));
+        return true;
     }
 }

@@ -11,10 +11,13 @@ import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Tenants;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.service.supply.SpareCapacity;
 import io.farheap.manager.state.AllocationTerms;
 import io.farheap.manager.state.CacheRecord;
 import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
@@ -25,6 +28,7 @@ public final class Admission {
     private final SpareCapacity spares;
     private final Tenants tenants;
     private final Allocator allocator;
+    private final SpotLives lives;
     private final LongSupplier nanos;
     private final LongSupplier millis;
 
@@ -33,12 +37,14 @@ public final class Admission {
             SpareCapacity spares,
             Tenants tenants,
             Allocator allocator,
+            SpotLives lives,
             LongSupplier nanos,
             LongSupplier millis) {
         this.servers = servers;
         this.spares = spares;
         this.tenants = tenants;
         this.allocator = allocator;
+        this.lives = lives;
         this.nanos = nanos;
         this.millis = millis;
     }
@@ -71,8 +77,8 @@ public final class Admission {
         servers.stock(nanos.getAsLong());
         spares.refresh(nanos.getAsLong());
         Need need = need(request);
-        try {
-            CachePlacement placement = allocator.place(need);
+        try (Servers.ServingTime _ = servers.serving(request.cacheId(), false)) {
+            CachePlacement placement = find(need);
             AllocationTerms terms = new AllocationTerms(
                     request.place(),
                     placement.candidate().switches(),
@@ -96,14 +102,25 @@ public final class Admission {
         }
     }
 
-    /** Whether a new cache would get what it needs. */
-    public boolean fits(CacheRequest request) {
+    /** Room on servers that are expected to end soon is better than none. */
+    private CachePlacement find(Need need) throws NoRoomException {
+        if (!lives.ending().isEmpty()) {
+            try {
+                return allocator.place(need.avoiding(lives.ending()));
+            } catch (NoRoomException e) {
+                // Only these servers have the room, or none has.
+            }
+        }
+        return allocator.place(need);
+    }
+
+    /** Returns where a new cache would get what it needs, by server; empty if there is no room. */
+    public Optional<Map<Long, Integer>> room(CacheRequest request) {
         try {
-            place(request);
-            return true;
+            return Optional.of(place(request).regions());
         } catch (ControlException e) {
             if (e.getCause() instanceof NoRoomException) {
-                return false;
+                return Optional.empty();
             }
             throw e;
         }

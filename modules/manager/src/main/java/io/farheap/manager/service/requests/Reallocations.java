@@ -4,18 +4,20 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheRequest;
+import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.allocation.Holding;
 import io.farheap.manager.allocation.Need;
 import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.allocation.Reallocation;
 import io.farheap.manager.allocation.Reallocator;
-import io.farheap.manager.provider.Quote;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Tenants;
 import io.farheap.manager.service.moves.PlannedMoves;
 import io.farheap.manager.service.servers.ServerMembership;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.service.servers.SpotLives;
+import io.farheap.manager.service.supply.MachineOrder;
 import io.farheap.manager.service.supply.MachineSelector;
 import io.farheap.manager.service.supply.SpareCapacity;
 import io.farheap.manager.state.AllocationTerms;
@@ -45,6 +47,7 @@ public final class Reallocations {
     private final ServerMembership roll;
     private final SpareCapacity spares;
     private final Reallocator reallocator;
+    private final SpotLives lives;
     private final MachineSelector shopping;
     private final boolean cheaper;
     private final LongSupplier nanos;
@@ -59,6 +62,7 @@ public final class Reallocations {
             ServerMembership roll,
             SpareCapacity spares,
             Reallocator reallocator,
+            SpotLives lives,
             MachineSelector shopping,
             boolean cheaper,
             LongSupplier nanos,
@@ -70,6 +74,7 @@ public final class Reallocations {
         this.roll = roll;
         this.spares = spares;
         this.reallocator = reallocator;
+        this.lives = lives;
         this.shopping = shopping;
         this.cheaper = cheaper;
         this.nanos = nanos;
@@ -192,7 +197,7 @@ public final class Reallocations {
         servers.stock(now);
         spares.refresh(now);
         try {
-            Reallocation found = reallocator.find(wish.need(millis.getAsLong()), wish.held(), wish.more(), cheaper);
+            Reallocation found = find(wish);
             CachePlan plan = new CachePlan(
                     found.candidate().switches(),
                     found.candidate().serverThreads(),
@@ -208,16 +213,30 @@ public final class Reallocations {
         }
     }
 
-    /** Whether a cache would get what the change needs. */
-    public boolean fits(long cacheId, long capacity, List<AllocationCandidate> candidates) {
+    /** Room on servers that are expected to end soon is better than none. */
+    private Reallocation find(ReallocationRequest wish) throws NoRoomException {
+        Need need = wish.need(millis.getAsLong());
+        try (Servers.ServingTime _ = servers.serving(wish.cache().id(), false)) {
+            if (!lives.ending().isEmpty()) {
+                try {
+                    return reallocator.find(need.avoiding(lives.ending()), wish.held(), wish.more(), cheaper);
+                } catch (NoRoomException e) {
+                    // Only these servers have the room, or none has.
+                }
+            }
+            return reallocator.find(need, wish.held(), wish.more(), cheaper);
+        }
+    }
+
+    /** Returns where a cache would get what the change needs, by server; empty if there is no room. */
+    public Optional<Map<Long, Integer>> room(long cacheId, long capacity, List<AllocationCandidate> candidates) {
         ReallocationRequest wish = new ReallocationRequest(caches.require(cacheId), capacity, candidates);
         servers.stock(nanos.getAsLong());
         spares.refresh(nanos.getAsLong());
         try {
-            reallocator.find(wish.need(millis.getAsLong()), wish.held(), wish.more(), cheaper);
-            return true;
+            return Optional.of(find(wish).more().regions());
         } catch (NoRoomException e) {
-            return false;
+            return Optional.empty();
         }
     }
 
@@ -233,7 +252,7 @@ public final class Reallocations {
     }
 
     /** Returns machines to start for a change for which there is no room; empty if the provider has too few. */
-    public Optional<Quote> quote(long cacheId, long capacity, List<AllocationCandidate> candidates) {
+    public Optional<MachineOrder> order(long cacheId, long capacity, List<AllocationCandidate> candidates) {
         CacheRecord cache = caches.require(cacheId);
         ReallocationRequest wish = new ReallocationRequest(cache, capacity, candidates);
         Need need = wish.need(millis.getAsLong());
@@ -260,6 +279,12 @@ public final class Reallocations {
                             + Caches.hex(cacheId) + " of " + cache.regionBytes());
         }
         SortedMap<Long, Integer> reserved = new TreeMap<>(cache.reserved());
+        if (reserved.getOrDefault(server.record.id(), 0) == regions) {
+            // The client moves regions, and keeps its room meanwhile. A server that leaves does not wait for that.
+            requireStays(cache);
+            moves.grows(cacheId, now);
+            return cache;
+        }
         int free = servers.unpromised(server) + reserved.getOrDefault(server.record.id(), 0);
         if (free < regions) {
             throw new ControlException(
@@ -279,14 +304,16 @@ public final class Reallocations {
             long generation,
             long capacity,
             @Nullable AllocationCandidate candidate,
-            List<RegionShare> shares) {
+            List<RegionShare> shares,
+            @Nullable ReclaimOutcome answer) {
         CacheRecord cache = caches.require(cacheId);
         SortedMap<Long, Integer> regions = regions(cache, shares);
         requireSensible(cache, capacity, regions);
+        requireGiven(cache, regions);
         boolean becomes = becomes(cache, capacity, candidate);
         if (regions.equals(cache.regions())
                 && capacity == cache.capacity()
-                && cache.reserved().isEmpty()
+                && (cache.reserved().isEmpty() || moves.isMoving(cacheId) && !moves.isAnswer(cacheId, answer))
                 && cache.wanted() == 0) {
             return cache;
         }
@@ -297,9 +324,9 @@ public final class Reallocations {
                             + "; another alert is on its way");
         }
         tenants.requireLarger(cache, capacity);
-        CacheRecord after = becomes ? cache.become(capacity, regions) : cache.placed(capacity, regions);
         // The next tick plans moves of the rest: a target that does not work is not asked again at once.
-        moves.settled(cache, regions, nanos.getAsLong());
+        SortedMap<Long, Integer> reserved = moves.settled(cache, regions, answer, nanos.getAsLong());
+        CacheRecord after = becomes ? cache.become(capacity, regions) : cache.placed(capacity, regions, reserved);
         caches.put(after);
         return after;
     }
@@ -353,6 +380,20 @@ public final class Reallocations {
                             + Caches.regions(capacity, cache.regionBytes()) + ", not "
                             + Caches.regions(regions));
         }
+    }
+
+    /** Refuses regions for which the cache has no room there: it would get grants for room that others were promised. */
+    private void requireGiven(CacheRecord cache, SortedMap<Long, Integer> regions) {
+        regions.forEach((server, count) -> {
+            int most = servers.most(cache, server);
+            if (count > most) {
+                throw new ControlException(
+                        Code.INVALID_ARGUMENT,
+                        "cache " + Caches.hex(cache.id()) + " reports " + Plurals.of(count, "region")
+                                + " on memory server " + servers.address(server) + ", where it may have " + most
+                                + "; it moves only to room that was reserved for it");
+            }
+        });
     }
 
     private List<String> addresses(SortedMap<Long, Integer> regions) {

@@ -3,27 +3,140 @@ package io.farheap.manager.service.servers;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.allocation.MachineType;
 import io.farheap.manager.allocation.Menu;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * How fast caches leave servers, by type of server: begins with the figure of Redy's paper, 1.09 s a GB (section 7.4),
- * and follows what is observed. The content of a spot server must be able to leave within its notice. Guarded by the
- * manager's lock.
+ * and follows what is observed: the bytes of all caches that left one server, over the time in which any of them moved.
+ * The content of a spot server must be able to leave within its notice. Guarded by the manager's lock.
  */
 public final class MigrationRates {
 
     private static final double GIVEN = 1e9 / 1.09;
     /** The weight of a new observation; the rest is that of earlier ones. */
     private static final double WEIGHT = 0.2;
+    /** An observation counts as at most this many times the earlier rate, and as no less than that part of it. */
+    private static final double MOST_TIMES = 2;
+    /** Fewer bytes tell how long it takes to begin, and not how fast they move. */
+    static final long LEAST_BYTES = 64L << 20;
+    /** Caches that move off one server within this time of each other are one observation. */
+    private static final long TOGETHER_NANOS = 5_000_000_000L;
+
+    /** A time in which regions moved. */
+    private record MovingTime(long from, long to) {}
+
+    /** The moves off one server, until none has been reported for a while. */
+    private static final class Departure {
+        private final String type;
+        private final List<MovingTime> times = new ArrayList<>();
+        private long bytes;
+        private long reportedAt;
+
+        Departure(String type) {
+            this.type = type;
+        }
+
+        /** Returns for how long any regions moved. */
+        double seconds() {
+            times.sort(Comparator.comparingLong(MovingTime::from));
+            long sum = 0;
+            long until = Long.MIN_VALUE;
+            for (MovingTime one : times) {
+                sum += Math.max(0, one.to - Math.max(one.from, until));
+                until = Math.max(until, one.to);
+            }
+            return sum / 1e9;
+        }
+    }
 
     private final Map<String, Double> bytesPerSecond = new HashMap<>();
+    /** By type: observations since this manager leads. */
+    private final Map<String, Long> samples = new HashMap<>();
+    /** By server. */
+    private final Map<Long, Departure> departures = new HashMap<>();
+    /** Types of which the rate has changed since it was written. */
+    private final Set<String> changed = new TreeSet<>();
+
+    /**
+     * A client has reported that it has moved regions.
+     *
+     * @param type of the server that they have left
+     * @param from when the first of them began to move, by the clock of {@code now}
+     * @param to when the last of them has moved
+     */
+    public void moved(long serverId, String type, long bytes, long from, long to, long now) {
+        Departure departure = departures.computeIfAbsent(serverId, _ -> new Departure(type));
+        departure.times.add(new MovingTime(from, to));
+        departure.bytes += bytes;
+        departure.reportedAt = now;
+    }
+
+    /**
+     * Counts the moves off servers from which nothing has moved for a while. Called in each tick.
+     *
+     * @return whether a rate has changed
+     */
+    public boolean settle(long now) {
+        boolean any = false;
+        Iterator<Departure> each = departures.values().iterator();
+        while (each.hasNext()) {
+            Departure departure = each.next();
+            if (now - departure.reportedAt > TOGETHER_NANOS) {
+                each.remove();
+                if (departure.bytes >= LEAST_BYTES) {
+                    seen(departure.type, departure.bytes, departure.seconds());
+                    any = true;
+                }
+            }
+        }
+        return any;
+    }
 
     /** Adds an observation: these bytes have left a server of this type in this many seconds. */
-    public void seen(String type, long bytes, double seconds) {
-        double rate = bytes / Math.max(seconds, 1e-3);
+    void seen(String type, long bytes, double seconds) {
         double before = bytesPerSecond(type);
+        double rate = Math.clamp(bytes / Math.max(seconds, 1e-3), before / MOST_TIMES, before * MOST_TIMES);
         bytesPerSecond.put(type, before + WEIGHT * (rate - before));
+        samples.merge(type, 1L, Long::sum);
+        changed.add(type);
+    }
+
+    /** Replaces all rates by those that earlier managers have observed, in bytes a second by type. */
+    void load(Map<String, Double> observed) {
+        bytesPerSecond.clear();
+        bytesPerSecond.putAll(observed);
+        samples.clear();
+        departures.clear();
+        changed.clear();
+    }
+
+    /** Returns the types of which the rate has changed since the last call. */
+    Set<String> takeChanged() {
+        Set<String> types = Set.copyOf(changed);
+        changed.clear();
+        return types;
+    }
+
+    /** Returns the observed rate of a type in bytes a second; 0 if none was observed. */
+    double observed(String type) {
+        return bytesPerSecond.getOrDefault(type, 0.0);
+    }
+
+    /** Returns the types of which a rate was observed, by this manager or by earlier ones. */
+    Set<String> types() {
+        return Set.copyOf(bytesPerSecond.keySet());
+    }
+
+    /** Returns how many observations of a type this manager has counted. */
+    long samples(String type) {
+        return samples.getOrDefault(type, 0L);
     }
 
     double bytesPerSecond(String type) {

@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 
 /**
  * Servers that join, are asked to leave, and are gone, and what of this is written to disk. A server whose record says
@@ -26,14 +27,14 @@ public final class ServerMembership {
     private static final System.Logger LOG = System.getLogger(ServerMembership.class.getName());
 
     private static final long NANOS_PER_MILLI = 1_000_000;
-    private static final double MILLIS_AN_HOUR = 3_600_000;
 
     private final Servers servers;
     private final Journal journal;
     private final Prices prices;
+    private final MigrationRates rates;
     private final LongPredicate stopped;
     private final LongSupplier millis;
-    /** Types of which more lives were observed than were written. */
+    /** Types of which more lives were observed than were written, or faster or slower moves. */
     private final Set<String> changed = new TreeSet<>();
 
     /**
@@ -41,37 +42,50 @@ public final class ServerMembership {
      * @param millis the time of day
      */
     public ServerMembership(
-            Servers servers, Journal journal, Prices prices, LongPredicate stopped, LongSupplier millis) {
+            Servers servers,
+            Journal journal,
+            Prices prices,
+            MigrationRates rates,
+            LongPredicate stopped,
+            LongSupplier millis) {
         this.servers = servers;
         this.journal = journal;
         this.prices = prices;
+        this.rates = rates;
         this.stopped = stopped;
         this.millis = millis;
     }
 
-    /** Loads the lives that earlier managers have observed and written. */
+    /** Loads the lives and rates that earlier managers have observed and written. */
     public void load(List<LifeRecord> lives) {
         changed.clear();
         prices.forgetLives();
+        rates.load(lives.stream()
+                .filter(life -> life.bytesPerSecond() > 0)
+                .collect(Collectors.toMap(LifeRecord::type, LifeRecord::bytesPerSecond)));
         for (LifeRecord life : lives) {
             prices.life(life.type())
-                    .load(life.seen().stream()
-                            .map(one ->
-                                    new SurvivalEstimator.SurvivalObservation(one.hours(), one.ended(), one.longer()))
-                            .toList());
+                    .load(
+                            life.sinceHours(),
+                            life.seen().stream()
+                                    .map(one -> new SurvivalEstimator.SurvivalObservation(
+                                            one.hours(), one.ended(), one.longer(), one.atHours()))
+                                    .toList());
         }
     }
 
     /**
-     * Writes the lives that were observed since the last call: one write for each type, however many servers have
-     * ended.
+     * Writes the lives and rates that were observed since the last call: one write for each type, however many servers
+     * have ended.
      */
     public void writeLives() {
+        changed.addAll(rates.takeChanged());
         for (String type : changed) {
-            List<LifeRecord.LifeSample> seen = prices.life(type).seen().stream()
-                    .map(one -> new LifeRecord.LifeSample(one.hours(), one.ended(), one.longer()))
+            SurvivalEstimator life = prices.life(type);
+            List<LifeRecord.LifeSample> seen = life.seen().stream()
+                    .map(one -> new LifeRecord.LifeSample(one.hours(), one.ended(), one.longer(), one.at()))
                     .toList();
-            journal.add(new StateChange.PutLife(new LifeRecord(type, seen)));
+            journal.add(new StateChange.PutLife(new LifeRecord(type, life.since(), seen, rates.observed(type))));
         }
         changed.clear();
     }
@@ -202,8 +216,9 @@ public final class ServerMembership {
      */
     private void seen(ServerRecord server, boolean ended, long until) {
         if (server.spot()) {
-            double hours = (until - server.sinceMillis()) / MILLIS_AN_HOUR;
-            prices.life(server.type()).add(hours, ended && !stopped.test(server.id()));
+            double hours = (until - server.sinceMillis()) / SpotLives.MILLIS_AN_HOUR;
+            boolean ends = ended && !stopped.test(server.id());
+            prices.life(server.type()).add(hours, ends, until / SpotLives.MILLIS_AN_HOUR);
             changed.add(server.type());
         }
     }

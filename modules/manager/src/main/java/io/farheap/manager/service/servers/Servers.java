@@ -87,8 +87,34 @@ public final class Servers {
     private final Stock stock = new Stock();
     /** With the regions that are held back; the same stock if none ever are. */
     private final Stock whole;
+    /** How many regions all servers of {@link #whole} have to give. */
+    private long freeRegions;
+
     /** By server: regions that are held back for caches on servers that leave. */
     private Map<Long, Integer> heldBack = Map.of();
+
+    /**
+     * Room that is kept for a cache that waits for it.
+     *
+     * @param firm whether regions on a server that leaves wait for it; other caches' room goes to such regions
+     */
+    private record KeptRoom(int regions, boolean firm) {}
+
+    /** Ends a time in which room that is kept for a cache counts as free. */
+    public interface ServingTime extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    /** By server, and by cache that waits for it. */
+    private final Map<Long, Map<Long, KeptRoom>> kept = new HashMap<>();
+    /** By cache: the servers on which room is kept for it. */
+    private final Map<Long, Set<Long>> keptFor = new HashMap<>();
+    /** The cache whose kept room counts as free now; null for none. */
+    private @Nullable Long served;
+
+    /** Whether all kept room that is not firm counts as free now. */
+    private boolean pressing;
 
     /** Caches whose regions count as free during {@link #without}. */
     private Set<Long> without = Set.of();
@@ -205,6 +231,18 @@ public final class Servers {
         return cache.regions().getOrDefault(serverId, 0) + cache.reserved().getOrDefault(serverId, 0);
     }
 
+    /**
+     * Returns how many regions of a cache may be on a server: those that it was given or that are reserved for it there,
+     * or those that the server itself has reported.
+     */
+    public int most(CacheRecord cache, long serverId) {
+        KnownServer server = servers.get(serverId);
+        int held = server == null || server.report == null
+                ? 0
+                : server.report.held().getOrDefault(cache.id(), 0);
+        return Math.max(allowed(cache, serverId), held);
+    }
+
     private static CacheGrant grant(CacheRecord cache, long serverId) {
         return new CacheGrant(
                 cache.id(),
@@ -258,6 +296,8 @@ public final class Servers {
     }
 
     private void unlist(long id) {
+        Offer before = whole.find(id);
+        freeRegions -= before == null ? 0 : before.free();
         stock.remove(id);
         whole.remove(id);
     }
@@ -329,6 +369,8 @@ public final class Servers {
                 NetworkLocation.parse(report.place()),
                 free(server, report),
                 Math.max(0, cores - threads));
+        Offer before = whole.find(server.record.id());
+        freeRegions += all.free() - (before == null ? 0 : before.free());
         whole.put(all);
         int held = heldBack.getOrDefault(all.serverId(), 0);
         if (held > 0) {
@@ -374,6 +416,87 @@ public final class Servers {
     }
 
     /**
+     * Keeps room for a cache that waits for it: other caches do not get it.
+     *
+     * @param regions replaces what was kept for the cache on that server before
+     * @param firm whether its regions on a server that leaves wait for it
+     */
+    public void keep(long serverId, long cacheId, int regions, boolean firm) {
+        kept.computeIfAbsent(serverId, _ -> new HashMap<>()).put(cacheId, new KeptRoom(regions, firm));
+        keptFor.computeIfAbsent(cacheId, _ -> new HashSet<>()).add(serverId);
+        offerAgain(serverId);
+    }
+
+    /** A cache has its room, or does not wait for it any more. */
+    public void giveUpKept(long cacheId) {
+        Set<Long> on = keptFor.remove(cacheId);
+        if (on == null) {
+            return;
+        }
+        for (long serverId : on) {
+            Map<Long, KeptRoom> here = kept.get(serverId);
+            if (here != null) {
+                here.remove(cacheId);
+                if (here.isEmpty()) {
+                    kept.remove(serverId);
+                }
+            }
+            offerAgain(serverId);
+        }
+    }
+
+    /** Whether room is kept for any cache. */
+    public boolean keepsAny() {
+        return !kept.isEmpty();
+    }
+
+    /** Whether room on a server is kept for any cache. */
+    public boolean keepsAny(long serverId) {
+        return kept.containsKey(serverId);
+    }
+
+    /**
+     * Begins to look for room for a cache: until the caller closes the result, what is kept for it counts as free.
+     *
+     * @param pressed whether what is kept for others does, too, unless that is firm
+     */
+    public ServingTime serving(long cacheId, boolean pressed) {
+        Long before = served;
+        boolean pressedBefore = pressing;
+        serve(cacheId, pressed);
+        return () -> serve(before, pressedBefore);
+    }
+
+    private void serve(@Nullable Long cacheId, boolean pressed) {
+        Set<Long> changed = new HashSet<>(servedOn());
+        served = cacheId;
+        pressing = pressed;
+        changed.addAll(servedOn());
+        changed.forEach(this::offerAgain);
+    }
+
+    private Set<Long> servedOn() {
+        return pressing ? kept.keySet() : served == null ? Set.of() : keptFor.getOrDefault(served, Set.of());
+    }
+
+    private void offerAgain(long serverId) {
+        KnownServer server = servers.get(serverId);
+        if (server != null) {
+            offer(server);
+        }
+    }
+
+    private int keptFromThis(KnownServer server) {
+        int regions = 0;
+        for (Map.Entry<Long, KeptRoom> one :
+                kept.getOrDefault(server.record.id(), Map.of()).entrySet()) {
+            boolean free = one.getKey().equals(served) || pressing && !one.getValue().firm();
+            regions += free ? 0 : one.getValue().regions();
+        }
+        return regions;
+    }
+
+    /**
      * Returns how many regions a server could give to other caches. The server's report does not know regions that are
      * promised but not taken yet; the manager's promises do not contain what caches without a manager take.
      */
@@ -385,7 +508,8 @@ public final class Servers {
             all += regions;
             untaken += Math.max(0, regions - report.held().getOrDefault(cache.getKey(), 0));
         }
-        return (int) Math.max(0, Math.min(usable(report) - all, report.freeRegions() + given(report) - untaken));
+        long free = Math.min(usable(report) - all, report.freeRegions() + given(report) - untaken);
+        return (int) Math.max(0, free - keptFromThis(server));
     }
 
     private long given(ServerReport report) {
@@ -439,11 +563,19 @@ public final class Servers {
     }
 
     /**
-     * Returns how many regions are neither promised nor held back. It counts regions that a cache has given back at
+     * Returns how many regions are neither promised, nor held back, nor kept for caches that wait. It counts regions that a cache has given back at
      * once, although the server reports them as free a moment later.
      */
     public int unpromised(KnownServer server) {
-        return server.record.regions() - server.promised() - heldBack.getOrDefault(server.record.id(), 0);
+        return server.record.regions()
+                - server.promised()
+                - heldBack.getOrDefault(server.record.id(), 0)
+                - keptFromThis(server);
+    }
+
+    /** Returns how many regions all servers together have to give, those that are held back included. */
+    public long freeRegions() {
+        return freeRegions;
     }
 
     /** Recomputes all offers, after a change of the menu or of the caches. */

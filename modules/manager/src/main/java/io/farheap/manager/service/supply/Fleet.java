@@ -37,11 +37,21 @@ public final class Fleet implements ServerProvider.Listener {
     /** A machine that could not be stopped is tried again after this time. */
     private static final long STOP_AGAIN_NANOS = 10_000_000_000L;
 
+    /**
+     * Room on a machine that a cache waits for.
+     *
+     * @param threads server threads that it needs there
+     * @param firm as in {@link Servers#keep}
+     */
+    record MachineClaim(int regions, double threads, boolean firm) {}
+
     /** A machine that the manager has started. */
-    static final class StartedMachine {
+    public static final class StartedMachine {
         private final Machine machine;
-        /** The cache that waits for it, as long as it waits; null for a spare machine. */
-        private @Nullable Long cacheId;
+        /** Whether its room is to be held back for caches on servers that leave. */
+        private final boolean spare;
+        /** By cache, as long as that waits for it. */
+        private final Map<Long, MachineClaim> claims = new LinkedHashMap<>();
 
         private final long since;
         private @Nullable String address;
@@ -60,10 +70,20 @@ public final class Fleet implements ServerProvider.Listener {
         /** Until when it runs, if it was taken back before its server was known. */
         private @Nullable Long reclaimedUntil;
 
-        private StartedMachine(Machine machine, @Nullable Long cacheId, long since) {
+        private StartedMachine(Machine machine, boolean spare, long since) {
             this.machine = machine;
-            this.cacheId = cacheId;
+            this.spare = spare;
             this.since = since;
+        }
+
+        /** Returns how many of its regions caches wait for. */
+        int claimedRegions() {
+            return claims.values().stream().mapToInt(MachineClaim::regions).sum();
+        }
+
+        /** Returns how many server threads these need. */
+        double claimedThreads() {
+            return claims.values().stream().mapToDouble(MachineClaim::threads).sum();
         }
 
         MachineOffer lot() {
@@ -163,14 +183,14 @@ public final class Fleet implements ServerProvider.Listener {
     /**
      * Starts machines.
      *
-     * @param cacheId the cache that waits for them, or null for spares
+     * @param spare whether their room is to be held back
      */
-    List<StartedMachine> start(Quote quote, @Nullable Long cacheId) {
+    List<StartedMachine> start(Quote quote, boolean spare) {
         List<StartedMachine> started = new ArrayList<>();
         if (provider != null) {
             for (MachineOffer lot : quote.machines()) {
                 Machine machine = provider.start(lot);
-                StartedMachine hired = new StartedMachine(machine, cacheId, nanos.getAsLong());
+                StartedMachine hired = new StartedMachine(machine, spare, nanos.getAsLong());
                 machines.put(machine, hired);
                 started.add(hired);
                 LOG.log(System.Logger.Level.INFO, "starting a server of type " + lot);
@@ -241,28 +261,35 @@ public final class Fleet implements ServerProvider.Listener {
     /** Returns machines that will become spare servers and have not yet. */
     List<StartedMachine> comingSpares() {
         return machines.values().stream()
-                .filter(hired -> hired.isComing() && hired.cacheId == null)
+                .filter(hired -> hired.isComing() && hired.claims.isEmpty())
                 .toList();
+    }
+
+    /** Returns machines that will become servers, of which caches may wait for the room. */
+    List<StartedMachine> coming() {
+        return machines.values().stream()
+                .filter(hired -> hired.isComing() && !hired.spare)
+                .toList();
+    }
+
+    /** A cache waits for room on a machine. */
+    void claim(StartedMachine hired, long cacheId, MachineClaim claim) {
+        hired.claims.put(cacheId, claim);
+        keepClaimed(hired);
+    }
+
+    private void keepClaimed(StartedMachine hired) {
+        Servers.KnownServer server = hired.server;
+        if (server != null) {
+            hired.claims.forEach(
+                    (cache, claim) -> servers.keep(server.record.id(), cache, claim.regions(), claim.firm()));
+        }
     }
 
     /** A cache has its servers, or waits no longer: any cache may use what was started for it. */
     void release(long cacheId) {
-        for (StartedMachine hired : machines.values()) {
-            if (hired.cacheId != null && hired.cacheId == cacheId) {
-                hired.cacheId = null;
-            }
-        }
-    }
-
-    /** Returns the servers for which caches wait. */
-    Set<Servers.KnownServer> meant() {
-        Set<Servers.KnownServer> meant = new HashSet<>();
-        for (StartedMachine hired : machines.values()) {
-            if (hired.server != null && hired.cacheId != null) {
-                meant.add(hired.server);
-            }
-        }
-        return meant;
+        machines.values().forEach(hired -> hired.claims.remove(cacheId));
+        servers.giveUpKept(cacheId);
     }
 
     /** A server has reported for the first time, or with a change in its record. */
@@ -275,11 +302,13 @@ public final class Fleet implements ServerProvider.Listener {
         news();
     }
 
-    private static void becomes(StartedMachine hired, Servers.KnownServer server) {
-        if (hired.server == null || hired.server.record.id() != server.record.id()) {
-            LOG.log(System.Logger.Level.INFO, "server " + hired.address + " of type " + hired.lot() + " has started");
-        }
+    private void becomes(StartedMachine hired, Servers.KnownServer server) {
+        boolean first = hired.server == null || hired.server.record.id() != server.record.id();
         hired.server = server;
+        if (first) {
+            LOG.log(System.Logger.Level.INFO, "server " + hired.address + " of type " + hired.lot() + " has started");
+            keepClaimed(hired);
+        }
     }
 
     /** Whether the manager stops a server, or has stopped it, since no cache needs it. */
@@ -318,7 +347,8 @@ public final class Fleet implements ServerProvider.Listener {
     private boolean isIdle(StartedMachine hired) {
         Servers.KnownServer server = hired.server;
         return server != null
-                && hired.cacheId == null
+                && hired.claims.isEmpty()
+                && !servers.keepsAny(server.record.id())
                 && server.caches().isEmpty()
                 && (server.report == null || server.report.held().isEmpty())
                 && !servers.heldBack().containsKey(server.record.id());

@@ -12,6 +12,9 @@ import io.farheap.manager.provider.MachineOffer;
 import io.farheap.manager.provider.Quote;
 import io.farheap.manager.service.servers.MigrationRates;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.ToIntFunction;
 import java.util.stream.LongStream;
@@ -20,39 +23,43 @@ import java.util.stream.Stream;
 /**
  * Chooses the machines to start for a cache that finds no room (Redy, section 6.1): of all configurations that meet its
  * objective, and of all region sizes, the cheapest machines for the regions for which the existing servers have no
- * room. Guarded by the manager's lock.
+ * room, nor the machines that are coming. Guarded by the manager's lock.
  */
 public final class MachineSelector {
 
     private final Fleet fleet;
     private final Allocator allocator;
+    /** Allocates from room that is held back, too. */
+    private final Allocator reserve;
+
     private final Prices prices;
     private final MigrationRates rates;
 
-    public MachineSelector(Fleet fleet, Allocator allocator, Prices prices, MigrationRates rates) {
+    public MachineSelector(
+            Fleet fleet, Allocator allocator, Allocator reserve, Prices prices, MigrationRates rates) {
         this.fleet = fleet;
         this.allocator = allocator;
+        this.reserve = reserve;
         this.prices = prices;
         this.rates = rates;
     }
 
     /** Returns machines for a new cache; empty if the provider has none that would be enough. */
-    public Optional<Quote> forNew(Need need) {
-        return cheapest(need.candidates().stream().flatMap(candidate -> sizes().mapToObj(
-                        size -> quote(need, candidate, size, missing(need, candidate, size)))));
+    public Optional<MachineOrder> forNew(Need need) {
+        return cheapest(need.candidates().stream().flatMap(candidate -> sizes().mapToObj(size -> {
+            int regions = need.regions(size);
+            return order(need, candidate, size, regions, allocator.part(need, candidate, size, regions));
+        })));
     }
 
     private LongStream sizes() {
         return fleet.menu().stream().mapToLong(MachineOffer::regionBytes).distinct();
     }
 
-    private int missing(Need need, AllocationCandidate candidate, long regionBytes) {
-        return need.regions(regionBytes) - allocator.room(need, candidate, regionBytes);
-    }
-
-    /** Returns machines for further regions of an existing cache: its need has its one configuration. */
-    Optional<Quote> forMore(Need need, long regionBytes, int regions) {
-        return quote(need, need.candidates().getFirst(), regionBytes, regions);
+    /** Returns machines for regions on a server that leaves: the need has the cache's one configuration. */
+    Optional<MachineOrder> forMore(Need need, long regionBytes, int regions) {
+        AllocationCandidate candidate = need.candidates().getFirst();
+        return order(need, candidate, regionBytes, regions, reserve.part(need, candidate, regionBytes, regions));
     }
 
     /**
@@ -60,15 +67,16 @@ public final class MachineSelector {
      *
      * @param lacking returns the regions for which there is no room with a configuration
      */
-    public Optional<Quote> forChange(Need need, long regionBytes, ToIntFunction<AllocationCandidate> lacking) {
+    public Optional<MachineOrder> forChange(
+            Need need, long regionBytes, ToIntFunction<AllocationCandidate> lacking) {
         return cheapest(need.candidates().stream()
-                .map(candidate -> quote(need, candidate, regionBytes, lacking.applyAsInt(candidate))));
+                .map(candidate -> order(need, candidate, regionBytes, lacking.applyAsInt(candidate), Map.of())));
     }
 
-    private static Optional<Quote> cheapest(Stream<Optional<Quote>> quotes) {
-        return quotes.flatMap(Optional::stream)
-                .min(Comparator.comparingDouble(Quote::cost)
-                        .thenComparingInt(quote -> quote.machines().size()));
+    private static Optional<MachineOrder> cheapest(Stream<Optional<MachineOrder>> orders) {
+        return orders.flatMap(Optional::stream)
+                .min(Comparator.comparingDouble(MachineOrder::cost)
+                        .thenComparingInt(order -> order.quote().machines().size()));
     }
 
     /** Returns machines, none of them spot, for regions of a size, with cores for this many server threads a region. */
@@ -84,19 +92,49 @@ public final class MachineSelector {
                 : (int) Math.min(lot.regions(), cores / threads);
     }
 
-    private Optional<Quote> quote(Need need, AllocationCandidate candidate, long regionBytes, int missing) {
+    /** @param free where some of the regions have room now */
+    private Optional<MachineOrder> order(
+            Need need, AllocationCandidate candidate, long regionBytes, int regions, Map<Long, Integer> free) {
+        int missing =
+                regions - free.values().stream().mapToInt(Integer::intValue).sum();
         if (missing < 1) {
             return Optional.empty();
         }
         int total = need.regions(regionBytes);
+        double threads = (double) candidate.serverThreads() / total;
+        Map<Fleet.StartedMachine, Integer> coming = new LinkedHashMap<>();
+        int left = missing;
+        for (Fleet.StartedMachine machine : fleet.coming()) {
+            MachineOffer lot = machine.lot();
+            int part = lot.regionBytes() == regionBytes
+                    ? Math.min(
+                            left,
+                            room(lot, machine.claimedRegions(), machine.claimedThreads(), need, candidate, total))
+                    : 0;
+            if (part > 0) {
+                coming.put(machine, part);
+                left -= part;
+            }
+        }
+        ToIntFunction<MachineOffer> room =
+                lot -> lot.regionBytes() == regionBytes ? room(lot, 0, 0, need, candidate, total) : 0;
+        if (left == 0) {
+            return Optional.of(new MachineOrder(free, coming, new Quote(List.of(), 0), 0, room, threads));
+        }
+        int wanted = left;
         return fleet.cheapest(new CapacityRequest(
-                missing,
-                lot -> lot.regionBytes() == regionBytes ? room(lot, need, candidate, total) : 0,
-                lot -> lot.regions() * prices.risk(lot.kind(), need.hours())));
+                        wanted, room, lot -> lot.regions() * prices.risk(lot.kind(), need.hours())))
+                .map(quote -> new MachineOrder(free, coming, quote, wanted, room, threads));
     }
 
-    /** Returns how many of a cache's regions have room on a machine that no other cache uses. */
-    private int room(MachineOffer lot, Need need, AllocationCandidate candidate, int total) {
+    /**
+     * Returns how many of a cache's regions have room on a machine.
+     *
+     * @param taken regions that others wait for
+     * @param threads server threads that these need
+     */
+    private int room(
+            MachineOffer lot, int taken, double threads, Need need, AllocationCandidate candidate, int total) {
         boolean forEver = need.hours() == Double.POSITIVE_INFINITY;
         NetworkLocation place = NetworkLocation.parse(lot.place());
         if (lot.spot() && forEver || !need.place().reaches(place, candidate.switches())) {
@@ -107,7 +145,8 @@ public final class MachineSelector {
             free = (int)
                     Math.min(free, rates.leavable(lot.type(), lot.noticeMillis(), lot.regionBytes(), prices.menu()));
         }
-        return new Offer(0, lot.kind(), place, free, cores(lot)).room(total, candidate.serverThreads());
+        return new Offer(0, lot.kind(), place, Math.max(0, free - taken), Math.max(0, cores(lot) - threads))
+                .room(total, candidate.serverThreads());
     }
 
     private double cores(MachineOffer lot) {

@@ -3,24 +3,27 @@ package io.farheap.manager.service.supply;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.allocation.Need;
-import io.farheap.manager.provider.Quote;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.moves.PlannedMoves;
-import java.util.ArrayList;
-import java.util.HashMap;
+import io.farheap.manager.service.servers.Servers;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts servers for caches that find no room: for allocations and for other capacities or objectives, of which the
- * calls wait for the servers, and for regions on servers that leave. The manager calls it with its lock, which is
- * released while a call waits.
+ * The caches that wait for room, in the order in which they came, and the servers that it starts for them: for
+ * allocations and for other capacities or objectives, of which the calls wait for the servers, and for regions on servers
+ * that leave. It starts what all of them lack less all that is coming, and keeps for each its part. The manager calls it
+ * with its lock, which is released while a call waits.
  */
 public final class ServerProvisioner {
 
@@ -33,10 +36,21 @@ public final class ServerProvisioner {
     /** A client that waits repeats its call at once, so one that has not asked for this long is gone. */
     private static final long GONE_NANOS = 2 * CALL_NANOS;
 
+    /** The most caches for which it looks, at one call, whether room has become free. */
+    private static final int MOST_SERVED = 16;
+
     /** The servers for which a cache waits. */
     private static final class Recruit {
         private final long deadline;
-        private final List<Fleet.StartedMachine> machines = new ArrayList<>();
+        /** Whether regions on a server that leaves wait. */
+        private final boolean leaves;
+
+        private final Set<Fleet.StartedMachine> machines = new LinkedHashSet<>();
+        /** Looks for the room that it needs; empty if there is not enough. */
+        private Supplier<Optional<Map<Long, Integer>>> room = Optional::empty;
+        /** Whether all of its room is kept, so that it need not wait any longer. */
+        private boolean served;
+
         /** When its client, or the manager for it, has last asked. */
         private long askedAt;
         /** How many calls wait now. */
@@ -45,8 +59,9 @@ public final class ServerProvisioner {
         private int attempts;
         private String failure = "";
 
-        private Recruit(long deadline) {
+        private Recruit(long deadline, boolean leaves) {
             this.deadline = deadline;
+            this.leaves = leaves;
         }
 
         private boolean coming() {
@@ -58,17 +73,25 @@ public final class ServerProvisioner {
         }
     }
 
+    private final Servers servers;
     private final Fleet fleet;
     private final MachineSelector shopping;
     private final Condition changed;
     private final LongSupplier nanos;
     private final long waitNanos;
-    private final Map<Long, Recruit> recruits = new HashMap<>();
+    /** By cache; those that came first before the others. */
+    private final Map<Long, Recruit> recruits = new LinkedHashMap<>();
     /** When {@link #forgetLate} was called last. */
     private long looked;
 
     public ServerProvisioner(
-            Fleet fleet, MachineSelector shopping, Condition changed, LongSupplier nanos, long waitNanos) {
+            Servers servers,
+            Fleet fleet,
+            MachineSelector shopping,
+            Condition changed,
+            LongSupplier nanos,
+            long waitNanos) {
+        this.servers = servers;
         this.fleet = fleet;
         this.shopping = shopping;
         this.changed = changed;
@@ -81,14 +104,21 @@ public final class ServerProvisioner {
      * Starts servers for a new or changed cache and waits until something has changed, so that another attempt is
      * worthwhile.
      *
-     * @param quotes returns the machines to start
+     * @param room looks for the room that the cache needs
+     * @param orders returns what to start for it
      * @param refused why it does not get what it needs now
      * @param seen {@link Fleet#latest} before the attempt that was refused
      * @param until as {@code nanoTime}: then the client has to ask again
      * @throws ControlException OUT_OF_MEMORY if no server will come, or none came in time; BUSY if the client has to
      *     ask again
      */
-    public void await(long cacheId, Supplier<Optional<Quote>> quotes, ControlException refused, long seen, long until) {
+    public void await(
+            long cacheId,
+            Supplier<Optional<Map<Long, Integer>>> room,
+            Supplier<Optional<MachineOrder>> orders,
+            ControlException refused,
+            long seen,
+            long until) {
         if (!fleet.canStart()) {
             throw refused;
         }
@@ -99,10 +129,11 @@ public final class ServerProvisioner {
             }
             return;
         }
-        Recruit recruit = recruit(cacheId);
+        Recruit recruit = recruit(cacheId, false);
+        recruit.room = room;
         boolean coming = recruit.coming();
         boolean late = nanos.getAsLong() - recruit.deadline >= 0;
-        if (late || !coming && !order(cacheId, recruit, quotes)) {
+        if (late || !coming && !order(cacheId, recruit, orders)) {
             forget(cacheId);
             String why = late
                     ? "; servers were started for it, and did not come within "
@@ -121,8 +152,43 @@ public final class ServerProvisioner {
         Recruit recruit = recruits.get(cacheId);
         if (recruit != null) {
             recruit.askedAt = nanos.getAsLong();
+            recruit.served = false;
         }
         return recruit;
+    }
+
+    /**
+     * Keeps room that has become free for caches that have waited for it for longer than one that asks now.
+     *
+     * @param cacheId of the one that asks
+     */
+    public void serveEarlier(long cacheId) {
+        int looked = 0;
+        for (Map.Entry<Long, Recruit> each : List.copyOf(recruits.entrySet())) {
+            Recruit recruit = each.getValue();
+            if (each.getKey() == cacheId || looked == MOST_SERVED) {
+                return;
+            }
+            if (!recruit.served && !recruit.leaves) {
+                looked++;
+                serve(each.getKey(), recruit);
+            }
+        }
+    }
+
+    private void serve(long cacheId, Recruit recruit) {
+        Map<Long, Integer> found = Map.of();
+        try (Servers.ServingTime _ = servers.serving(cacheId, false)) {
+            found = recruit.room.get().orElse(Map.of());
+        } catch (ControlException e) {
+            // It is gone, or may not have the room: its client learns that when it asks.
+        }
+        if (!found.isEmpty()) {
+            fleet.release(cacheId);
+            found.forEach((server, regions) -> servers.keep(server, cacheId, regions, false));
+            recruit.served = true;
+            fleet.news();
+        }
     }
 
     private boolean awaitNews(@Nullable Recruit recruit, long until) {
@@ -173,33 +239,73 @@ public final class ServerProvisioner {
         }
     }
 
-    private boolean order(long cacheId, Recruit recruit, Supplier<Optional<Quote>> quotes) {
-        Quote quote = recruit.attempts == ATTEMPTS ? null : quotes.get().orElse(null);
-        if (quote == null) {
+    private boolean order(long cacheId, Recruit recruit, Supplier<Optional<MachineOrder>> orders) {
+        if (recruit.attempts == ATTEMPTS) {
             return false;
         }
-        recruit.attempts++;
+        MachineOrder order;
+        try (Servers.ServingTime _ = servers.serving(cacheId, recruit.leaves)) {
+            order = orders.get().orElse(null);
+        }
+        if (order == null) {
+            return false;
+        }
+        fleet.release(cacheId);
         recruit.machines.clear();
-        recruit.machines.addAll(fleet.start(quote, cacheId));
+        double threads = order.threads();
+        order.free().forEach((server, regions) -> servers.keep(server, cacheId, regions, recruit.leaves));
+        order.coming().forEach((machine, regions) -> claim(cacheId, recruit, machine, regions, threads));
+        if (order.wanted() > 0) {
+            recruit.attempts++;
+            int left = order.wanted();
+            for (Fleet.StartedMachine machine : fleet.start(order.quote(), false)) {
+                int part = Math.min(left, order.room().applyAsInt(machine.lot()));
+                claim(cacheId, recruit, machine, part, threads);
+                left -= part;
+            }
+        }
         return true;
     }
 
-    /** Returns the servers for which a cache waits, from now on if there were none: it asks now. */
-    private Recruit recruit(long cacheId) {
-        Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos));
+    private void claim(long cacheId, Recruit recruit, Fleet.StartedMachine machine, int regions, double threads) {
+        recruit.machines.add(machine);
+        if (regions > 0) {
+            fleet.claim(machine, cacheId, new Fleet.MachineClaim(regions, regions * threads, recruit.leaves));
+        }
+    }
+
+    /**
+     * Returns the servers for which a cache waits, from now on if there were none: it asks now.
+     *
+     * @param leaves whether regions on a server that leaves wait
+     */
+    private Recruit recruit(long cacheId, boolean leaves) {
+        Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos, leaves));
         recruit.askedAt = nanos.getAsLong();
         return recruit;
     }
 
-    /** Starts servers for regions on leaving servers for which there is no room, if the provider has any. */
-    public void help(List<PlannedMoves.StuckCache> stuck, long millis) {
-        for (PlannedMoves.StuckCache one : stuck) {
+    /**
+     * Starts servers for regions on leaving servers for which there is no room, if the provider has any.
+     *
+     * @param stuck returns them, those on the servers that end first before the others
+     * @param waits whether a cache has such regions
+     */
+    public void help(Supplier<List<PlannedMoves.StuckCache>> stuck, LongPredicate waits, long millis) {
+        if (!fleet.canStart()) {
+            return;
+        }
+        for (Map.Entry<Long, Recruit> each : List.copyOf(recruits.entrySet())) {
+            if (each.getValue().leaves && !waits.test(each.getKey())) {
+                forget(each.getKey());
+            }
+        }
+        for (PlannedMoves.StuckCache one : stuck.get()) {
             long cacheId = one.cache().id();
-            int missing = one.regions() - (int) (one.why().most() / one.cache().regionBytes());
-            Recruit recruit = recruit(cacheId);
+            Recruit recruit = recruit(cacheId, true);
             if (!recruit.coming()) {
                 Need need = Caches.need(one.cache(), millis);
-                order(cacheId, recruit, () -> shopping.forMore(need, one.cache().regionBytes(), missing));
+                order(cacheId, recruit, () -> shopping.forMore(need, one.cache().regionBytes(), one.regions()));
             }
         }
     }

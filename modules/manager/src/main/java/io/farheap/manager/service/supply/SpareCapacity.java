@@ -12,7 +12,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -115,11 +114,9 @@ public final class SpareCapacity {
     /** @return how many regions are missing */
     private int hold(List<Servers.KnownServer> there, long regionBytes, int regions, Map<Long, Integer> held) {
         double threads = threads(regionBytes);
-        Set<Servers.KnownServer> meant = fleet.meant();
         List<Servers.KnownServer> order = there.stream()
                 .filter(server -> server.record.regionBytes() == regionBytes
                         && !server.record.leaving()
-                        && !meant.contains(server)
                         && servers.free(server, threads) > 0)
                 .sorted(Comparator.comparing((Servers.KnownServer server) -> server.record.spot())
                         .thenComparing(server -> server.promised() > 0)
@@ -160,7 +157,7 @@ public final class SpareCapacity {
         missing.forEach((size, regions) -> {
             Quote quote = shopping.forSpares(size, regions, threads(size)).orElse(null);
             if (quote != null) {
-                fleet.start(quote, null);
+                fleet.start(quote, true);
             } else {
                 lacking.put(size, regions);
                 if (!said) {

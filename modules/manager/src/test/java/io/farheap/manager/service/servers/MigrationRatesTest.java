@@ -1,6 +1,7 @@
 package io.farheap.manager.service.servers;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.manager.allocation.Menu;
@@ -9,6 +10,7 @@ import org.junit.jupiter.api.Test;
 class MigrationRatesTest {
 
     private static final long GIB = 1L << 30;
+    private static final long SECOND = 1_000_000_000L;
 
     private final MigrationRates rates = new MigrationRates();
 
@@ -22,6 +24,40 @@ class MigrationRatesTest {
         long given = leavable();
         rates.seen("t", GIB, 40);
         assertTrue(leavable() >= given * 3 / 4, "of " + given + " regions " + leavable() + " can leave");
+    }
+
+    /** However slow, one observation moves the rate by a tenth. */
+    @Test
+    void noObservationDoesMuch() {
+        long given = leavable();
+        rates.seen("t", GIB, 1e6);
+        assertTrue(leavable() >= given * 9 / 10 - 1, "of " + given + " regions " + leavable() + " can leave");
+        for (int i = 0; i < 7; i++) {
+            rates.seen("t", GIB, 0);
+        }
+        assertTrue(leavable() <= given * 4, "of " + given + " regions " + leavable() + " can leave");
+    }
+
+    /** Two caches that leave one server together move twice as much in the same time. */
+    @Test
+    void whatLeavesTogetherCountsTogether() {
+        for (int i = 0; i < 100; i++) {
+            long now = 100 * i * SECOND;
+            rates.moved(1, "t", GIB, now, now + 5 * SECOND, now + 5 * SECOND);
+            // Its client was away for a while, in which nothing moved.
+            rates.moved(1, "t", GIB, now + 1 * SECOND, now + 5 * SECOND, now + 6 * SECOND);
+            rates.moved(1, "t", 2 * GIB, now + 7 * SECOND, now + 12 * SECOND, now + 12 * SECOND);
+            assertFalse(rates.settle(now + 14 * SECOND));
+            assertTrue(rates.settle(now + 18 * SECOND));
+        }
+        assertEquals(4 / 10.0 * GIB, rates.bytesPerSecond("t"), GIB / 100.0);
+    }
+
+    @Test
+    void aFewBytesSayNothing() {
+        rates.moved(1, "t", MigrationRates.LEAST_BYTES - 1, 0, SECOND, SECOND);
+        assertFalse(rates.settle(7 * SECOND));
+        assertEquals(0, rates.observed("t"));
     }
 
     @Test

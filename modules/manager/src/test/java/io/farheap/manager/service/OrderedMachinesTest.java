@@ -1,0 +1,173 @@
+package io.farheap.manager.service;
+
+import static io.farheap.manager.service.TestCluster.MIB;
+import static io.farheap.manager.service.TestCluster.SECOND;
+import static io.farheap.manager.service.TestCluster.refusal;
+import static io.farheap.manager.service.TestCluster.share;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.provider.MachineOffer;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** Machines are started for all caches that wait together; only the tests advance the clock. */
+class OrderedMachinesTest {
+
+    private final TestCluster cluster = new TestCluster(
+            new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, new Supply(0, 60 * SECOND, 300 * SECOND)), 1);
+    private final TestProvider provider =
+            new TestProvider(report -> cluster.manager.report(report), _ -> starts());
+    private int most = 9;
+
+    /** A provider with machines of 16 regions. */
+    private void start(int available) {
+        most = available;
+        provider.lots = List.of(lot(available));
+        cluster.manager.menu("{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"16m\", \"price\": 2}]}");
+        cluster.manager.use(provider, Map.of(), "manager:1");
+    }
+
+    private static MachineOffer lot(int available) {
+        return new MachineOffer("t", false, 2, MIB, 16, "d/c/r", 30_000, available);
+    }
+
+    private void starts() {
+        most--;
+        provider.lots = List.of(lot(most));
+    }
+
+    private void busy(long id, int regions) {
+        refusal(Code.BUSY, () -> cluster.allocate(id, regions, 0));
+    }
+
+    private void serve(int machine) {
+        provider.machines.get(machine).serve();
+    }
+
+    /** The one machine that the provider has is on its way, and has room for both. */
+    @Test
+    void aMachineThatIsComingIsForAllThatItHasRoomFor() {
+        start(1);
+        busy(7, 9);
+        busy(8, 7);
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(9, 1, 0));
+        serve(0);
+        assertEquals(7, cluster.allocate(8, 7, 0).shares().getFirst().regions());
+        assertEquals(9, cluster.allocate(7, 9, 0).shares().getFirst().regions());
+        assertEquals(1, provider.machines.size());
+    }
+
+    /** Whoever comes later does not get what others wait for, however often he asks. */
+    @Test
+    void roomThatWasOrderedForOneIsNotTakenByAnother() {
+        start(1);
+        busy(7, 16);
+        serve(0);
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
+        assertEquals(16, cluster.allocate(7, 16, 0).shares().getFirst().regions());
+    }
+
+    @Test
+    void whatIsMissingIsAllThatWaitLessAllThatComes() {
+        start(9);
+        for (int id = 1; id <= 50; id++) {
+            busy(id, 1);
+        }
+        assertEquals(4, provider.machines.size(), "of 16 regions each");
+        for (int machine = 0; machine < 4; machine++) {
+            serve(machine);
+        }
+        for (int id = 1; id <= 50; id++) {
+            cluster.allocate(id, 1, 0);
+        }
+        assertEquals(4, provider.machines.size());
+    }
+
+    /** A client that is gone keeps no room for longer than a few seconds. */
+    @Test
+    void roomOfOneThatAsksNoMoreIsForOthers() {
+        start(1);
+        busy(7, 16);
+        serve(0);
+        for (int i = 0; i < 8; i++) {
+            cluster.pass(1_000);
+            provider.machines.getFirst().report(16, Map.of());
+            cluster.manager.tick();
+        }
+        assertEquals(4, cluster.allocate(8, 4, 0).shares().getFirst().regions());
+    }
+
+    /** Fifty caches on one server that leaves need four machines, and not fifty. */
+    @Test
+    void aServerThatLeavesWithManyCachesNeedsAsManyMachinesAsTheirRegions() {
+        cluster.reports(1, 50);
+        for (int id = 1; id <= 50; id++) {
+            cluster.allocate(id, 1, 0);
+        }
+        start(9);
+        cluster.leaves(1, 50);
+        cluster.manager.tick();
+        assertEquals(4, provider.machines.size());
+        for (int machine = 0; machine < 4; machine++) {
+            serve(machine);
+        }
+        cluster.manager.tick();
+        assertEquals(
+                50,
+                cluster.store.caches.values().stream()
+                        .filter(cache -> !cache.reserved().isEmpty())
+                        .count());
+    }
+
+    /** The provider has one machine, and the regions on a server that leaves are lost without it. */
+    @Test
+    void whatIsLostOtherwiseComesFirst() {
+        cluster.reports(1, 16);
+        cluster.allocate(7, 16, 0);
+        start(1);
+        cluster.leaves(1, 16);
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 16, 0));
+        assertEquals(1, provider.machines.size());
+        serve(0);
+        cluster.manager.tick();
+        assertEquals(Map.of(100L, 16), cluster.record(7).reserved());
+    }
+
+    /** Room that becomes free meanwhile is for the cache that waits, and not for one that comes later. */
+    @Test
+    void whoeverWaitsIsServedInOrder() {
+        cluster.reports(1, 4);
+        cluster.allocate(5, 4, 0);
+        start(1);
+        busy(7, 4);
+        cluster.manager.deallocate(5);
+        cluster.reports(1, 4);
+        Map<Long, Code> others = new TreeMap<>();
+        for (long id : new long[] {8, 9}) {
+            try {
+                cluster.allocate(id, 4, 0);
+            } catch (ControlException e) {
+                others.put(id, e.code());
+            }
+        }
+        assertEquals(Map.of(8L, Code.BUSY, 9L, Code.BUSY), others, "they wait for the machine");
+        assertEquals(List.of(share(1, 4)), cluster.allocate(7, 4, 0).shares());
+        assertEquals(1, provider.machines.size());
+    }
+
+    /** Caches that wait lose nothing if regions that would be lost get their room. */
+    @Test
+    void keptRoomGoesToWhatWouldBeLost() {
+        cluster.reports(1, 4);
+        cluster.allocate(5, 4, 0);
+        cluster.reports(2, 4);
+        start(1);
+        busy(7, 20);
+        cluster.leaves(1, 4);
+        assertEquals(Map.of(2L, 4), cluster.record(5).reserved());
+    }
+}

@@ -1,0 +1,98 @@
+package io.farheap.manager.simulator;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.farheap.testing.Effort;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** The manager itself on simulated spot markets; a seed makes its figures exact. */
+class SpotMarketSimulationTest {
+
+    private static final long SEED = 1;
+    /** Long enough for fifty ends. */
+    private static final double DAYS = Effort.either(1, 10);
+
+    @TempDir
+    private Path directory;
+
+    private final StringWriter out = new StringWriter();
+
+    private JsonObject simulated(String lives, double days) throws IOException {
+        Path json = directory.resolve(lives + days);
+        int status = new CommandLine(new SimulateCommand())
+                .setOut(new PrintWriter(out))
+                .setErr(new PrintWriter(out))
+                .execute("spot", "--lives=" + lives, "--days=" + days, "--seed=" + SEED, "--json=" + json);
+        assertEquals(0, status, out::toString);
+        return JsonParser.parseString(Files.readString(json))
+                .getAsJsonObject()
+                .getAsJsonArray("markets")
+                .get(0)
+                .getAsJsonObject();
+    }
+
+    private JsonObject meetsItsTargets(String lives) throws IOException {
+        JsonObject market = simulated(lives, DAYS);
+        assertEquals(
+                List.of(),
+                market.getAsJsonArray("missed_targets").asList().stream()
+                        .map(JsonElement::getAsString)
+                        .toList(),
+                market::toString);
+        assertTrue(market.get("moves").getAsLong() > 50, market::toString);
+        assertTrue(market.get("machines_started").getAsLong() > 20, market::toString);
+        assertTrue(market.get("observations").getAsLong() > 1_000, market::toString);
+        return market;
+    }
+
+    @Test
+    void aManagerJudgesExponentialLivesRightly() throws IOException {
+        JsonObject market = meetsItsTargets("exponential");
+        assertFalse(market.get("mean_hours_after_50_ends").isJsonNull(), market::toString);
+    }
+
+    @Test
+    void aManagerJudgesLivesOfAgeingMachinesRightly() throws IOException {
+        JsonObject market = meetsItsTargets("weibull");
+        assertFalse(market.get("mean_hours_after_50_ends").isJsonNull(), market::toString);
+    }
+
+    @Test
+    void aManagerJudgesRightlyIfRacksAreTakenAtOnce() throws IOException {
+        meetsItsTargets("rack");
+    }
+
+    @Test
+    void theSameSeedGivesTheSameFigures() throws IOException {
+        assertEquals(simulated("weibull", 0.2), simulated("weibull", 0.2));
+    }
+
+    @Test
+    void drawnLivesHaveTheirMean() {
+        SplittableRandom random = new SplittableRandom(7);
+        for (SpotLifeForm form : SpotLifeForm.values()) {
+            double sum = 0;
+            for (int i = 0; i < 20_000; i++) {
+                sum += form.draw(random, 6);
+            }
+            assertEquals(6, sum / 20_000, 0.15, form::text);
+            assertEquals(form, SpotLifeForm.parse(form.text()));
+        }
+        assertThrows(IllegalArgumentException.class, () -> SpotLifeForm.parse("long"));
+    }
+}
