@@ -387,6 +387,7 @@ public final class PlannedMoves {
         RoomAttempt last = tried.get(cacheId);
         return last != null
                 && servers.freeRegions() <= last.free()
+                && !servers.keepsFor(cacheId)
                 && now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI
                 && Math.abs(millis - last.millis()) < PAUSE_MILLIS;
     }
@@ -479,6 +480,7 @@ public final class PlannedMoves {
         } finally {
             servers.promise(bare, cache);
             if (found != null) {
+                servers.giveUpKept(cache.id());
                 caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
                 announced.remove(cache.id());

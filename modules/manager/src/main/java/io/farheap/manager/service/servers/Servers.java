@@ -450,6 +450,11 @@ public final class Servers {
         return !kept.isEmpty();
     }
 
+    /** Whether room is kept for a cache. */
+    public boolean keepsFor(long cacheId) {
+        return keptFor.containsKey(cacheId);
+    }
+
     /** Whether room on a server is kept for any cache. */
     public boolean keepsAny(long serverId) {
         return kept.containsKey(serverId);

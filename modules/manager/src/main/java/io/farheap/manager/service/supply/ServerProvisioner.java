@@ -187,7 +187,7 @@ public final class ServerProvisioner {
             fleet.release(cacheId);
             found.forEach((server, regions) -> servers.keep(server, cacheId, regions, false));
             recruit.served = true;
-            fleet.news();
+            changed.signalAll();
         }
     }
 
