@@ -1,0 +1,247 @@
+package io.farheap.kv.model;
+
+import static io.farheap.kv.model.ModelOperation.add;
+import static io.farheap.kv.model.ModelOperation.delete;
+import static io.farheap.kv.model.ModelOperation.evict;
+import static io.farheap.kv.model.ModelOperation.get;
+import static io.farheap.kv.model.ModelOperation.set;
+import static io.farheap.kv.model.ModelOperation.touch;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * All interleavings of some small scenarios. Each case reports how many states it has met, and the shortest history
+ * with a wrong answer, if there is one.
+ */
+class MapModelTest {
+
+    private static final int A = 0;
+    private static final int B = 1;
+    private static final int MOST_STATES = 2_000_000;
+    private static final int MOST_STATES_OF_FULL = 12_000_000;
+
+    /** Of two insertions in two slots the older value is back, after a delete that has seen one slot alone. */
+    @Test
+    void readsOfABucketAreNotOneMoment(TestReporter reporter) {
+        assertWrong(insertionsAndADelete().only(Set.of()).withoutPointers().withLosses(), reporter);
+    }
+
+    @Test
+    void withOneSlotForAKeyTheyMayBeOfSeveral(TestReporter reporter) {
+        ModelScenario scenario = insertionsAndADelete()
+                .only(Set.of(ProtocolRule.NO_KEY_IN_TWO_SLOTS))
+                .withoutPointers();
+        assertNothingWrong(scenario, MOST_STATES, reporter);
+    }
+
+    private static ModelScenario insertionsAndADelete() {
+        return new ModelScenario(2, 3)
+                .client(set(A, 1))
+                .client(set(A, 2), get(A))
+                .client(delete(A), get(A));
+    }
+
+    @Test
+    void aSlotMustNotChangeBeforeItsBlockIsMarked(TestReporter reporter) {
+        ModelScenario scenario = new ModelScenario(1, 2)
+                .object(0, A, 1, 0)
+                .knows(0, 0)
+                .client(get(A))
+                .client(set(A, 2))
+                .client(get(A));
+        assertNeeds(ProtocolRule.MARK_BEFORE_SWAP, scenario, reporter);
+    }
+
+    @Test
+    void aSlotMustNotBeEmptiedWhoseBlockCannotBeMarked(TestReporter reporter) {
+        ModelScenario scenario = new ModelScenario(1, 2)
+                .object(0, A, 1, 0)
+                .knows(0, 0)
+                .cutOff(0, 1)
+                .withLosses()
+                .client(get(A))
+                .client(get(A));
+        assertNeeds(ProtocolRule.WHAT_CANNOT_BE_MARKED_IS_NOT_EMPTIED, scenario, reporter);
+    }
+
+    @Test
+    void aKeyMustNotBeInTwoSlots(TestReporter reporter) {
+        ModelScenario scenario = new ModelScenario(2, 3)
+                .client(set(A, 1))
+                .client(set(A, 2), get(A))
+                .client(get(A));
+        assertNeeds(ProtocolRule.NO_KEY_IN_TWO_SLOTS, scenario, reporter);
+    }
+
+    @Test
+    void anUpdateMustKnowTheKeyOfTheBlockThatItReplaces(TestReporter reporter) {
+        ModelScenario scenario = new ModelScenario(2, 3)
+                .object(0, B, 3, 0)
+                .withLosses()
+                .client(set(A, 1))
+                .client(set(A, 2), get(A))
+                .client(get(A));
+        assertNeeds(ProtocolRule.NO_INSERTION_UNSEEN, scenario, reporter);
+    }
+
+    @Test
+    void aPointerMustNotOutliveItsEra(TestReporter reporter) {
+        ModelScenario scenario = new ModelScenario(1, 2)
+                .object(0, A, 1, 0)
+                .knows(0, 0)
+                .withEras(1)
+                .client(get(A))
+                .client(set(A, 2), set(A, 3))
+                .client(get(A));
+        assertNeeds(ProtocolRule.POINTERS_ARE_OF_AN_ERA, scenario, reporter);
+    }
+
+    /** With all rules nothing is wrong; without this one, something is. */
+    private static void assertNeeds(ProtocolRule rule, ModelScenario scenario, TestReporter reporter) {
+        assertNothingWrong(scenario, MOST_STATES, reporter);
+        assertWrong(scenario.without(rule), reporter);
+    }
+
+    private static void assertWrong(ModelScenario scenario, TestReporter reporter) {
+        StateExplorer.Exploration found = StateExplorer.explore(scenario, MOST_STATES);
+        reporter.publishEntry(found.toString());
+        assertFalse(found.history().isEmpty(), found::toString);
+    }
+
+    private static void assertNothingWrong(ModelScenario scenario, int mostStates, TestReporter reporter) {
+        StateExplorer.Exploration found = StateExplorer.explore(scenario, mostStates);
+        reporter.publishEntry(found.toString());
+        assertTrue(found.history().isEmpty() && found.complete(), found::toString);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("scenarios")
+    void withAllRulesEveryAnswerIsRight(String name, ModelScenario scenario, TestReporter reporter) {
+        assertNothingWrong(scenario, MOST_STATES, reporter);
+    }
+
+    static Stream<Arguments> scenarios() {
+        return Stream.of(
+                Arguments.of("insertions and deletes", insertionsAndADelete()),
+                Arguments.of(
+                        "adds and deletes",
+                        new ModelScenario(2, 3)
+                                .client(add(A, 1))
+                                .client(add(A, 2), delete(A))
+                                .client(delete(A))),
+                Arguments.of(
+                        "another key leaves a slot",
+                        new ModelScenario(2, 3)
+                                .object(0, B, 3, 0)
+                                .withLosses()
+                                .client(set(A, 1))
+                                .client(add(A, 2), get(A))
+                                .client(delete(B), get(A))),
+                Arguments.of(
+                        "one slot for two keys",
+                        new ModelScenario(1, 3)
+                                .object(0, A, 3, 0)
+                                .knows(2, 0)
+                                .withLosses()
+                                .client(set(A, 1), get(A))
+                                .client(set(B, 4), get(B))
+                                .client(get(A), add(A, 2))),
+                Arguments.of(
+                        "an eviction",
+                        new ModelScenario(2, 3)
+                                .object(0, A, 3, 0)
+                                .knows(2, 0)
+                                .withLosses()
+                                .client(evict())
+                                .client(set(A, 1), delete(A))
+                                .client(get(A), get(A))),
+                Arguments.of(
+                        "a touch, and a client that dies",
+                        new ModelScenario(1, 3)
+                                .object(0, A, 3, 0)
+                                .knows(2, 0)
+                                .withDeaths(1)
+                                .client(touch(A))
+                                .client(set(A, 1), get(A))
+                                .client(get(A), get(A))),
+                Arguments.of(
+                        "a segment begins anew, and a client dies",
+                        new ModelScenario(1, 2)
+                                .object(0, A, 3, 0)
+                                .knows(0, 0)
+                                .withEras(1)
+                                .withDeaths(1)
+                                .client(get(A), get(A))
+                                .client(set(A, 1), set(A, 2))
+                                .client(get(A))),
+                Arguments.of(
+                        "a server that one client does not reach leaves",
+                        new ModelScenario(2, 3)
+                                .object(0, A, 3, 0)
+                                .knows(0, 0)
+                                .cutOff(0, 1)
+                                .leaving()
+                                .withLosses()
+                                .client(get(A), get(A))
+                                .client(set(A, 1), get(A))
+                                .client(delete(A))));
+    }
+
+    @Tag("full")
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("deepScenarios")
+    void withAllRulesEveryAnswerIsRightInDeepScenarios(String name, ModelScenario scenario, TestReporter reporter) {
+        assertNothingWrong(scenario, MOST_STATES_OF_FULL, reporter);
+    }
+
+    static Stream<Arguments> deepScenarios() {
+        return Stream.of(
+                Arguments.of(
+                        "four clients",
+                        new ModelScenario(2, 4)
+                                .client(set(A, 1))
+                                .client(add(A, 2))
+                                .client(delete(A))
+                                .client(get(A), get(A))),
+                Arguments.of(
+                        "three slots",
+                        new ModelScenario(3, 4)
+                                .object(1, B, 3, 0)
+                                .client(set(A, 1))
+                                .client(add(A, 2), get(A))
+                                .client(delete(B), get(A))),
+                Arguments.of(
+                        "four slots",
+                        new ModelScenario(4, 3).client(set(A, 1)).client(add(A, 2), delete(A))),
+                Arguments.of(
+                        "an object is set, deleted and added again",
+                        new ModelScenario(2, 4)
+                                .object(1, A, 3, 0)
+                                .knows(2, 1)
+                                .withDeaths(1)
+                                .client(set(A, 1), delete(A))
+                                .client(add(A, 2))
+                                .client(get(A), get(A))),
+                Arguments.of(
+                        "evictions, touches and eras",
+                        new ModelScenario(2, 4)
+                                .object(0, A, 3, 0)
+                                .object(1, B, 4, 1)
+                                .knows(3, 0)
+                                .withLosses()
+                                .withEras(1)
+                                .client(evict())
+                                .client(touch(A))
+                                .client(set(A, 1))
+                                .client(get(A), get(A))));
+    }
+}
