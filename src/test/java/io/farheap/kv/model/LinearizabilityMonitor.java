@@ -86,6 +86,16 @@ final class LinearizabilityMonitor {
         });
     }
 
+    /** Whether the key may have a value now. */
+    boolean allows(int belief, int value) {
+        for (int configuration : beliefs.get(belief).configurations) {
+            if ((configuration & ModelOperation.MOST_VALUE) == value) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static long event(int belief, int client, int what) {
         return ((long) belief << Byte.SIZE | client) << Byte.SIZE | what;
     }

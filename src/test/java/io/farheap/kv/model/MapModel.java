@@ -168,14 +168,15 @@ final class MapModel {
     /**
      * Makes a transition.
      *
-     * @return false if it is an answer that no order of the operations explains
+     * @return false if it is an answer that no order of the operations explains, or if no operation is in flight behind
+     *     it and the table has what none explains
      */
     boolean go(ModelState state, int transition) {
         int choice = transition & CHOICE_MASK;
         if (transition < ACCESSES) {
             turn.at(state, transition >> CHOICE_BITS);
             access(choice);
-            return !turn.isWrong();
+            return turn.answer() == ClientTurn.UNDER_WAY || !turn.isWrong() && tableIsRight(state);
         }
         switch (transition - choice) {
             case DIE -> die(state, choice);
@@ -188,6 +189,33 @@ final class MapModel {
             default -> endEra(state);
         }
         return true;
+    }
+
+    /** Looks at the table as a get of no client would, if no operation is in flight. */
+    private boolean tableIsRight(ModelState state) {
+        for (int client = 0; client < scenario.clients(); client++) {
+            if (state.step(client) != ModelStep.IDLE && state.step(client) != ModelStep.DEAD) {
+                return true;
+            }
+        }
+        for (int key = 0; key < ModelState.KEYS; key++) {
+            if (!monitors[key].allows(state.belief(key), value(state, key))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private int value(ModelState state, int key) {
+        for (int slot = 0; slot < scenario.slots; slot++) {
+            int word = state.word(slot);
+            int body = state.body(ModelWord.block(word));
+            boolean gone = state.map(ModelState.LEFT) != 0 && (scenario.far >> ModelWord.block(word) & 1) != 0;
+            if (ModelWord.isLive(word) && !gone && ModelWord.key(body) == key) {
+                return ModelWord.value(body);
+            }
+        }
+        return ModelOperation.ABSENT;
     }
 
     private void access(int choice) {
@@ -274,8 +302,9 @@ final class MapModel {
         ModelStep step = turn.step();
         boolean right = go(state, transition);
         String answer = turn.answer() == ClientTurn.UNDER_WAY ? "" : ": " + operation.answerText(turn.answer());
-        return "client " + client + ", " + operation + ": " + step + " " + choice + answer
-                + (right ? "" : ", which is wrong") + ". " + slots(state);
+        String wrong = right ? "" : turn.isWrong() ? ", which is wrong" : ", and what the table has is wrong";
+        return "client " + client + ", " + operation + ": " + step + " " + choice + answer + wrong + ". "
+                + slots(state);
     }
 
     private String slots(ModelState state) {

@@ -36,13 +36,13 @@ final class StateExplorer {
      *
      * @param states how many states there are, or how many were met
      * @param complete whether all states were explored
-     * @param history the shortest history with a wrong answer, a line for each access; empty if there is none
+     * @param history the shortest history that is wrong, a line for each access; empty if there is none
      */
     record Exploration(int states, boolean complete, List<String> history) {
 
         @Override
         public String toString() {
-            String head = history.isEmpty() ? "nothing wrong" : "a wrong answer after " + history.size() + " accesses";
+            String head = history.isEmpty() ? "nothing wrong" : "wrong after " + history.size() + " accesses";
             String bound = complete || !history.isEmpty() ? "" : ", and there are more";
             return head + " in " + states + " states" + bound + "\n" + String.join("\n", history);
         }
