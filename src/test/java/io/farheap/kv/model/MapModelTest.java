@@ -13,13 +13,12 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * All interleavings of some small scenarios. Each case reports how many states it has met, and the shortest history
+ * All interleavings of some small scenarios. Each case prints how many states it has met, and the shortest history
  * that is wrong, if there is one.
  */
 class MapModelTest {
@@ -31,16 +30,16 @@ class MapModelTest {
 
     /** Of two insertions the older value is back, for good, after a delete that has seen one of their slots alone. */
     @Test
-    void readsOfABucketAreNotOneMoment(TestReporter reporter) {
-        assertWrong(insertionsAndADelete().only(Set.of()).withoutPointers().withLosses(), reporter);
+    void readsOfABucketAreNotOneMoment() {
+        assertWrong(insertionsAndADelete().only(Set.of()).withoutPointers().withLosses());
     }
 
     @Test
-    void withOneSlotForAKeyTheyMayBeOfSeveral(TestReporter reporter) {
+    void withOneSlotForAKeyTheyMayBeOfSeveral() {
         ModelScenario scenario = insertionsAndADelete()
                 .only(Set.of(ProtocolRule.NO_KEY_IN_TWO_SLOTS))
                 .withoutPointers();
-        assertNothingWrong(scenario, MOST_STATES, reporter);
+        assertNothingWrong(scenario, MOST_STATES);
     }
 
     private static ModelScenario insertionsAndADelete() {
@@ -51,18 +50,18 @@ class MapModelTest {
     }
 
     @Test
-    void aSlotMustNotChangeBeforeItsBlockIsMarked(TestReporter reporter) {
+    void aSlotMustNotChangeBeforeItsBlockIsMarked() {
         ModelScenario scenario = new ModelScenario(1, 2)
                 .object(0, A, 1, 0)
                 .knows(0, 0)
                 .client(get(A))
                 .client(set(A, 2))
                 .client(get(A));
-        assertNeeds(ProtocolRule.MARK_BEFORE_SWAP, scenario, reporter);
+        assertNeeds(ProtocolRule.MARK_BEFORE_SWAP, scenario);
     }
 
     @Test
-    void aSlotMustNotBeEmptiedWhoseBlockCannotBeMarked(TestReporter reporter) {
+    void aSlotMustNotBeEmptiedWhoseBlockCannotBeMarked() {
         ModelScenario scenario = new ModelScenario(1, 2)
                 .object(0, A, 1, 0)
                 .knows(0, 0)
@@ -70,31 +69,31 @@ class MapModelTest {
                 .withLosses()
                 .client(get(A))
                 .client(get(A));
-        assertNeeds(ProtocolRule.WHAT_CANNOT_BE_MARKED_IS_NOT_EMPTIED, scenario, reporter);
+        assertNeeds(ProtocolRule.WHAT_CANNOT_BE_MARKED_IS_NOT_EMPTIED, scenario);
     }
 
     @Test
-    void aKeyMustNotBeInTwoSlots(TestReporter reporter) {
+    void aKeyMustNotBeInTwoSlots() {
         ModelScenario scenario = new ModelScenario(2, 3)
                 .client(set(A, 1))
                 .client(set(A, 2), get(A))
                 .client(get(A));
-        assertNeeds(ProtocolRule.NO_KEY_IN_TWO_SLOTS, scenario, reporter);
+        assertNeeds(ProtocolRule.NO_KEY_IN_TWO_SLOTS, scenario);
     }
 
     @Test
-    void anUpdateMustKnowTheKeyOfTheBlockThatItReplaces(TestReporter reporter) {
+    void anUpdateMustKnowTheKeyOfTheBlockThatItReplaces() {
         ModelScenario scenario = new ModelScenario(2, 3)
                 .object(0, B, 3, 0)
                 .withLosses()
                 .client(set(A, 1))
                 .client(set(A, 2), get(A))
                 .client(get(A));
-        assertNeeds(ProtocolRule.NO_INSERTION_UNSEEN, scenario, reporter);
+        assertNeeds(ProtocolRule.NO_INSERTION_UNSEEN, scenario);
     }
 
     @Test
-    void aPointerMustNotOutliveItsEra(TestReporter reporter) {
+    void aPointerMustNotOutliveItsEra() {
         ModelScenario scenario = new ModelScenario(1, 2)
                 .object(0, A, 1, 0)
                 .knows(0, 0)
@@ -102,31 +101,31 @@ class MapModelTest {
                 .client(get(A))
                 .client(set(A, 2), set(A, 3))
                 .client(get(A));
-        assertNeeds(ProtocolRule.POINTERS_ARE_OF_AN_ERA, scenario, reporter);
+        assertNeeds(ProtocolRule.POINTERS_ARE_OF_AN_ERA, scenario);
     }
 
     /** With all rules nothing is wrong; without this one, something is. */
-    private static void assertNeeds(ProtocolRule rule, ModelScenario scenario, TestReporter reporter) {
-        assertNothingWrong(scenario, MOST_STATES, reporter);
-        assertWrong(scenario.without(rule), reporter);
+    private static void assertNeeds(ProtocolRule rule, ModelScenario scenario) {
+        assertNothingWrong(scenario, MOST_STATES);
+        assertWrong(scenario.without(rule));
     }
 
-    private static void assertWrong(ModelScenario scenario, TestReporter reporter) {
+    private static void assertWrong(ModelScenario scenario) {
         StateExplorer.Exploration found = StateExplorer.explore(scenario, MOST_STATES);
-        reporter.publishEntry(found.toString());
+        System.out.println(found);
         assertFalse(found.history().isEmpty(), found::toString);
     }
 
-    private static void assertNothingWrong(ModelScenario scenario, int mostStates, TestReporter reporter) {
+    private static void assertNothingWrong(ModelScenario scenario, int mostStates) {
         StateExplorer.Exploration found = StateExplorer.explore(scenario, mostStates);
-        reporter.publishEntry(found.toString());
+        System.out.println(found);
         assertTrue(found.history().isEmpty() && found.complete(), found::toString);
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("scenarios")
-    void withAllRulesEveryAnswerIsRight(String name, ModelScenario scenario, TestReporter reporter) {
-        assertNothingWrong(scenario, MOST_STATES, reporter);
+    void withAllRulesEveryAnswerIsRight(String name, ModelScenario scenario) {
+        assertNothingWrong(scenario, MOST_STATES);
     }
 
     static Stream<Arguments> scenarios() {
@@ -199,8 +198,8 @@ class MapModelTest {
     @Tag("full")
     @ParameterizedTest(name = "{0}")
     @MethodSource("deepScenarios")
-    void withAllRulesEveryAnswerIsRightInDeepScenarios(String name, ModelScenario scenario, TestReporter reporter) {
-        assertNothingWrong(scenario, MOST_STATES_OF_FULL, reporter);
+    void withAllRulesEveryAnswerIsRightInDeepScenarios(String name, ModelScenario scenario) {
+        assertNothingWrong(scenario, MOST_STATES_OF_FULL);
     }
 
     static Stream<Arguments> deepScenarios() {
