@@ -11,6 +11,9 @@ final class MapModel {
 
     static final int MOST_TRANSITIONS = 64;
 
+    /** Mark and body. */
+    private static final int BLOCK_WORDS = 2;
+
     private static final int CHOICE_BITS = 3;
     private static final int CHOICE_MASK = (1 << CHOICE_BITS) - 1;
     /** Transitions below this are clients' accesses. */
@@ -92,7 +95,7 @@ final class MapModel {
             findUnread(first, scenario.slots);
         } else {
             switch (step) {
-                case POINTER -> findUnread(first, 2);
+                case POINTER -> findUnread(first, BLOCK_WORDS);
                 case CANDIDATE -> {
                     found(first);
                     found(first | 1);
@@ -121,8 +124,13 @@ final class MapModel {
         if (turn.hasEnded() || turn.operation().kind().stores() && turn.freeBlock() == ClientTurn.NONE) {
             return;
         }
+        findUnread(first, firstStep() == ModelStep.POINTER ? BLOCK_WORDS : scenario.slots);
+    }
+
+    /** The step with which the next operation begins. */
+    private ModelStep firstStep() {
         boolean byPointer = turn.operation().kind() == ModelOperation.Kind.GET && turn.hasPointer();
-        findUnread(first, byPointer ? 2 : scenario.slots);
+        return byPointer ? ModelStep.POINTER : ModelStep.BUCKET;
     }
 
     private void findUnread(int first, int words) {
@@ -276,7 +284,8 @@ final class MapModel {
     }
 
     /**
-     * Makes a transition, and describes it in a line.
+     * Makes a transition, and describes it in a line: client, operation, step, and which word or slot the step has
+     * chosen.
      *
      * @param state becomes the state after it
      */
@@ -299,7 +308,7 @@ final class MapModel {
             return "client " + client + " marks late";
         }
         ModelOperation operation = turn.operation();
-        ModelStep step = turn.step();
+        ModelStep step = turn.step() == ModelStep.IDLE ? firstStep() : turn.step();
         boolean right = go(state, transition);
         String answer = turn.answer() == ClientTurn.UNDER_WAY ? "" : ": " + operation.answerText(turn.answer());
         String wrong = right ? "" : turn.isWrong() ? ", which is wrong" : ", and what the table has is wrong";

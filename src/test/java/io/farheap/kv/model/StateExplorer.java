@@ -60,22 +60,23 @@ final class StateExplorer {
 
     private Exploration explore() {
         int[] next = new int[MapModel.MOST_TRANSITIONS];
-        ModelState first = model.first();
-        ModelState after = first.copy();
-        meet(first, 0, 0);
-        List<ModelState> level = List.of(first);
+        ModelState state = model.first();
+        ModelState after = state.copy();
+        meet(state, 0, 0);
+        List<byte[]> level = List.of(state.bytes.clone());
         int number = 0;
         while (!level.isEmpty()) {
-            List<ModelState> following = new ArrayList<>();
-            for (ModelState state : level) {
+            List<byte[]> following = new ArrayList<>();
+            for (byte[] bytes : level) {
+                state.become(bytes);
                 int count = model.transitions(state, next);
                 for (int i = 0; i < count; i++) {
-                    after.become(state.bytes);
+                    after.become(bytes);
                     if (!model.go(after, next[i])) {
                         return new Exploration(states, false, history(number, next[i]));
                     }
                     if (meet(after, number, next[i])) {
-                        following.add(after.copy());
+                        following.add(after.bytes.clone());
                     }
                 }
                 number++;
