@@ -1,7 +1,7 @@
 package io.farheap.kv.model;
 
 /**
- * The end of an insertion where a key may be in two slots: it looks downwards for two slots of the key, and empties the
+ * The end of an insertion, if a key may be in two slots: it looks downwards for two slots of the key, and empties the
  * higher one, until there is one at most. If that one may have hidden a value that was set, it goes too.
  */
 final class DuplicateRemovalModel {

@@ -295,7 +295,7 @@ final class MapModel {
             go(state, transition);
             return switch (transition - choice) {
                 case DIE -> "client " + choice + " dies";
-                case RETIRE -> "the segment of block " + choice + " is to begin anew";
+                case RETIRE -> "the segment of block " + choice + " is to begin again";
                 case LEAVE -> "the far server is to leave";
                 case ACKNOWLEDGE -> "client " + choice + " begins the era";
                 default -> "all have begun the era";

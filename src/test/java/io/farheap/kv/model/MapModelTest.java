@@ -196,7 +196,7 @@ class MapModelTest {
                                 .client(set(A, 1), get(A))
                                 .client(get(A), add(A, 2))),
                 arguments(
-                        "evictions, touches and a segment that begins anew",
+                        "evictions, touches and a segment that begins again",
                         new ModelScenario(2, 4)
                                 .object(0, A, 3, 0)
                                 .object(1, B, 4, 1)
@@ -208,7 +208,7 @@ class MapModelTest {
                                 .client(set(A, 1))
                                 .client(get(A), get(A))),
                 arguments(
-                        "a segment begins anew, and a client dies",
+                        "a segment begins again, and a client dies",
                         new ModelScenario(1, 2)
                                 .object(0, A, 3, 0)
                                 .knows(0, 0)
@@ -266,7 +266,7 @@ class MapModelTest {
                                 .client(add(A, 2), get(A), delete(A))
                                 .client(set(A, 3), get(A), get(A))),
                 arguments(
-                        "evictions, touches, deletes and a segment that begins anew",
+                        "evictions, touches, deletes and a segment that begins again",
                         new ModelScenario(2, 4)
                                 .object(0, A, 3, 0)
                                 .object(1, B, 4, 1)

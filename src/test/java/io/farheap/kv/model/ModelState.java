@@ -13,7 +13,7 @@ final class ModelState {
     static final int MOST_CLIENTS = 4;
     static final int KEYS = 2;
 
-    /** An era that waits for the far server to leave; that of a segment which begins anew is its block, plus 1. */
+    /** An era that waits for the far server to leave; that of a segment which begins again is its block, plus 1. */
     static final int LEAVING = MOST_BLOCKS + 1;
 
     // Of the map: a bit for each free block; what an era waits for; a bit for each client that has begun that era;

@@ -28,7 +28,7 @@ enum ProtocolRule {
     NO_INSERTION_UNSEEN,
     /**
      * A pointer that was last seen live in an older era is not used. Without it, pointers survive a segment that begins
-     * anew, and with that repeats incarnations.
+     * again, and with that repeats incarnations.
      */
     POINTERS_ARE_OF_AN_ERA
 }

@@ -1,17 +1,18 @@
 /**
- * A model of the map's protocol, of which all interleavings are explored: whether what clients are answered about a key
- * is linearizable. Begin with {@link io.farheap.kv.model.ModelScenario}, then
+ * A model of the map's protocol. All interleavings of small scenarios are explored, to see whether the values and the
+ * answers that clients receive about a key are linearizable. Begin with {@link io.farheap.kv.model.ModelScenario}, then
  * {@link io.farheap.kv.model.OperationModel}; {@link io.farheap.kv.model.ClientTurn} has what the kinds of operations
  * share, {@link io.farheap.kv.model.ProtocolRule} the rules.
  *
  * <p><b>What is modelled.</b> One bucket of 1 to 4 slots, 1 to 4 blocks, 2 to 4 clients, and two keys of one hash. An
- * access is one step: the READ of one word of a bucket, in any order of the words; the READ of a block's body; the WRITE
- * of a block; one compare-and-swap. Mark and body of a block that a pointer names are READ one by one, in either order.
- * A list of operations on one queue pair is executed in its order, with other clients' accesses between any two. So is
- * mark and compare-and-swap in one list; it is no matter whether its sender has seen the first answer, since a mark that
- * fails changes nothing. A client that <i>stops</i> is one that makes no step for a while; one that <i>dies</i> makes
- * none any more, its operation may have taken effect or not, and nothing waits for it. Blocks are used again, with the
- * next incarnation; after a segment has begun anew, with the first one. Clients keep pointers, as many as keys.
+ * access is one step: the READ of one word of a bucket, in any order of the words; the READ of a block's body; the
+ * WRITE of a block; one compare-and-swap. Mark and body of a block that a pointer names are READ one by one, in either
+ * order. A list of operations on one queue pair is executed in its order, with other clients' accesses between any two.
+ * So are mark and compare-and-swap, in one list or in two: the client needs no answer of the first for the second,
+ * since a mark that fails changes nothing. A client that <i>stops</i> makes no step for a while. One that <i>dies</i>
+ * makes none any more: its operation may have taken effect or not, and nothing waits for it. Blocks are used again,
+ * with the next incarnation; after their segment has begun again, with the first one. Each client keeps a pointer for
+ * each key.
  *
  * <p><b>What is more than it can be.</b> If this finds nothing, the map has nothing of that kind either; but a history
  * that it finds may need some of these:
