@@ -40,11 +40,18 @@ class MapModelTest {
         assertWrong(today(insertionsAnd(evict())));
     }
 
+    /** A touch's object that has hidden another's value is removed after the higher slot: a get sees that one early. */
+    @Test
+    void readsOfABucketAreNotOneMomentForAGet() {
+        assertWrong(today(insertionsAndATouch()));
+    }
+
     @Test
     void withOneSlotForAKeyTheyMayBeOfSeveralMoments() {
         Set<ProtocolRule> rules = Set.of(ProtocolRule.NO_KEY_IN_TWO_SLOTS);
         assertNothingWrong(insertionsAnd(delete(A)).only(rules).withoutPointers(), MOST_STATES);
         assertNothingWrong(insertionsAnd(evict()).only(rules).withoutPointers().withLosses(), MOST_STATES);
+        assertNothingWrong(insertionsAndATouch().only(rules).withoutPointers(), MOST_STATES);
     }
 
     private static ModelScenario insertionsAnd(ModelOperation operation) {
@@ -52,6 +59,13 @@ class MapModelTest {
                 .client(set(A, 1))
                 .client(set(A, 2), get(A))
                 .client(operation);
+    }
+
+    private static ModelScenario insertionsAndATouch() {
+        return new ModelScenario(2, 4)
+                .client(set(A, 1))
+                .client(set(A, 2), get(A))
+                .client(touch(A), get(A));
     }
 
     private static ModelScenario today(ModelScenario scenario) {

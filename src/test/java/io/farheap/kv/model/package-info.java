@@ -28,8 +28,8 @@
  * <ul>
  *   <li>Torn bodies: the checksum shows them. A WRITE of a block is one step: before a slot names the block, a reader
  *       that has an older word of it finds another incarnation.
- *   <li>An operation begins with its first access and ends with its last; if it began earlier or ended later, more would
- *       be right. The WRITE of a set's block comes before all READs of its bucket.
+ *   <li>An operation begins with its first access and ends with its last; if it began earlier or ended later, more
+ *       would be right. The WRITE of a set's block comes before all READs of its bucket.
  *   <li>An era begins in a client when it has no operation in flight, and ends when it has in all that live.
  *   <li>Expiry, values in pieces, conditions on versions, failed queue pairs and what resolves them. Moves are touches.
  *   <li>The leased engine: leases and clocks would be fields of {@link io.farheap.kv.model.ModelState}, its server
