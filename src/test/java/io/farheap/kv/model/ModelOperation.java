@@ -1,0 +1,119 @@
+package io.farheap.kv.model;
+
+/**
+ * An operation of a client on a key.
+ *
+ * @param key 0 or 1, of one hash; an eviction has none
+ * @param value of a set or an add: 1 to {@link #MOST_VALUE}; else 0
+ */
+record ModelOperation(Kind kind, int key, int value) {
+
+    /** The value of a key that is absent. */
+    static final int ABSENT = 0;
+
+    static final int MOST_VALUE = 7;
+
+    /** The answers of operations other than gets, whose answer is the value. */
+    static final int NO = 0;
+
+    static final int YES = 1;
+    /** The answer of a request of which nothing is known: it has taken effect, or never does. */
+    static final int LOST = 15;
+
+    private static final Kind[] KINDS = Kind.values();
+    private static final int VALUE_BITS = 3;
+
+    /** What an operation does, and how it is answered. */
+    enum Kind {
+        GET,
+        SET,
+        ADD,
+        DELETE,
+        /** Stores the same value in another block; a move differs from it only in that it begins with a slot. */
+        TOUCH,
+        /** Takes an object of any key out of the table; its client does not say which. */
+        EVICT;
+
+        /** Whether the operation has a new block from its beginning. */
+        boolean stores() {
+            return this == SET || this == ADD;
+        }
+    }
+
+    static ModelOperation get(int key) {
+        return new ModelOperation(Kind.GET, key, ABSENT);
+    }
+
+    static ModelOperation set(int key, int value) {
+        return new ModelOperation(Kind.SET, key, value);
+    }
+
+    static ModelOperation add(int key, int value) {
+        return new ModelOperation(Kind.ADD, key, value);
+    }
+
+    static ModelOperation delete(int key) {
+        return new ModelOperation(Kind.DELETE, key, ABSENT);
+    }
+
+    static ModelOperation touch(int key) {
+        return new ModelOperation(Kind.TOUCH, key, ABSENT);
+    }
+
+    static ModelOperation evict() {
+        return new ModelOperation(Kind.EVICT, 0, ABSENT);
+    }
+
+    /** A number of six bits for kind and value, not 0. */
+    int code() {
+        return (kind.ordinal() << VALUE_BITS | value) + 1;
+    }
+
+    /** The key's value after an operation that finds {@code before}. */
+    static int valueAfter(int kind, int argument, int before) {
+        return switch (KINDS[kind]) {
+            case GET, TOUCH, EVICT -> before;
+            case SET -> argument;
+            case ADD -> before == ABSENT ? argument : before;
+            case DELETE -> ABSENT;
+        };
+    }
+
+    /** The answer of an operation that finds {@code before}. */
+    static int answer(int kind, int before) {
+        return switch (KINDS[kind]) {
+            case GET -> before;
+            case SET, EVICT -> YES;
+            case ADD -> before == ABSENT ? YES : NO;
+            case DELETE, TOUCH -> before == ABSENT ? NO : YES;
+        };
+    }
+
+    String answerText(int answer) {
+        if (answer == LOST) {
+            return "lost";
+        }
+        return switch (kind) {
+            case GET -> answer == ABSENT ? "absent" : "value " + answer;
+            case SET, EVICT -> "done";
+            case ADD -> answer == YES ? "done" : "exists";
+            case DELETE, TOUCH -> answer == YES ? "done" : "absent";
+        };
+    }
+
+    static String keyText(int key) {
+        return key == 0 ? "A" : "B";
+    }
+
+    @Override
+    public String toString() {
+        return switch (kind) {
+            case EVICT -> "evict";
+            case SET -> "set " + keyText(key) + "=" + value;
+            case ADD -> "add " + keyText(key) + "=" + value;
+            case GET -> "get " + keyText(key);
+            case DELETE -> "delete " + keyText(key);
+            case TOUCH -> "touch " + keyText(key);
+        };
+    }
+}

@@ -1,0 +1,34 @@
+package io.farheap.kv.model;
+
+/**
+ * The rules by which a block that is not marked is current when its mark is read, so that a get by a kept pointer needs
+ * one READ. Without any one of them some interleaving breaks that.
+ */
+enum ProtocolRule {
+    /**
+     * A request that changes or empties a slot first marks the block that the slot names. Without it, the mark follows
+     * the compare-and-swap of the slot's word.
+     */
+    MARK_BEFORE_SWAP,
+    /**
+     * A slot whose block cannot be marked, as its server cannot be reached, is not emptied: the request is lost, until
+     * every process has begun an era without pointers there. Without it, the slot is emptied, as one that names a
+     * broken block.
+     */
+    WHAT_CANNOT_BE_MARKED_IS_NOT_EMPTIED,
+    /**
+     * Every insertion claims a slot and looks behind its claim, as an add does. Without it, a set inserts by one
+     * compare-and-swap and then removes duplicates.
+     */
+    NO_KEY_IN_TWO_SLOTS,
+    /**
+     * An update's compare-and-swap waits until the block is known to be the key's. Without it, a set may trust the hash
+     * in the slot, and learns after its compare-and-swap which key's block it has replaced.
+     */
+    NO_INSERTION_UNSEEN,
+    /**
+     * A pointer that was last seen live in an older era is not used. Without it, pointers survive a segment that begins
+     * again, and with that repeats incarnations.
+     */
+    POINTERS_ARE_OF_AN_ERA
+}

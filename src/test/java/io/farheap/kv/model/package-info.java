@@ -1,0 +1,39 @@
+/**
+ * A model of the map's protocol. All interleavings of small scenarios are explored, to see whether the values and the
+ * answers that clients receive about a key are linearizable. Begin with {@link io.farheap.kv.model.ModelScenario}, then
+ * {@link io.farheap.kv.model.OperationModel}; {@link io.farheap.kv.model.ClientTurn} has what the kinds of operations
+ * share, {@link io.farheap.kv.model.ProtocolRule} the rules.
+ *
+ * <p><b>What is modelled.</b> One bucket of 1 to 4 slots, 1 to 4 blocks, 2 to 4 clients, and two keys of one hash. An
+ * access is one step: the READ of one word of a bucket, in any order of the words; the READ of a block's body; the
+ * WRITE of a block; one compare-and-swap. Mark and body of a block that a pointer names are READ one by one, in either
+ * order. A list of operations on one queue pair is executed in its order, with other clients' accesses between any two.
+ * So are mark and compare-and-swap, in one list or in two: the client needs no answer of the first for the second,
+ * since a mark that fails changes nothing. A client that <i>stops</i> makes no step for a while. One that <i>dies</i>
+ * makes none any more: its operation may have taken effect or not, and nothing waits for it. Blocks are used again,
+ * with the next incarnation; after their segment has begun again, with the first one. Each client keeps a pointer for
+ * each key.
+ *
+ * <p><b>What is more than it can be.</b> If this finds nothing, the map has nothing of that kind either; but a history
+ * that it finds may need some of these:
+ * <ul>
+ *   <li>The hash in a slot may be that of any key, whenever a set looks at it.
+ *   <li>An insertion takes any empty slot, as one with an entry of the history counts as empty. A victim is any object.
+ *   <li>A claim is removed at once by a request that meets it; see {@link io.farheap.kv.model.SetModel}.
+ *   <li>A block that one client takes out is free for all, and that of a dead client is collected at once.
+ *   <li>A pointer is kept whatever the block's mark was.
+ * </ul>
+ *
+ * <p><b>What is left out.</b>
+ * <ul>
+ *   <li>Torn bodies: the checksum shows them. A WRITE of a block is one step: before a slot names the block, a reader
+ *       that has an older word of it finds another incarnation.
+ *   <li>An operation begins with its first access and ends with its last; if it began earlier or ended later, more
+ *       would be right. The WRITE of a set's block comes before all READs of its bucket.
+ *   <li>An era begins in a client when it has no operation in flight, and ends when it has in all that live.
+ *   <li>Expiry, values in pieces, conditions on versions, failed queue pairs and what resolves them. Moves are touches.
+ *   <li>The leased engine: leases and clocks would be fields of {@link io.farheap.kv.model.ModelState}, its server
+ *       another client whose accesses a kind of its own describes.
+ * </ul>
+ */
+package io.farheap.kv.model;
