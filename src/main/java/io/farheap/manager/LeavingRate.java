@@ -1,8 +1,8 @@
 package io.farheap.manager;
 
 /**
- * How fast caches leave servers of one type of machine, as a manager estimates it. What is on a spot server must be able
- * to leave within its notice, so this bounds how many regions it offers.
+ * How fast caches leave servers of one type of machine, as a manager estimates it. What is on a spot server must be
+ * able to leave within its notice, so this bounds how many regions it offers.
  *
  * @param type of the machines
  * @param bytesPerSecond that leave one server

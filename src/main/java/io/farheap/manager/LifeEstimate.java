@@ -29,8 +29,7 @@ public record LifeEstimate(
         public RackLives {
             TextChecks.require("a rack's place", place, CacheManager.MAX_TEXT_LENGTH);
             ending = List.copyOf(ending);
-            ending.forEach(
-                    address -> TextChecks.require("a server's address", address, CacheManager.MAX_TEXT_LENGTH));
+            ending.forEach(address -> TextChecks.require("a server's address", address, CacheManager.MAX_TEXT_LENGTH));
             if (living < 1 || ending.size() > living || !(oldestHours >= 0)) {
                 throw new IllegalArgumentException("a rack of " + living + " servers, of which " + ending.size()
                         + " end soon and the oldest has lived for " + oldestHours

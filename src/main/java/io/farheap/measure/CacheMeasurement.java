@@ -16,8 +16,8 @@ import java.util.List;
  * Measures a live cache. It switches the cache to a configuration (c, s, b, q), unless it is coded, lets c
  * {@linkplain ApplicationThread application threads} keep {@code b * q} requests in flight each, and takes
  * {@link MeasurementWindows} of {@value #WINDOW_MILLIS} ms, after {@value #WARM_UP_MILLIS} ms of warm-up, until they
- * are settled, for at most {@value #MOST_MILLIS} ms; the result says how uncertain it is. Latencies are averages from issue to callback, as a cache with
- * latency tracking measures them. One thread at a time.
+ * are settled, for at most {@value #MOST_MILLIS} ms; the result says how uncertain it is. Latencies are averages from
+ * issue to callback, as a cache with latency tracking measures them. One thread at a time.
  */
 public final class CacheMeasurement implements Measurement, AutoCloseable {
 

@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
  * queue depths that give the lower bound of q, then the points of {@link GridLevels} in the tree's order. If a larger
  * value of one parameter brought neither more throughput nor less latency, still larger values of that parameter alone
  * are omitted, and {@link MarginalGain#beyond estimated}; figures that have not settled end a line only if they are
- * worse by more than they are uncertain. A grid of up to {@value #SMALL_GRID} points is measured
- * completely instead, since an omitted point is estimated at best, and {@value #ROUNDS} times, in rounds, and the worst
- * figure of each point counts: other load on a shared machine changes from one second to the next, by more than a
- * longer measurement would show. The order follows from the figures alone, so a caller that records the same figures
- * again continues where an earlier run stopped. One thread at a time.
+ * worse by more than they are uncertain. A grid of up to {@value #SMALL_GRID} points is measured completely instead,
+ * since an omitted point is estimated at best, and {@value #ROUNDS} times, in rounds, and the worst figure of each
+ * point counts: other load on a shared machine changes from one second to the next, by more than a longer measurement
+ * would show. The order follows from the figures alone, so a caller that records the same figures again continues where
+ * an earlier run stopped. One thread at a time.
  */
 public final class MeasurementPlan {
 

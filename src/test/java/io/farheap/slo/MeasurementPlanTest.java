@@ -78,10 +78,8 @@ class MeasurementPlanTest {
         ModelSubject subject = Models.subject(30, 1024, 4);
         for (double uncertainty : new double[] {0.01, 0.3}) {
             MeasurementPlan plan = Models.measured(subject, configuration -> {
-                double nanos = 1000.0
-                        * configuration.clientThreads()
-                        * configuration.batchSize()
-                        * configuration.queueDepth();
+                double nanos =
+                        1000.0 * configuration.clientThreads() * configuration.batchSize() * configuration.queueDepth();
                 return new Performance(nanos, 1e6, nanos, 1e6, uncertainty);
             });
             PerformanceModel model = plan.model();
@@ -95,11 +93,9 @@ class MeasurementPlanTest {
             PredictionBasis between = model.basis(new Configuration(3, 1, 3, 4));
             assertEquals(4, between.measured() + between.estimated(), "two client threads, two batch sizes");
         }
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> Models.measured(subject, new SimulatedSystem(subject, 0, 1))
-                        .model()
-                        .basis(new Configuration(31, 0, 1, 4)));
+        assertThrows(IllegalArgumentException.class, () -> Models.measured(subject, new SimulatedSystem(subject, 0, 1))
+                .model()
+                .basis(new Configuration(31, 0, 1, 4)));
     }
 
     /**

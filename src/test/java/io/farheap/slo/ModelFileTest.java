@@ -262,9 +262,7 @@ class ModelFileTest {
         assertArrayEquals(once, Files.readAllBytes(unsure));
         assertEquals(
                 Double.POSITIVE_INFINITY,
-                ModelFile.load(unsure)
-                        .basis(new Configuration(1, 0, 1, 1))
-                        .uncertainty());
+                ModelFile.load(unsure).basis(new Configuration(1, 0, 1, 1)).uncertainty());
     }
 
     @Test

@@ -249,16 +249,16 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
 
     @Override
     public List<LifeEstimate> lives() {
-        return call(within -> within.lives(Nothing.getDefaultInstance()), list -> list.getTypesList().stream()
-                .map(ManagerMessages::read)
-                .toList());
+        return call(
+                within -> within.lives(Nothing.getDefaultInstance()),
+                list -> list.getTypesList().stream().map(ManagerMessages::read).toList());
     }
 
     @Override
     public List<LeavingRate> rates() {
-        return call(within -> within.rates(Nothing.getDefaultInstance()), list -> list.getTypesList().stream()
-                .map(ManagerMessages::read)
-                .toList());
+        return call(
+                within -> within.rates(Nothing.getDefaultInstance()),
+                list -> list.getTypesList().stream().map(ManagerMessages::read).toList());
     }
 
     @Override

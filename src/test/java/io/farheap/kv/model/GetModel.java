@@ -47,7 +47,8 @@ final class GetModel implements OperationModel {
     private void readByPointer(int part) {
         int word = turn.pointer();
         int block = ModelWord.block(word);
-        if (!turn.came(part, part == MARK ? turn.state().mark(block) : turn.state().body(block), BLOCK_WORDS)) {
+        if (!turn.came(
+                part, part == MARK ? turn.state().mark(block) : turn.state().body(block), BLOCK_WORDS)) {
             return;
         }
         int incarnation = ModelWord.incarnation(word);

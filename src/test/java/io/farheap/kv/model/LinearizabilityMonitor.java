@@ -122,8 +122,7 @@ final class LinearizabilityMonitor {
                     int code = (pending >> client * CODE_BITS & CODE_MASK) - 1;
                     int kind = code >> VALUE_BITS;
                     int after = ModelOperation.valueAfter(kind, code & ModelOperation.MOST_VALUE, value);
-                    int answered =
-                            withStatus(configuration, client, ANSWERED + ModelOperation.answer(kind, value));
+                    int answered = withStatus(configuration, client, ANSWERED + ModelOperation.answer(kind, value));
                     addTo(found, next, answered - value + after);
                 }
             }

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * All interleavings of some small scenarios. Each case prints how many states it has met, and the shortest history
- * that is wrong, if there is one.
+ * All interleavings of some small scenarios. Each case prints how many states it has met, and the shortest history that
+ * is wrong, if there is one.
  */
 class MapModelTest {
 
@@ -181,8 +181,7 @@ class MapModelTest {
                                 .client(delete(A))
                                 .client(get(A), get(A))),
                 arguments(
-                        "four slots",
-                        new ModelScenario(4, 3).client(set(A, 1)).client(add(A, 2), delete(A))),
+                        "four slots", new ModelScenario(4, 3).client(set(A, 1)).client(add(A, 2), delete(A))),
                 arguments(
                         "another key leaves a slot",
                         new ModelScenario(2, 3)

@@ -69,9 +69,6 @@ enum ModelStep {
 
     /** Whether a slot has named the request's block before this step. */
     boolean followsInsertion() {
-        return this == INSERTED
-                || this == DUPLICATE_PROBE
-                || this == DUPLICATE_REMOVE
-                || this == DUPLICATE_SURVIVOR;
+        return this == INSERTED || this == DUPLICATE_PROBE || this == DUPLICATE_REMOVE || this == DUPLICATE_SURVIVOR;
     }
 }

@@ -16,6 +16,7 @@
  *
  * <p><b>What is more than it can be.</b> If this finds nothing, the map has nothing of that kind either; but a history
  * that it finds may need some of these:
+ *
  * <ul>
  *   <li>The hash in a slot may be that of any key, whenever a set looks at it.
  *   <li>An insertion takes any empty slot, as one with an entry of the history counts as empty. A victim is any object.
@@ -25,6 +26,7 @@
  * </ul>
  *
  * <p><b>What is left out.</b>
+ *
  * <ul>
  *   <li>Torn bodies: the checksum shows them. A WRITE of a block is one step: before a slot names the block, a reader
  *       that has an older word of it finds another incarnation.

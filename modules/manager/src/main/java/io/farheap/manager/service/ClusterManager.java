@@ -155,8 +155,7 @@ public final class ClusterManager implements CacheManager {
         this.roll = new ServerMembership(servers, journal, prices, rates, fleet::isStopped, millis);
         this.estimates = new MachineEstimates(servers, prices, rates);
         this.shopping = new MachineSelector(fleet, allocator, reserve, prices, rates);
-        this.recruits =
-                new ServerProvisioner(servers, fleet, shopping, changed, nanos, supply.startWaitNanos());
+        this.recruits = new ServerProvisioner(servers, fleet, shopping, changed, nanos, supply.startWaitNanos());
         this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
         this.answers = new AllocationReplies(servers, millis);
@@ -165,8 +164,7 @@ public final class ClusterManager implements CacheManager {
         boolean cheaper = options.cheaperMoves() > 0;
         this.reallocations = new Reallocations(
                 caches, servers, tenants, moves, roll, spares, reallocator, lives, shopping, cheaper, nanos, millis);
-        this.thrift =
-                new CostRebalancer(caches, servers, moves, allocator, prices, lives, options.cheaperMoves());
+        this.thrift = new CostRebalancer(caches, servers, moves, allocator, prices, lives, options.cheaperMoves());
         this.losses = new ServerLossNotifier(caches, servers, clients);
         this.removals = new Removals(caches, servers, clients, moves, endings);
         load();
@@ -208,14 +206,10 @@ public final class ClusterManager implements CacheManager {
 
     @Override
     public Allocation allocate(CacheRequest request) {
-        return room.find(
-                request.cacheId(),
-                () -> allocateNow(request),
-                () -> admission.room(request),
-                () -> {
-                    helpLeaving();
-                    return shopping.forNew(Admission.need(request));
-                });
+        return room.find(request.cacheId(), () -> allocateNow(request), () -> admission.room(request), () -> {
+            helpLeaving();
+            return shopping.forNew(Admission.need(request));
+        });
     }
 
     /** Caches on servers that leave come first: what a provider has is started for them before it is for others. */
@@ -291,8 +285,8 @@ public final class ClusterManager implements CacheManager {
             @Nullable AllocationCandidate candidate,
             List<RegionShare> shares,
             @Nullable ReclaimOutcome outcome) {
-        return lock.settled(() -> answers.allocation(
-                reallocations.moved(cacheId, generation, capacity, candidate, shares, outcome)));
+        return lock.settled(() ->
+                answers.allocation(reallocations.moved(cacheId, generation, capacity, candidate, shares, outcome)));
     }
 
     @Override

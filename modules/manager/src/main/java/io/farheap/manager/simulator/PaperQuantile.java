@@ -39,11 +39,7 @@ record PaperQuantile(
                     false,
                     census -> census.unallocated(50) - census.unallocated(1)),
             new PaperQuantile(
-                    "stranded memory, p50 to p99",
-                    "%",
-                    15,
-                    false,
-                    census -> census.stranded(99) - census.stranded(50)),
+                    "stranded memory, p50 to p99", "%", 15, false, census -> census.stranded(99) - census.stranded(50)),
             new PaperQuantile(
                     "a stranding lasts, p25 to p75",
                     "min",

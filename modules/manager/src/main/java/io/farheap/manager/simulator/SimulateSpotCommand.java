@@ -83,8 +83,8 @@ final class SimulateSpotCommand implements Callable<Integer> {
                         SpotLifeForm.parse(form), meanLife, caches, days, chosen, !noEarlyMoves, cheaperMoves))
                 .toList();
         PrintWriter out = spec.commandLine().getOut();
-        out.println("./farheap simulate spot --lives " + String.join(",", lives) + " --days " + days + " --seed "
-                + chosen);
+        out.println(
+                "./farheap simulate spot --lives " + String.join(",", lives) + " --days " + days + " --seed " + chosen);
         JsonArray figures = new JsonArray();
         // Each end of a machine is news to a manager that runs; here there are thousands of them.
         Level before = MANAGER.getLevel();

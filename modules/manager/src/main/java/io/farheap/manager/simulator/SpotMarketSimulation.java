@@ -133,7 +133,9 @@ final class SpotMarketSimulation implements CacheManager.Listener {
             endCaches();
             arrive();
             attendance.renew(Set.copyOf(caches.keySet()));
-            market.machines().filter(machine -> machine.stays() || machine.leaves()).forEach(this::report);
+            market.machines()
+                    .filter(machine -> machine.stays() || machine.leaves())
+                    .forEach(this::report);
             cluster.tick();
             caches.values().stream().filter(SpotCache::waits).toList().forEach(this::ask);
             List.copyOf(alerts).forEach(this::follow);
@@ -316,8 +318,8 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         List<RegionShare> shares = new ArrayList<>();
         market.machines()
                 .filter(machine -> cache.regions.containsKey(machine.number))
-                .forEach(machine -> shares.add(
-                        new RegionShare(machine.hostPort(), cache.regions.getOrDefault(machine.number, 0))));
+                .forEach(machine ->
+                        shares.add(new RegionShare(machine.hostPort(), cache.regions.getOrDefault(machine.number, 0))));
         try {
             cluster.moved(
                     cache.id(),
@@ -336,8 +338,8 @@ final class SpotMarketSimulation implements CacheManager.Listener {
             long generation = cluster.describe(cache.id()).allocation().generation();
             Reclaim again = new Reclaim(
                     alert.cacheId(), generation, alert.reason(), alert.server(), alert.withinMillis(), List.of());
-            cache.move = new SpotCache.ClientMove(
-                    again, move.source(), move.beganAt(), move.endedAt(), now + BUSY_MILLIS);
+            cache.move =
+                    new SpotCache.ClientMove(again, move.source(), move.beganAt(), move.endedAt(), now + BUSY_MILLIS);
         }
     }
 
@@ -367,10 +369,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     }
 
     private void endCaches() {
-        caches.values().stream()
-                .filter(cache -> cache.endsAt <= now)
-                .toList()
-                .forEach(this::close);
+        caches.values().stream().filter(cache -> cache.endsAt <= now).toList().forEach(this::close);
     }
 
     private void close(SpotCache cache) {

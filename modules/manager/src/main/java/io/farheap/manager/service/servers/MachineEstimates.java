@@ -60,8 +60,7 @@ public final class MachineEstimates {
         return estimates;
     }
 
-    private static List<RackLives> racks(
-            List<Servers.KnownServer> living, Set<Long> ending, long millis) {
+    private static List<RackLives> racks(List<Servers.KnownServer> living, Set<Long> ending, long millis) {
         Map<String, List<Servers.KnownServer>> racks = living.stream()
                 .collect(Collectors.groupingBy(server -> server.record.place(), TreeMap::new, Collectors.toList()));
         return racks.entrySet().stream()

@@ -43,8 +43,8 @@ class EstimatesCommandTest {
     private Path directory;
 
     private long millis = 1_000;
-    private final ClusterManager cluster = new ClusterManager(
-            new MemoryStore(), ManagerOptions.DEFAULT, () -> millis * 1_000_000, () -> millis);
+    private final ClusterManager cluster =
+            new ClusterManager(new MemoryStore(), ManagerOptions.DEFAULT, () -> millis * 1_000_000, () -> millis);
     private final StringWriter out = new StringWriter();
     private ManagerServer server;
 
@@ -175,8 +175,7 @@ class EstimatesCommandTest {
     void aRateThatWasObservedSaysHowOften() {
         report(1, false);
         report(3, false);
-        cluster.allocate(
-                new CacheRequest(7, 99, "orders", REGION, HOUR, "", List.of(AllocationCandidate.ANY)));
+        cluster.allocate(new CacheRequest(7, 99, "orders", REGION, HOUR, "", List.of(AllocationCandidate.ANY)));
         List<Reclaim> alerts = new ArrayList<>();
         cluster.attend(99, new AlertList(alerts)).renew(Set.of(7L));
         String from = cluster.describe(7).allocation().shares().getFirst().address();
