@@ -78,8 +78,8 @@ public interface CacheManager {
 
     /**
      * Reserves room on one server for regions that the application wants there. The client moves them and confirms it
-     * by {@link #moved}; a reservation that is neither confirmed nor repeated within {@value #GROWTH_MILLIS} ms is given
-     * up. Repeated with another number, it replaces the cache's earlier reservation on that server.
+     * by {@link #moved}; a reservation that is neither confirmed nor repeated within {@value #GROWTH_MILLIS} ms is
+     * given up. Repeated with another number, it replaces the cache's earlier reservation on that server.
      *
      * @param server HOST:PORT of a server that reports to the manager
      * @param regions at least 1
@@ -102,9 +102,9 @@ public interface CacheManager {
      * @param shares the servers of all its regions
      * @param answers the reclaim that this answers; null if it answers none
      * @throws ControlException NOT_FOUND if there is no such cache; INVALID_ARGUMENT if the shares are not all of its
-     *     regions, or are more on a server than it was given there; BUSY if the generation is not the current one: an alert
-     *     with a newer one will arrive, and the client repeats the call after it; OUT_OF_MEMORY if the capacity is
-     *     larger, was not reserved, and exceeds the tenant's {@link Quota}
+     *     regions, or are more on a server than it was given there; BUSY if the generation is not the current one: an
+     *     alert with a newer one will arrive, and the client repeats the call after it; OUT_OF_MEMORY if the capacity
+     *     is larger, was not reserved, and exceeds the tenant's {@link Quota}
      */
     Allocation moved(
             long cacheId,

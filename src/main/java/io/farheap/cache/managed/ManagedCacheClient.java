@@ -411,7 +411,15 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         requireNotEnded();
         Allocation plan = manager.call(asked -> asked.reallocate(cacheId(), bytes, candidates));
         grants.put(plan);
-        return new ManagedReshape(servers, telling, cache, how, plan, bytes, () -> reclaims.isToLeave(plan.generation(), ""), this::changed);
+        return new ManagedReshape(
+                servers,
+                telling,
+                cache,
+                how,
+                plan,
+                bytes,
+                () -> reclaims.isToLeave(plan.generation(), ""),
+                this::changed);
     }
 
     private void deallocate(long cacheId) {

@@ -142,8 +142,7 @@ public final class Relocation {
                     .filter(region -> !cache.serverOf(region).equals(to))
                     .count();
         });
-        try (RoomRenewal room =
-                missing == 0 ? RoomRenewal.NONE : management.reserve(cache, "", to, (int) missing)) {
+        try (RoomRenewal room = missing == 0 ? RoomRenewal.NONE : management.reserve(cache, "", to, (int) missing)) {
             return move(regions, to, how, room);
         } finally {
             management.tellNow(cache);

@@ -71,8 +71,7 @@ public final class Allocator {
      * @param regions how many at most
      * @return by server
      */
-    public SortedMap<Long, Integer> part(
-            Need need, AllocationCandidate candidate, long regionBytes, int regions) {
+    public SortedMap<Long, Integer> part(Need need, AllocationCandidate candidate, long regionBytes, int regions) {
         Map<Kind, NavigableSet<Offer>> there = stock.within(need.place(), candidate.switches());
         Filling filling = new Filling(need, candidate, regionBytes, regions);
         filling.fill(

@@ -7,8 +7,8 @@ import java.util.List;
 /**
  * Estimates how long machines of a type live from those that were observed, by Kaplan and Meier's estimate: a machine
  * that still lives counts for as long as it has lived. Until {@value #ENOUGH} machines have ended it uses only the
- * average that it was given, and takes lives to be exponential. Beyond the last end it takes the rate at which the older
- * half of the machines has ended to continue, for prices and for the average alone. Not thread-safe.
+ * average that it was given, and takes lives to be exponential. Beyond the last end it takes the rate at which the
+ * older half of the machines has ended to continue, for prices and for the average alone. Not thread-safe.
  */
 public final class SurvivalEstimator {
 
@@ -278,7 +278,8 @@ public final class SurvivalEstimator {
         for (double entry : entries) {
             observed -= Math.max(0, entry - from);
         }
-        long those = Arrays.stream(ended).filter(age -> middle == 0 || age > from).count();
+        long those =
+                Arrays.stream(ended).filter(age -> middle == 0 || age > from).count();
         return those / Math.max(observed, Double.MIN_NORMAL);
     }
 

@@ -150,8 +150,7 @@ public final class ClusterManager implements CacheManager {
         this.fleet = new Fleet(servers, mutex, changed, nanos, supply.idleNanos(), this::answered);
         this.roll = new ServerMembership(servers, journal, prices, rates, fleet::isStopped, millis);
         this.shopping = new MachineSelector(fleet, allocator, reserve, prices, rates);
-        this.recruits =
-                new ServerProvisioner(servers, fleet, shopping, changed, nanos, supply.startWaitNanos());
+        this.recruits = new ServerProvisioner(servers, fleet, shopping, changed, nanos, supply.startWaitNanos());
         this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
         this.answers = new AllocationReplies(servers, millis);
@@ -160,8 +159,7 @@ public final class ClusterManager implements CacheManager {
         boolean cheaper = options.cheaperMoves() > 0;
         this.reallocations = new Reallocations(
                 caches, servers, tenants, moves, roll, spares, reallocator, lives, shopping, cheaper, nanos, millis);
-        this.thrift =
-                new CostRebalancer(caches, servers, moves, allocator, prices, lives, options.cheaperMoves());
+        this.thrift = new CostRebalancer(caches, servers, moves, allocator, prices, lives, options.cheaperMoves());
         this.losses = new ServerLossNotifier(caches, servers, clients);
         this.removals = new Removals(caches, servers, clients, moves, endings);
         load();
@@ -203,14 +201,10 @@ public final class ClusterManager implements CacheManager {
 
     @Override
     public Allocation allocate(CacheRequest request) {
-        return room.find(
-                request.cacheId(),
-                () -> allocateNow(request),
-                () -> admission.room(request),
-                () -> {
-                    helpLeaving();
-                    return shopping.forNew(Admission.need(request));
-                });
+        return room.find(request.cacheId(), () -> allocateNow(request), () -> admission.room(request), () -> {
+            helpLeaving();
+            return shopping.forNew(Admission.need(request));
+        });
     }
 
     /** Caches on servers that leave come first: what a provider has is started for them before it is for others. */
@@ -286,8 +280,8 @@ public final class ClusterManager implements CacheManager {
             @Nullable AllocationCandidate candidate,
             List<RegionShare> shares,
             @Nullable ReclaimOutcome outcome) {
-        return lock.settled(() -> answers.allocation(
-                reallocations.moved(cacheId, generation, capacity, candidate, shares, outcome)));
+        return lock.settled(() ->
+                answers.allocation(reallocations.moved(cacheId, generation, capacity, candidate, shares, outcome)));
     }
 
     @Override

@@ -85,15 +85,11 @@ public record CacheRecord(
 
     /** As {@link #placed(long, SortedMap)}, with the terms of its plan. */
     public CacheRecord become(long capacity, SortedMap<Long, Integer> regions) {
-        return placed(
-                capacity, regions, Collections.emptySortedMap(), plan == null ? terms : terms.of(plan));
+        return placed(capacity, regions, Collections.emptySortedMap(), plan == null ? terms : terms.of(plan));
     }
 
     private CacheRecord placed(
-            long capacity,
-            SortedMap<Long, Integer> regions,
-            SortedMap<Long, Integer> reserved,
-            AllocationTerms terms) {
+            long capacity, SortedMap<Long, Integer> regions, SortedMap<Long, Integer> reserved, AllocationTerms terms) {
         return new CacheRecord(id, name, capacity, 0, regionBytes, terms, generation + 1, regions, reserved);
     }
 

@@ -4,7 +4,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What was observed of servers of a type: how long spot servers have lived, and how fast caches leave servers. Immutable.
+ * What was observed of servers of a type: how long spot servers have lived, and how fast caches leave servers.
+ * Immutable.
  *
  * @param type of the machines
  * @param sinceHours the time before which nothing is known, in hours since the epoch; 0 if nothing was forgotten

@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Ids are 16 hexadecimal digits, as in paths. Counts are {@code server:count} separated by commas; a plan is the
  * switches, server threads and regions of a {@link CachePlan} and the servers that are left; lives are
- * {@code hours:ended:longer}, and their times are listed in the same order. In a value a backslash begins an escape: with n it is a line feed, with another backslash
- * a backslash, with u and four hexadecimal digits another control or half a surrogate pair.
+ * {@code hours:ended:longer}, and their times are listed in the same order. In a value a backslash begins an escape:
+ * with n it is a line feed, with another backslash a backslash, with u and four hexadecimal digits another control or
+ * half a surrogate pair.
  */
 final class RecordFormat {
 

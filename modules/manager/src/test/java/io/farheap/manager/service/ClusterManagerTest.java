@@ -927,8 +927,7 @@ class ClusterManagerTest {
         reports(3, 4);
         cluster.tick();
         assertEquals("host3:1", alerts.getLast().targets().getFirst().address());
-        cluster.moved(
-                7, alerts.getLast().generation(), 4 * MIB, null, stays, ReclaimOutcome.nothing("host1:1"));
+        cluster.moved(7, alerts.getLast().generation(), 4 * MIB, null, stays, ReclaimOutcome.nothing("host1:1"));
         pass(4, () -> {
             cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
             reports(2, 4);
@@ -1340,7 +1339,6 @@ class ClusterManagerTest {
     /** The number of servers that ended, by their hours. */
     private Map<Double, Integer> lives() {
         return store.lives.get("spot").seen().stream()
-                .collect(Collectors.toMap(
-                        LifeRecord.LifeSample::hours, LifeRecord.LifeSample::ended, Integer::sum));
+                .collect(Collectors.toMap(LifeRecord.LifeSample::hours, LifeRecord.LifeSample::ended, Integer::sum));
     }
 }

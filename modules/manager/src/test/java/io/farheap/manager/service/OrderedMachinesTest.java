@@ -19,8 +19,7 @@ class OrderedMachinesTest {
 
     private final TestCluster cluster = new TestCluster(
             new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, new Supply(0, 60 * SECOND, 300 * SECOND)), 1);
-    private final TestProvider provider =
-            new TestProvider(report -> cluster.manager.report(report), _ -> starts());
+    private final TestProvider provider = new TestProvider(report -> cluster.manager.report(report), _ -> starts());
     private int most = 9;
 
     /** A provider with machines of 16 regions. */

@@ -221,7 +221,8 @@ class ReallocationHistoryTest {
             cache.plan = null;
             Allocation told = cluster.describe(id).allocation();
             if (!told.reserved().isEmpty()) {
-                // The manager has planned a move to cheaper servers, and the client declines. Only the answer that names
+                // The manager has planned a move to cheaper servers, and the client declines. Only the answer that
+                // names
                 // the server that it was to leave counts.
                 told.shares()
                         .forEach(share -> cluster.moved(

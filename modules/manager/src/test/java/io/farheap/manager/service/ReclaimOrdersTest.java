@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two caches on three servers, of which two leave, while one cache grows and the other becomes smaller: in each order of
- * notices, plans, alerts and reports no room is promised twice, and at the end both caches are where they can stay.
+ * Two caches on three servers, of which two leave, while one cache grows and the other becomes smaller: in each order
+ * of notices, plans, alerts and reports no room is promised twice, and at the end both caches are where they can stay.
  */
 class ReclaimOrdersTest {
 
@@ -204,7 +204,8 @@ class ReclaimOrdersTest {
     }
 
     private static long id(RegionShare share) {
-        return Long.parseLong(share.address().substring("host".length(), share.address().indexOf(':')));
+        return Long.parseLong(
+                share.address().substring("host".length(), share.address().indexOf(':')));
     }
 
     private void follow(ClientCache cache, Reclaim alert) {
@@ -219,8 +220,7 @@ class ReclaimOrdersTest {
         }
         try {
             ReclaimOutcome outcome = new ReclaimOutcome(alert.server(), 50, 0);
-            cluster.manager.moved(
-                    cache.id, alert.generation(), cache.count() * MIB, null, cache.shares(), outcome);
+            cluster.manager.moved(cache.id, alert.generation(), cache.count() * MIB, null, cache.shares(), outcome);
         } catch (ControlException e) {
             // It is reported again.
             assertEquals(Code.BUSY, e.code(), e.getMessage());
@@ -230,8 +230,7 @@ class ReclaimOrdersTest {
     /** A report that answers nothing; the manager may not know yet what the servers hold. */
     private void says(ClientCache cache) {
         try {
-            cluster.manager.moved(
-                    cache.id, cluster.generation(cache.id), cache.count() * MIB, cache.shares());
+            cluster.manager.moved(cache.id, cluster.generation(cache.id), cache.count() * MIB, cache.shares());
         } catch (ControlException e) {
             assertEquals(Code.INVALID_ARGUMENT, e.code(), e.getMessage());
         }
@@ -252,8 +251,8 @@ class ReclaimOrdersTest {
             record.regions().forEach((server, regions) -> promised.merge(server, regions, Integer::sum));
             record.reserved().forEach((server, regions) -> promised.merge(server, regions, Integer::sum));
         }
-        promised.forEach((server, regions) -> assertTrue(
-                regions <= total(server - base), () -> regions + " regions on server " + (server - base)));
+        promised.forEach((server, regions) ->
+                assertTrue(regions <= total(server - base), () -> regions + " regions on server " + (server - base)));
     }
 
     private void settle() {

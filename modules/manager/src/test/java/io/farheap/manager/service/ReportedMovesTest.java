@@ -36,9 +36,7 @@ class ReportedMovesTest {
         List<RegionShare> stays = List.of(share(1, 2), share(2, 2));
         assertEquals(
                 stays,
-                cluster.manager
-                        .moved(7, cluster.generation(7), 4 * MIB, stays)
-                        .shares());
+                cluster.manager.moved(7, cluster.generation(7), 4 * MIB, stays).shares());
     }
 
     /** A report that answers no alert, for example since the cache has become smaller, says nothing of the targets. */
@@ -179,8 +177,6 @@ class ReportedMovesTest {
         List<RegionShare> there = List.of(share(1, 1), share(2, 3));
         assertEquals(
                 there,
-                cluster.manager
-                        .moved(7, cluster.generation(7), 4 * MIB, there)
-                        .shares());
+                cluster.manager.moved(7, cluster.generation(7), 4 * MIB, there).shares());
     }
 }

@@ -80,7 +80,8 @@ class SpotLivesTest {
         cluster.manager.moved(7, cluster.generation(7), MIB, List.of(share(2, 1)));
         assertEquals(List.of(share(2, 3)), placed(8, 3));
         spot(3);
-        assertEquals(List.of(share(3, 1)), cluster.manager.reallocate(8, 4 * MIB).reserved());
+        assertEquals(
+                List.of(share(3, 1)), cluster.manager.reallocate(8, 4 * MIB).reserved());
         assertEquals(List.of(share(3, 1)), placed(9, 1));
         assertEquals(List.of(share(1, 3)), placed(10, 3), "no other server has that room");
     }

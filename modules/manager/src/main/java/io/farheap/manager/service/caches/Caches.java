@@ -44,8 +44,8 @@ public final class Caches {
     }
 
     /** The values of {@link #caches} that have an end, those that end first before the others. */
-    private final TreeMap<CacheExpiry, CacheRecord> timed = new TreeMap<>(
-            Comparator.comparingLong(CacheExpiry::atMillis).thenComparingLong(CacheExpiry::id));
+    private final TreeMap<CacheExpiry, CacheRecord> timed =
+            new TreeMap<>(Comparator.comparingLong(CacheExpiry::atMillis).thenComparingLong(CacheExpiry::id));
     /** Caches that were ended, until their servers have taken back their regions. */
     private final TreeMap<Long, CacheRecord> ended = new TreeMap<>();
     /** Caches of which the last change is not on disk yet, so that no client may be notified of it. */

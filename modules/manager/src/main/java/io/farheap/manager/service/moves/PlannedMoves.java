@@ -97,8 +97,8 @@ public final class PlannedMoves {
      */
     private final Map<Long, Long> earlier = new HashMap<>();
     /**
-     * By cache: the server that leaves while the cache grows or makes a move of its own. Its client is notified at once,
-     * and has to give way; then the move off that server is planned.
+     * By cache: the server that leaves while the cache grows or makes a move of its own. Its client is notified at
+     * once, and has to give way; then the move off that server is planned.
      */
     private final Map<Long, Long> announced = new TreeMap<>();
     /** By cache: servers on which it did not get its reserved regions, and until when it is not sent there. */
@@ -535,8 +535,7 @@ public final class PlannedMoves {
     private CachePlacement place(CacheRecord cache, int regions, Set<Long> left, Reason reason, long millis)
             throws NoRoomException {
         if (reason != Reason.LEAVES) {
-            return allocator.more(
-                    Caches.need(cache, millis).avoiding(left), cache.regionBytes(), regions, List.of());
+            return allocator.more(Caches.need(cache, millis).avoiding(left), cache.regionBytes(), regions, List.of());
         }
         Set<Long> lasting = new TreeSet<>(left);
         lasting.addAll(lives.ending());
@@ -571,8 +570,8 @@ public final class PlannedMoves {
     }
 
     /**
-     * Returns all such caches, by the room that there is now, those on servers that end first before the others; room that
-     * is set aside for a moment counts as room.
+     * Returns all such caches, by the room that there is now, those on servers that end first before the others; room
+     * that is set aside for a moment counts as room.
      */
     public List<StuckCache> stuck(long now, long millis) {
         List<StuckCache> all = new ArrayList<>();

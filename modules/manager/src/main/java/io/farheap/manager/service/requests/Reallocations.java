@@ -382,7 +382,9 @@ public final class Reallocations {
         }
     }
 
-    /** Refuses regions for which the cache has no room there: it would get grants for room that others were promised. */
+    /**
+     * Refuses regions for which the cache has no room there: it would get grants for room that others were promised.
+     */
     private void requireGiven(CacheRecord cache, SortedMap<Long, Integer> regions) {
         regions.forEach((server, count) -> {
             int most = servers.most(cache, server);

@@ -232,8 +232,8 @@ public final class Servers {
     }
 
     /**
-     * Returns how many regions of a cache may be on a server: those that it was given or that are reserved for it there,
-     * or those that the server itself has reported.
+     * Returns how many regions of a cache may be on a server: those that it was given or that are reserved for it
+     * there, or those that the server itself has reported.
      */
     public int most(CacheRecord cache, long serverId) {
         KnownServer server = servers.get(serverId);
@@ -495,7 +495,8 @@ public final class Servers {
         int regions = 0;
         for (Map.Entry<Long, KeptRoom> one :
                 kept.getOrDefault(server.record.id(), Map.of()).entrySet()) {
-            boolean free = one.getKey().equals(served) || pressing && !one.getValue().firm();
+            boolean free =
+                    one.getKey().equals(served) || pressing && !one.getValue().firm();
             regions += free ? 0 : one.getValue().regions();
         }
         return regions;
@@ -568,8 +569,8 @@ public final class Servers {
     }
 
     /**
-     * Returns how many regions are neither promised, nor held back, nor kept for caches that wait. It counts regions that a cache has given back at
-     * once, although the server reports them as free a moment later.
+     * Returns how many regions are neither promised, nor held back, nor kept for caches that wait. It counts regions
+     * that a cache has given back at once, although the server reports them as free a moment later.
      */
     public int unpromised(KnownServer server) {
         return server.record.regions()

@@ -35,8 +35,7 @@ public final class MachineSelector {
     private final Prices prices;
     private final MigrationRates rates;
 
-    public MachineSelector(
-            Fleet fleet, Allocator allocator, Allocator reserve, Prices prices, MigrationRates rates) {
+    public MachineSelector(Fleet fleet, Allocator allocator, Allocator reserve, Prices prices, MigrationRates rates) {
         this.fleet = fleet;
         this.allocator = allocator;
         this.reserve = reserve;
@@ -67,8 +66,7 @@ public final class MachineSelector {
      *
      * @param lacking returns the regions for which there is no room with a configuration
      */
-    public Optional<MachineOrder> forChange(
-            Need need, long regionBytes, ToIntFunction<AllocationCandidate> lacking) {
+    public Optional<MachineOrder> forChange(Need need, long regionBytes, ToIntFunction<AllocationCandidate> lacking) {
         return cheapest(need.candidates().stream()
                 .map(candidate -> order(need, candidate, regionBytes, lacking.applyAsInt(candidate), Map.of())));
     }
@@ -108,8 +106,7 @@ public final class MachineSelector {
             MachineOffer lot = machine.lot();
             int part = lot.regionBytes() == regionBytes
                     ? Math.min(
-                            left,
-                            room(lot, machine.claimedRegions(), machine.claimedThreads(), need, candidate, total))
+                            left, room(lot, machine.claimedRegions(), machine.claimedThreads(), need, candidate, total))
                     : 0;
             if (part > 0) {
                 coming.put(machine, part);
@@ -122,8 +119,8 @@ public final class MachineSelector {
             return Optional.of(new MachineOrder(free, coming, new Quote(List.of(), 0), 0, room, threads));
         }
         int wanted = left;
-        return fleet.cheapest(new CapacityRequest(
-                        wanted, room, lot -> lot.regions() * prices.risk(lot.kind(), need.hours())))
+        return fleet.cheapest(
+                        new CapacityRequest(wanted, room, lot -> lot.regions() * prices.risk(lot.kind(), need.hours())))
                 .map(quote -> new MachineOrder(free, coming, quote, wanted, room, threads));
     }
 
@@ -133,8 +130,7 @@ public final class MachineSelector {
      * @param taken regions that others wait for
      * @param threads server threads that these need
      */
-    private int room(
-            MachineOffer lot, int taken, double threads, Need need, AllocationCandidate candidate, int total) {
+    private int room(MachineOffer lot, int taken, double threads, Need need, AllocationCandidate candidate, int total) {
         boolean forEver = need.hours() == Double.POSITIVE_INFINITY;
         NetworkLocation place = NetworkLocation.parse(lot.place());
         if (lot.spot() && forEver || !need.place().reaches(place, candidate.switches())) {

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The caches that wait for room, in the order in which they came, and the servers that it starts for them: for
- * allocations and for other capacities or objectives, of which the calls wait for the servers, and for regions on servers
- * that leave. It starts what all of them lack less all that is coming, and keeps for each its part. The manager calls it
- * with its lock, which is released while a call waits.
+ * allocations and for other capacities or objectives, of which the calls wait for the servers, and for regions on
+ * servers that leave. It starts what all of them lack less all that is coming, and keeps for each its part. The manager
+ * calls it with its lock, which is released while a call waits.
  */
 public final class ServerProvisioner {
 
