@@ -3,7 +3,9 @@ package io.farheap.cache.managed;
 import io.farheap.manager.Reclaim;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -92,17 +94,16 @@ final class ReclaimWorker {
     /**
      * Whether a server that the cache uses is about to end, so that a change has to give way.
      *
-     * @param generation of the cache when the manager has planned the change: notices of earlier ones do not count
+     * @param generation of the cache when the manager has planned the change: alerts of earlier ones do not count,
+     *     since the manager plans no change before they are answered
      * @param except a server that the change itself leaves; empty if it leaves none
      */
     synchronized boolean isToLeave(long generation, String except) {
-        return announced != null && announced.generation() >= generation && isOther(announced, except)
-                || followed != null && isOther(followed, except)
-                || alerts.stream().anyMatch(alert -> isOther(alert, except));
-    }
-
-    private static boolean isOther(Reclaim alert, String except) {
-        return alert.reason() == Reclaim.Reason.LEAVES && !alert.server().equals(except);
+        return Stream.concat(Stream.of(announced, followed), alerts.stream())
+                .filter(Objects::nonNull)
+                .anyMatch(alert -> alert.reason() == Reclaim.Reason.LEAVES
+                        && alert.generation() >= generation
+                        && !alert.server().equals(except));
     }
 
     synchronized boolean isClosed() {

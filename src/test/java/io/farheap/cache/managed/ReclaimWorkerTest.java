@@ -69,7 +69,9 @@ class ReclaimWorkerTest {
         }
     }
 
-    /** A change gives way also while the alert is being followed, and to a notice that is no older than its plan. */
+    /**
+     * A change gives way also while the alert is being followed, and to a notice, if they are no older than its plan.
+     */
     @Test
     void whatIsFollowedOrAnnouncedIsUrgent() throws InterruptedException {
         BlockingQueue<Boolean> urgent = new LinkedBlockingQueue<>();
@@ -82,7 +84,8 @@ class ReclaimWorkerTest {
 
             @Override
             public void move(Reclaim alert) {
-                urgent.add(itself.getFirst().isToLeave(9, ""));
+                urgent.add(
+                        itself.getFirst().isToLeave(1, "") && !itself.getFirst().isToLeave(2, ""));
             }
         });
         itself.add(reclaims);

@@ -11,6 +11,7 @@ import io.farheap.manager.state.AllocationTerms;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.StateChange;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -35,8 +36,16 @@ public final class Caches {
     private final Journal journal;
     private final Tenants tenants;
     private final TreeMap<Long, CacheRecord> caches = new TreeMap<>(Long::compareUnsigned);
-    /** The entries of {@link #caches} that have an end. */
-    private final TreeMap<Long, CacheRecord> timed = new TreeMap<>(Long::compareUnsigned);
+    /** The end of a cache's time. */
+    private record CacheExpiry(long atMillis, long id) {
+        static CacheExpiry of(CacheRecord cache) {
+            return new CacheExpiry(cache.terms().expiresAtMillis(), cache.id());
+        }
+    }
+
+    /** The values of {@link #caches} that have an end, those that end first before the others. */
+    private final TreeMap<CacheExpiry, CacheRecord> timed =
+            new TreeMap<>(Comparator.comparingLong(CacheExpiry::atMillis).thenComparingLong(CacheExpiry::id));
     /** Caches that were ended, until their servers have taken back their regions. */
     private final TreeMap<Long, CacheRecord> ended = new TreeMap<>();
     /** Caches of which the last change is not on disk yet, so that no client may be notified of it. */
@@ -70,17 +79,21 @@ public final class Caches {
 
     /** @return the record that it replaces, or null */
     private @Nullable CacheRecord keep(CacheRecord cache) {
-        if (cache.terms().expiresAtMillis() == 0) {
-            timed.remove(cache.id());
-        } else {
-            timed.put(cache.id(), cache);
+        CacheRecord before = caches.put(cache.id(), cache);
+        if (before != null) {
+            timed.remove(CacheExpiry.of(before));
         }
-        return caches.put(cache.id(), cache);
+        if (cache.terms().expiresAtMillis() != 0) {
+            timed.put(CacheExpiry.of(cache), cache);
+        }
+        return before;
     }
 
     private void drop(long id) {
-        caches.remove(id);
-        timed.remove(id);
+        CacheRecord before = caches.remove(id);
+        if (before != null) {
+            timed.remove(CacheExpiry.of(before));
+        }
     }
 
     /** Returns a cache; null if there is none, or it has ended. */
@@ -114,9 +127,9 @@ public final class Caches {
         return caches.values();
     }
 
-    /** Returns the caches of {@link #all} that have an end. */
-    Collection<CacheRecord> timed() {
-        return timed.values();
+    /** Returns the caches of {@link #all} whose time ends until then, those that end first before the others. */
+    Collection<CacheRecord> endingUntil(long millis) {
+        return timed.headMap(new CacheExpiry(millis, Long.MAX_VALUE), true).values();
     }
 
     /** Returns the caches of {@link #all} with greater ids, as unsigned numbers, in the order of their ids. */

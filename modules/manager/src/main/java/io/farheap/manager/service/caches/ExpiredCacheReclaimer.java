@@ -3,7 +3,6 @@ package io.farheap.manager.service.caches;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.state.CacheRecord;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -90,13 +89,11 @@ public final class ExpiredCacheReclaimer {
     /** @return the caches that expired first and together give enough room; empty if even all of them do not */
     private List<CacheRecord> enough(
             long forCache, BooleanSupplier fits, List<CacheRecord> coming, long now, long millis) {
-        List<CacheRecord> all = caches.timed().stream()
+        List<CacheRecord> all = caches.endingUntil(millis).stream()
                 .filter(cache -> cache.id() != forCache
                         && expiry.mayEnd(cache, now, millis)
                         && caches.isWritten(cache.id())
                         && servers.gives(cache, now))
-                .sorted(Comparator.comparingLong(
-                        (CacheRecord cache) -> cache.terms().expiresAtMillis()))
                 .toList();
         for (long most = FIRST; !all.isEmpty(); most *= MORE) {
             List<CacheRecord> some = all.subList(0, (int) Math.min(most, all.size()));

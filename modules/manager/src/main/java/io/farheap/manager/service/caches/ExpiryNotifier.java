@@ -44,12 +44,9 @@ public final class ExpiryNotifier {
     /** Notifies the clients of caches whose time has ended or ends soon, once over each line for each end. */
     public void alert(long now, long millis) {
         told.keySet().removeIf(cache -> caches.find(cache) == null);
-        for (CacheRecord cache : caches.timed()) {
+        for (CacheRecord cache : caches.endingUntil(millis + BEFORE_MILLIS)) {
             AllocationTerms terms = cache.terms();
             long left = terms.expiresAtMillis() - millis;
-            if (left > BEFORE_MILLIS) {
-                continue;
-            }
             Clients.ClientLine line = clients.line(cache.id());
             if (line == null || !caches.isWritten(cache.id())) {
                 continue;
