@@ -235,12 +235,18 @@ public final class ClusterManager implements CacheManager {
         endings.forget(cacheId);
     }
 
+    /** Room that has become free is for regions that would be lost, then for caches that have waited for longer. */
+    private void serveBefore(long cacheId) {
+        moves.planStuck(nanos.getAsLong(), millis.getAsLong());
+        recruits.serveEarlier(cacheId);
+    }
+
     private Allocation allocateNow(CacheRequest request) {
         return lock.settled(() -> {
             caches.requireNotEnded(request.cacheId());
             CacheRecord known = caches.find(request.cacheId());
             if (known == null) {
-                recruits.serveEarlier(request.cacheId());
+                serveBefore(request.cacheId());
                 CacheRecord cache = admission.place(request);
                 caches.put(cache);
                 clients.claim(cache.id(), nanos.getAsLong());
@@ -259,7 +265,7 @@ public final class ClusterManager implements CacheManager {
         return room.find(
                 cacheId,
                 () -> lock.settled(() -> {
-                    recruits.serveEarlier(cacheId);
+                    serveBefore(cacheId);
                     CacheRecord cache = reallocations.reallocate(cacheId, capacity, candidates);
                     recruits.forget(cacheId);
                     endings.forget(cacheId);
@@ -274,7 +280,10 @@ public final class ClusterManager implements CacheManager {
 
     @Override
     public Allocation reserve(long cacheId, String address, int regions) {
-        return lock.settled(() -> answers.allocation(reallocations.reserve(cacheId, address, regions)));
+        return lock.settled(() -> {
+            serveBefore(cacheId);
+            return answers.allocation(reallocations.reserve(cacheId, address, regions));
+        });
     }
 
     @Override

@@ -69,9 +69,9 @@ public final class PlannedMoves {
      * A search for room that found none.
      *
      * @param millis the time of day
-     * @param free the regions that all servers had to give then
+     * @param growths {@link Servers#growths} then
      */
-    private record RoomAttempt(long nanos, long millis, long free) {}
+    private record RoomAttempt(long nanos, long millis, long growths) {}
 
     private final Caches caches;
     private final Servers servers;
@@ -105,10 +105,13 @@ public final class PlannedMoves {
     private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
     /** By cache: until when it is not moved again ahead of the notice, since its client has not moved it. */
     private final Map<Long, Long> stays = new HashMap<>();
-    /** By cache: the last time that no room was found for its regions on a server that leaves. */
-    private final Map<Long, RoomAttempt> tried = new HashMap<>();
-    /** Caches for which no room was found, and for which the log has said so. */
-    private final Set<Long> stuck = new TreeSet<>();
+    /**
+     * The caches for whose regions on a server that leaves there is no room, each with the last search; the log has
+     * said so.
+     */
+    private final Map<Long, RoomAttempt> stuck = new TreeMap<>();
+    /** {@link Servers#growths} when room was last looked for, for all of them. */
+    private long searchedAt;
 
     /** @param goneNanos after a server was silent for this long, all leases on it have ended */
     public PlannedMoves(
@@ -239,8 +242,14 @@ public final class PlannedMoves {
         earlier.remove(cacheId);
         avoided.remove(cacheId);
         stays.remove(cacheId);
-        stuck.remove(cacheId);
-        tried.remove(cacheId);
+        unstick(cacheId);
+    }
+
+    /** No regions of a cache wait for room any more, or the next search will tell. */
+    private void unstick(long cacheId) {
+        if (stuck.remove(cacheId) != null) {
+            servers.giveUpKept(cacheId);
+        }
     }
 
     /** The caches were reloaded from disk: all moves are planned again. */
@@ -251,8 +260,7 @@ public final class PlannedMoves {
         earlier.clear();
         avoided.clear();
         stays.clear();
-        stuck.clear();
-        tried.clear();
+        List.copyOf(stuck.keySet()).forEach(this::unstick);
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
                 growing.put(cache.id(), now);
@@ -341,9 +349,30 @@ public final class PlannedMoves {
 
     /** Reserves room for the regions on servers that leave. */
     public void plan(long now, long millis) {
+        searchedAt = servers.growths();
         for (Servers.KnownServer server : leaving(now)) {
             leave(server, now, millis);
         }
+        List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id)).forEach(this::unstick);
+    }
+
+    /**
+     * Reserves room for regions that have found none, if any server has more to give than before: they would be lost.
+     * Called before a cache gets room that could do without.
+     */
+    public void planStuck(long now, long millis) {
+        if (!stuck.isEmpty() && servers.growths() != searchedAt) {
+            plan(now, millis);
+        }
+    }
+
+    /** Whether a cache has regions on a server that leaves and has not ended. */
+    private boolean waits(long cacheId) {
+        CacheRecord cache = caches.find(cacheId);
+        return cache != null
+                && cache.regions().keySet().stream()
+                        .map(servers::find)
+                        .anyMatch(server -> server != null && server.record.leaving() && !servers.isGone(server));
     }
 
     /**
@@ -384,9 +413,9 @@ public final class PlannedMoves {
 
     /** Whether no room was found a moment ago, and none has become free since. */
     private boolean wasTried(long cacheId, long now, long millis) {
-        RoomAttempt last = tried.get(cacheId);
+        RoomAttempt last = stuck.get(cacheId);
         return last != null
-                && servers.freeRegions() <= last.free()
+                && servers.growths() == last.growths()
                 && !servers.keepsFor(cacheId)
                 && now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI
                 && Math.abs(millis - last.millis()) < PAUSE_MILLIS;
@@ -457,12 +486,11 @@ public final class PlannedMoves {
         } catch (NoRoomException e) {
             if (fits(cache, regions, server.record.id(), reason, others, now, millis)) {
                 // There is room, but a moment ago the cache did not get it: it is tried again soon.
+                unstick(cache.id());
                 return null;
             }
-            if (reason == Reason.LEAVES) {
-                tried.put(cache.id(), new RoomAttempt(now, millis, servers.freeRegions()));
-            }
-            if (reason == Reason.LEAVES && stuck.add(cache.id())) {
+            RoomAttempt attempt = new RoomAttempt(now, millis, servers.growths());
+            if (reason == Reason.LEAVES && stuck.put(cache.id(), attempt) == null) {
                 LOG.log(
                         System.Logger.Level.WARNING,
                         "no room for " + Plurals.of(regions, "region") + " of cache "
@@ -487,7 +515,6 @@ public final class PlannedMoves {
                 growing.remove(cache.id());
                 earlier.remove(cache.id());
                 stuck.remove(cache.id());
-                tried.remove(cache.id());
                 endings.forget(cache.id());
             }
         }
@@ -564,9 +591,14 @@ public final class PlannedMoves {
     /** A cache for whose regions on a leaving server there is no room, and how many regions these are. */
     public record StuckCache(CacheRecord cache, int regions) {}
 
+    /** Whether regions on leaving servers wait for room. */
+    public boolean anyStuck() {
+        return !stuck.isEmpty();
+    }
+
     /** Whether no room was found for a cache's regions on a leaving server. */
     public boolean isStuck(long cacheId) {
-        return stuck.contains(cacheId);
+        return stuck.containsKey(cacheId);
     }
 
     /**
@@ -581,7 +613,7 @@ public final class PlannedMoves {
         for (Servers.KnownServer server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
-                if (regions != null && stuck.contains(cache.id()) && !moves.containsKey(cache.id())) {
+                if (regions != null && stuck.containsKey(cache.id()) && !moves.containsKey(cache.id())) {
                     try {
                         place(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis);
                     } catch (NoRoomException e) {

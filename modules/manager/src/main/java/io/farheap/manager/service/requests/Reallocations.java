@@ -285,7 +285,11 @@ public final class Reallocations {
             moves.grows(cacheId, now);
             return cache;
         }
-        int free = servers.unpromised(server) + reserved.getOrDefault(server.record.id(), 0);
+        // Regions that would be lost need a search that finds room as soon as it can be given away.
+        int there = moves.anyStuck()
+                ? Math.min(servers.offered(server), servers.unpromised(server))
+                : servers.unpromised(server);
+        int free = Math.max(0, there) + reserved.getOrDefault(server.record.id(), 0);
         if (free < regions) {
             throw new ControlException(
                     Code.OUT_OF_MEMORY,

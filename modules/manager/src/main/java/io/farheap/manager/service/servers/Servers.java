@@ -87,8 +87,8 @@ public final class Servers {
     private final Stock stock = new Stock();
     /** With the regions that are held back; the same stock if none ever are. */
     private final Stock whole;
-    /** How many regions all servers of {@link #whole} have to give. */
-    private long freeRegions;
+    /** Counts the times at which a server had more to give than before. */
+    private long growths;
 
     /** By server: regions that are held back for caches on servers that leave. */
     private Map<Long, Integer> heldBack = Map.of();
@@ -296,8 +296,6 @@ public final class Servers {
     }
 
     private void unlist(long id) {
-        Offer before = whole.find(id);
-        freeRegions -= before == null ? 0 : before.free();
         stock.remove(id);
         whole.remove(id);
     }
@@ -316,10 +314,11 @@ public final class Servers {
 
     /** A cache has changed: moves its promises from the old record to the new one. */
     public void promise(@Nullable CacheRecord before, @Nullable CacheRecord after) {
+        Set<KnownServer> changed = new LinkedHashSet<>();
         if (before != null) {
             of(before).forEach(server -> {
                 if (server.promised.remove(before.id()) != null) {
-                    offer(server);
+                    changed.add(server);
                 }
             });
         }
@@ -333,10 +332,11 @@ public final class Servers {
                             new Promise(share.getValue(), threads),
                             (one, other) ->
                                     new Promise(one.regions() + other.regions(), one.threads() + other.threads()));
-                    offer(server);
+                    changed.add(server);
                 }
             });
         }
+        changed.forEach(this::offer);
     }
 
     private static Stream<Map.Entry<Long, Integer>> sharesOf(CacheRecord cache) {
@@ -370,7 +370,13 @@ public final class Servers {
                 free(server, report),
                 Math.max(0, cores - threads));
         Offer before = whole.find(server.record.id());
-        freeRegions += all.free() - (before == null ? 0 : before.free());
+        boolean tries = served != null || pressing || !without.isEmpty();
+        boolean grows = before == null
+                ? all.free() > 0
+                : all.free() > before.free() || all.freeCores() > before.freeCores();
+        if (grows && !tries) {
+            growths++;
+        }
         whole.put(all);
         int held = heldBack.getOrDefault(all.serverId(), 0);
         if (held > 0) {
@@ -394,6 +400,7 @@ public final class Servers {
         for (long id : changed) {
             KnownServer server = servers.get(id);
             if (server != null && !before.getOrDefault(id, 0).equals(regions.getOrDefault(id, 0))) {
+                growths++;
                 offer(server);
             }
         }
@@ -433,6 +440,7 @@ public final class Servers {
         if (on == null) {
             return;
         }
+        growths++;
         for (long serverId : on) {
             Map<Long, KeptRoom> here = kept.get(serverId);
             if (here != null) {
@@ -579,9 +587,18 @@ public final class Servers {
                 - keptFromThis(server);
     }
 
-    /** Returns how many regions all servers together have to give, those that are held back included. */
-    public long freeRegions() {
-        return freeRegions;
+    /** As {@link #unpromised}, but counts only regions that the server reports as free. */
+    public int offered(KnownServer server) {
+        Offer offer = stock.find(server.record.id());
+        return offer == null ? 0 : offer.free();
+    }
+
+    /**
+     * Returns a number that changes whenever a server has more to give than before: a search that found no room need
+     * not be repeated until then.
+     */
+    public long growths() {
+        return growths;
     }
 
     /** Recomputes all offers, after a change of the menu or of the caches. */
