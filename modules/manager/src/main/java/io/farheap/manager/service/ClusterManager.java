@@ -56,11 +56,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -218,8 +219,14 @@ public final class ClusterManager implements CacheManager {
         recruits.help(() -> moves.stuck(nanos.getAsLong(), now), moves::isStuck, now);
     }
 
-    private boolean makeRoom(long forCache, BooleanSupplier fits) {
-        boolean coming = lock.settled(() -> endings.makeRoom(forCache, fits, nanos.getAsLong(), millis.getAsLong()));
+    private boolean makeRoom(long forCache, Supplier<Optional<Map<Long, Integer>>> room) {
+        boolean coming = lock.settled(() -> {
+            boolean ends = endings.makeRoom(forCache, false, room, nanos.getAsLong(), millis.getAsLong());
+            if (ends) {
+                recruits.waits(forCache, room);
+            }
+            return ends;
+        });
         if (coming) {
             alert();
         }

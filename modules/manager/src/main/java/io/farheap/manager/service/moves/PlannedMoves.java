@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -416,7 +417,6 @@ public final class PlannedMoves {
         RoomAttempt last = stuck.get(cacheId);
         return last != null
                 && servers.growths() == last.growths()
-                && !servers.keepsFor(cacheId)
                 && now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI
                 && Math.abs(millis - last.millis()) < PAUSE_MILLIS;
     }
@@ -484,7 +484,7 @@ public final class PlannedMoves {
             found = find(cache, regions, server.record.id(), reason, others, now, millis);
             return found;
         } catch (NoRoomException e) {
-            if (fits(cache, regions, server.record.id(), reason, others, now, millis)) {
+            if (room(cache, regions, server.record.id(), reason, others, now, millis).isPresent()) {
                 // There is room, but a moment ago the cache did not get it: it is tried again soon.
                 unstick(cache.id());
                 return null;
@@ -500,7 +500,8 @@ public final class PlannedMoves {
             if (reason == Reason.LEAVES && !isOver(cache, millis)) {
                 endings.makeRoom(
                         cache.id(),
-                        () -> fits(cache, regions, server.record.id(), reason, others, now, millis),
+                        true,
+                        () -> room(cache, regions, server.record.id(), reason, others, now, millis),
                         now,
                         millis);
             }
@@ -520,14 +521,14 @@ public final class PlannedMoves {
         }
     }
 
-    /** Whether there is room, also if it is on servers that are set aside for a moment. */
-    private boolean fits(
+    /** Returns the room that there is, also if it is on servers that are set aside for a moment. */
+    private Optional<Map<Long, Integer>> room(
             CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis) {
         try {
-            place(cache, regions, server, reason, others, now, millis);
-            return true;
+            return Optional.of(
+                    place(cache, regions, server, reason, others, now, millis).regions());
         } catch (NoRoomException e) {
-            return false;
+            return Optional.empty();
         }
     }
 

@@ -9,7 +9,6 @@ import io.farheap.manager.service.supply.MachineOrder;
 import io.farheap.manager.service.supply.ServerProvisioner;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -25,10 +24,11 @@ public final class RoomFinder {
         /**
          * Called without the lock.
          *
-         * @param fits whether there is room, called with the lock
+         * @param room returns the room that the cache would get, by server, called with the lock; empty if there is not
+         *     enough
          * @return whether that will give the cache room, so that it has to wait
          */
-        boolean makeRoom(long forCache, BooleanSupplier fits);
+        boolean makeRoom(long forCache, Supplier<Optional<Map<Long, Integer>>> room);
     }
 
     private final ManagerLock lock;
@@ -68,7 +68,7 @@ public final class RoomFinder {
                 if (!(e.getCause() instanceof NoRoomException)) {
                     throw e;
                 }
-                if (ender.makeRoom(cacheId, () -> room.get().isPresent())) {
+                if (ender.makeRoom(cacheId, room)) {
                     lock.locked(() -> recruits.awaitRoom(cacheId, seen, ends));
                 } else {
                     lock.locked(() -> recruits.await(cacheId, room, orders, e, seen, ends));

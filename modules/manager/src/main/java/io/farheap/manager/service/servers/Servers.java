@@ -23,9 +23,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -434,33 +435,48 @@ public final class Servers {
         offerAgain(serverId);
     }
 
+    /**
+     * Keeps room for a cache that waits for it, instead of all that was kept for it before.
+     *
+     * @param regions by server
+     * @param firm as in {@link #keep}
+     */
+    public void keepOnly(long cacheId, Map<Long, Integer> regions, boolean firm) {
+        if (regions.isEmpty()) {
+            giveUpKept(cacheId);
+            return;
+        }
+        Set<Long> before = keptFor.remove(cacheId);
+        regions.forEach((id, count) -> keep(id, cacheId, count, firm));
+        if (before != null) {
+            before.stream().filter(id -> !regions.containsKey(id)).forEach(id -> giveUpKept(id, cacheId));
+        }
+    }
+
     /** A cache has its room, or does not wait for it any more. */
     public void giveUpKept(long cacheId) {
         Set<Long> on = keptFor.remove(cacheId);
-        if (on == null) {
-            return;
+        if (on != null) {
+            // Also if room is being looked for at this moment.
+            growths++;
+            on.forEach(id -> giveUpKept(id, cacheId));
         }
-        growths++;
-        for (long serverId : on) {
-            Map<Long, KeptRoom> here = kept.get(serverId);
-            if (here != null) {
-                here.remove(cacheId);
-                if (here.isEmpty()) {
-                    kept.remove(serverId);
-                }
+    }
+
+    private void giveUpKept(long serverId, long cacheId) {
+        Map<Long, KeptRoom> here = kept.get(serverId);
+        if (here != null) {
+            here.remove(cacheId);
+            if (here.isEmpty()) {
+                kept.remove(serverId);
             }
-            offerAgain(serverId);
         }
+        offerAgain(serverId);
     }
 
     /** Whether room is kept for any cache. */
     public boolean keepsAny() {
         return !kept.isEmpty();
-    }
-
-    /** Whether room is kept for a cache. */
-    public boolean keepsFor(long cacheId) {
-        return keptFor.containsKey(cacheId);
     }
 
     /** Whether room on a server is kept for any cache. */
@@ -535,12 +551,17 @@ public final class Servers {
                         .sum();
     }
 
-    /** Evaluates a test as if some caches had no regions, and their servers had these to give. */
-    public boolean without(List<CacheRecord> gone, BooleanSupplier test) {
+    /**
+     * Looks for room as if some caches had no regions, and their servers had these to give.
+     *
+     * @param room returns the room, by server; empty if there is not enough
+     * @return what it returns
+     */
+    public Optional<Map<Long, Integer>> without(List<CacheRecord> gone, Supplier<Optional<Map<Long, Integer>>> room) {
         without = gone.stream().map(CacheRecord::id).collect(Collectors.toUnmodifiableSet());
         gone.forEach(cache -> promise(cache, null));
         try {
-            return test.getAsBoolean();
+            return room.get();
         } finally {
             without = Set.of();
             gone.forEach(cache -> promise(null, cache));

@@ -41,7 +41,7 @@ public final class ServerProvisioner {
 
     /** The servers for which a cache waits. */
     private static final class Recruit {
-        private final long deadline;
+        private long deadline;
         /** Whether regions on a server that leaves wait. */
         private final boolean leaves;
 
@@ -120,6 +120,7 @@ public final class ServerProvisioner {
             long seen,
             long until) {
         if (!fleet.canStart()) {
+            forget(cacheId);
             throw refused;
         }
         asks(cacheId);
@@ -205,7 +206,20 @@ public final class ServerProvisioner {
     }
 
     /**
-     * Waits until something has changed, if caches are being ended for one that finds no room. Servers that were
+     * Caches are being ended for one that finds no room: it waits for their room as others wait for machines.
+     *
+     * @param room as in {@link #await}
+     */
+    public void waits(long cacheId, Supplier<Optional<Map<Long, Integer>>> room) {
+        Recruit recruit = recruit(cacheId, false);
+        recruit.room = room;
+        if (recruit.machines.isEmpty()) {
+            recruit.deadline = nanos.getAsLong() + waitNanos;
+        }
+    }
+
+    /**
+     * Waits until something has changed, after {@link #waits}. Servers that were
      * started for it before stay its own.
      *
      * @param seen as {@link #await}
