@@ -155,7 +155,7 @@ public final class ClusterManager implements CacheManager {
         this.fleet = new Fleet(servers, mutex, changed, nanos, supply.idleNanos(), this::answered);
         this.roll = new ServerMembership(servers, journal, prices, rates, fleet::isStopped, millis);
         this.estimates = new MachineEstimates(servers, prices, rates);
-        this.shopping = new MachineSelector(fleet, allocator, reserve, prices, rates);
+        this.shopping = new MachineSelector(fleet, allocator, reserve, prices, rates, supply.startWaitNanos());
         this.recruits = new ServerProvisioner(servers, fleet, shopping, changed, nanos, supply.startWaitNanos());
         this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);

@@ -169,4 +169,37 @@ class OrderedMachinesTest {
         cluster.leaves(1, 4);
         assertEquals(Map.of(2L, 4), cluster.record(5).reserved());
     }
+
+    /** Time in which the manager works, and no machine comes. */
+    private void wait(int seconds) {
+        for (int i = 0; i < seconds; i++) {
+            cluster.pass(1_000);
+            cluster.manager.tick();
+        }
+    }
+
+    /** It has not come for the first that waited, so it may never come, and the provider has others. */
+    @Test
+    void aMachineThatIsLateKeepsNoOtherFromBeingStarted() {
+        start(9);
+        busy(7, 9);
+        wait(61);
+        busy(8, 4);
+        assertEquals(2, provider.machines.size());
+    }
+
+    /** A machine that takes 20 s is late after 50 s, and a server that leaves does not wait for 60 s. */
+    @Test
+    void regionsThatWouldBeLostDoNotWaitForAMachineThatIsLate() {
+        cluster.reports(1, 4);
+        cluster.allocate(5, 4, 0);
+        start(9);
+        cluster.manager.menu("""
+                {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2, "start": "20s"}]}""");
+        busy(7, 9);
+        wait(50);
+        cluster.leaves(1, 4);
+        cluster.manager.tick();
+        assertEquals(2, provider.machines.size());
+    }
 }

@@ -265,7 +265,12 @@ public final class Fleet implements ServerProvider.Listener {
                 .toList();
     }
 
-    /** Returns machines that will become servers, of which caches may wait for the room. */
+    /** Returns for how long a machine has been starting, or was started. */
+    long age(StartedMachine hired) {
+        return nanos.getAsLong() - hired.since;
+    }
+
+    /** Returns machines that may still become servers, of which caches may wait for the room. */
     List<StartedMachine> coming() {
         return machines.values().stream()
                 .filter(hired -> hired.isComing() && !hired.spare)

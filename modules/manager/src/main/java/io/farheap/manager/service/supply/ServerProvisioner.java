@@ -63,14 +63,6 @@ public final class ServerProvisioner {
             this.deadline = deadline;
             this.leaves = leaves;
         }
-
-        private boolean coming() {
-            for (Fleet.StartedMachine machine : machines) {
-                String why = machine.failure();
-                failure = why == null ? failure : "; a server of type " + machine.lot() + " does not start: " + why;
-            }
-            return machines.stream().anyMatch(Fleet.StartedMachine::isComing);
-        }
     }
 
     private final Servers servers;
@@ -132,7 +124,7 @@ public final class ServerProvisioner {
         }
         Recruit recruit = recruit(cacheId, false);
         recruit.room = room;
-        boolean coming = recruit.coming();
+        boolean coming = isComing(recruit);
         boolean late = nanos.getAsLong() - recruit.deadline >= 0;
         if (late || !coming && !order(cacheId, recruit, orders)) {
             forget(cacheId);
@@ -146,6 +138,19 @@ public final class ServerProvisioner {
         if (fleet.latest() == seen && !awaitNews(recruit, until)) {
             throw busy(cacheId);
         }
+    }
+
+    /** Whether machines that were started for a cache are coming. */
+    private boolean isComing(Recruit recruit) {
+        boolean coming = false;
+        for (Fleet.StartedMachine machine : recruit.machines) {
+            String why = machine.failure();
+            if (why != null) {
+                recruit.failure = "; a server of type " + machine.lot() + " does not start: " + why;
+            }
+            coming |= shopping.isExpected(machine, recruit.leaves);
+        }
+        return coming;
     }
 
     /** A cache's client has asked. Returns the servers for which it waits, or null. */
@@ -317,7 +322,7 @@ public final class ServerProvisioner {
         for (PlannedMoves.StuckCache one : stuck.get()) {
             long cacheId = one.cache().id();
             Recruit recruit = recruit(cacheId, true);
-            if (!recruit.coming()) {
+            if (!isComing(recruit)) {
                 Need need = Caches.need(one.cache(), millis);
                 order(cacheId, recruit, () -> shopping.forMore(need, one.cache().regionBytes(), one.regions()));
             }
