@@ -171,7 +171,7 @@ class OrderedMachinesTest {
     }
 
     /** Time in which the manager works, and no machine comes. */
-    private void wait(int seconds) {
+    private void passes(int seconds) {
         for (int i = 0; i < seconds; i++) {
             cluster.pass(1_000);
             cluster.manager.tick();
@@ -183,7 +183,7 @@ class OrderedMachinesTest {
     void aMachineThatIsLateKeepsNoOtherFromBeingStarted() {
         start(9);
         busy(7, 9);
-        wait(61);
+        passes(61);
         busy(8, 4);
         assertEquals(2, provider.machines.size());
     }
@@ -197,9 +197,32 @@ class OrderedMachinesTest {
         cluster.manager.menu("""
                 {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2, "start": "20s"}]}""");
         busy(7, 9);
-        wait(50);
+        passes(50);
         cluster.leaves(1, 4);
         cluster.manager.tick();
         assertEquals(2, provider.machines.size());
+    }
+
+    /** The machine that comes for one more region is not enough for fifty, and growth waits until they have moved. */
+    @Test
+    void growthThatWaitsDoesNotDelayRegionsThatWouldBeLost() {
+        cluster.reports(1, 50);
+        cluster.allocate(7, 50, 0);
+        cluster.reports(1, 50);
+        start(9);
+        refusal(Code.BUSY, () -> cluster.manager.reallocate(7, 51 * MIB, List.of()));
+        assertEquals(1, provider.machines.size());
+        cluster.leaves(1, 50);
+        cluster.manager.tick();
+        assertEquals(4, provider.machines.size());
+        for (int machine = 0; machine < 4; machine++) {
+            serve(machine);
+        }
+        cluster.manager.tick();
+        assertEquals(
+                50,
+                cluster.record(7).reserved().values().stream()
+                        .mapToInt(Integer::intValue)
+                        .sum());
     }
 }

@@ -299,6 +299,11 @@ public final class ServerProvisioner {
      * @param leaves whether regions on a server that leaves wait
      */
     private Recruit recruit(long cacheId, boolean leaves) {
+        Recruit before = recruits.get(cacheId);
+        if (leaves && before != null && !before.leaves) {
+            // The cache waits for its growth, which is for later.
+            forget(cacheId);
+        }
         Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos, leaves));
         recruit.askedAt = nanos.getAsLong();
         return recruit;
