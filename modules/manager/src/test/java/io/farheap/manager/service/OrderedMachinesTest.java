@@ -225,4 +225,44 @@ class OrderedMachinesTest {
                         .mapToInt(Integer::intValue)
                         .sum());
     }
+
+    /** Two caches of four regions wait for a machine of eight, and its server has seven. */
+    @Test
+    void whoeverClaimedAMachineFirstGetsWhatItHas() {
+        cluster.reports(1, 8);
+        cluster.allocate(5, 4, 0);
+        cluster.allocate(6, 4, 0);
+        start(1);
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 8, "d/c/r", 30_000, 1));
+        cluster.leaves(1, 8);
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+        provider.lots = List.of();
+        provider.machines.getFirst().serveSmaller(7);
+        cluster.manager.tick();
+        assertEquals(4, reserved(5) + reserved(6), "one of them has its room");
+        // The other three are not kept for a cache that cannot use them.
+        assertEquals(3, cluster.allocate(8, 3, 0).shares().getFirst().regions());
+    }
+
+    private int reserved(long id) {
+        return cluster.record(id).reserved().values().stream()
+                .mapToInt(Integer::intValue)
+                .sum();
+    }
+
+    /** One that has too little room on the only machine does not keep it from another, for which it is enough. */
+    @Test
+    void roomThatIsTooLittleForOneIsForAnother() {
+        cluster.reports(1, 8);
+        cluster.allocate(5, 8, 0);
+        start(1);
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 8, "d/c/r", 30_000, 1));
+        cluster.leaves(1, 8);
+        cluster.manager.tick();
+        provider.lots = List.of();
+        provider.machines.getFirst().serveSmaller(7);
+        cluster.manager.tick();
+        assertEquals(4, cluster.allocate(8, 4, 0).shares().getFirst().regions());
+    }
 }

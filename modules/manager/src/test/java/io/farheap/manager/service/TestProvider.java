@@ -59,6 +59,12 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
             report(lot.regions(), Map.of());
         }
 
+        /** The machine serves with fewer regions than its offer has. */
+        void serveSmaller(int regions) {
+            address.complete("host" + id + ":1");
+            report(regions, Map.of());
+        }
+
         /** The manager receives the server's report before the provider reports the start. */
         void serveTheOtherWayRound() {
             report(lot.regions(), Map.of());

@@ -52,6 +52,8 @@ public final class Fleet implements ServerProvider.Listener {
         private final boolean spare;
         /** By cache, as long as that waits for it. */
         private final Map<Long, MachineClaim> claims = new LinkedHashMap<>();
+        /** The caches of {@link #claims} for which its server has less room than they wait for. */
+        private final Set<Long> disappointed = new HashSet<>();
 
         private final long since;
         private @Nullable String address;
@@ -93,6 +95,11 @@ public final class Fleet implements ServerProvider.Listener {
         /** Whether it may still become a server. */
         boolean isComing() {
             return failure == null && server == null && !stops() && reclaimedUntil == null;
+        }
+
+        /** Whether it has become a server that stays and has the room that a cache waits for. */
+        boolean serves(long cacheId) {
+            return server != null && !server.record.leaving() && !server.ended && !disappointed.contains(cacheId);
         }
 
         private boolean stops() {
@@ -280,20 +287,35 @@ public final class Fleet implements ServerProvider.Listener {
     /** A cache waits for room on a machine. */
     void claim(StartedMachine hired, long cacheId, MachineClaim claim) {
         hired.claims.put(cacheId, claim);
-        keepClaimed(hired);
+        keepClaimed(hired, cacheId, claim);
     }
 
-    private void keepClaimed(StartedMachine hired) {
+    /** A server may have less room than its machine was expected to have: those that claimed it first get it. */
+    private void keepClaimed(StartedMachine hired, long cacheId, MachineClaim claim) {
         Servers.KnownServer server = hired.server;
-        if (server != null) {
-            hired.claims.forEach(
-                    (cache, claim) -> servers.keep(server.record.id(), cache, claim.regions(), claim.firm()));
+        if (server == null) {
+            return;
+        }
+        int there = Math.min(claim.regions(), servers.free(server, 0));
+        if (there > 0) {
+            servers.keep(server.record.id(), cacheId, there, claim.firm());
+        }
+        if (there < claim.regions()) {
+            hired.disappointed.add(cacheId);
+        }
+    }
+
+    /** A cache does not wait for machines any more. */
+    void unclaim(long cacheId) {
+        for (StartedMachine hired : machines.values()) {
+            hired.claims.remove(cacheId);
+            hired.disappointed.remove(cacheId);
         }
     }
 
     /** A cache has its servers, or waits no longer: any cache may use what was started for it. */
     void release(long cacheId) {
-        machines.values().forEach(hired -> hired.claims.remove(cacheId));
+        unclaim(cacheId);
         servers.giveUpKept(cacheId);
     }
 
@@ -312,7 +334,7 @@ public final class Fleet implements ServerProvider.Listener {
         hired.server = server;
         if (first) {
             LOG.log(System.Logger.Level.INFO, "server " + hired.address + " of type " + hired.lot() + " has started");
-            keepClaimed(hired);
+            hired.claims.forEach((cacheId, claim) -> keepClaimed(hired, cacheId, claim));
         }
     }
 

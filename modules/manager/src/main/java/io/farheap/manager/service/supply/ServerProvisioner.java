@@ -259,14 +259,15 @@ public final class ServerProvisioner {
     }
 
     private boolean order(long cacheId, Recruit recruit, Supplier<Optional<MachineOrder>> orders) {
-        if (recruit.attempts == ATTEMPTS) {
-            return false;
-        }
-        MachineOrder order;
-        try (Servers.ServingTime _ = servers.serving(cacheId, recruit.leaves)) {
-            order = orders.get().orElse(null);
-        }
+        // Its own claims must not count as those of another cache.
+        fleet.unclaim(cacheId);
+        MachineOrder order = recruit.attempts == ATTEMPTS ? null : find(cacheId, recruit, orders);
         if (order == null) {
+            if (!recruit.machines.isEmpty()) {
+                // A part of what it needs is of no use to it, and may be enough for others.
+                recruit.machines.clear();
+                fleet.release(cacheId);
+            }
             return false;
         }
         fleet.release(cacheId);
@@ -284,6 +285,13 @@ public final class ServerProvisioner {
             }
         }
         return true;
+    }
+
+    private @Nullable MachineOrder find(
+            long cacheId, Recruit recruit, Supplier<Optional<MachineOrder>> orders) {
+        try (Servers.ServingTime _ = servers.serving(cacheId, recruit.leaves)) {
+            return orders.get().orElse(null);
+        }
     }
 
     private void claim(long cacheId, Recruit recruit, Fleet.StartedMachine machine, int regions, double threads) {
