@@ -265,4 +265,18 @@ class OrderedMachinesTest {
         cluster.manager.tick();
         assertEquals(4, cluster.allocate(8, 4, 0).shares().getFirst().regions());
     }
+
+    /** It would have to wait until the other one has come, and then for a third one. */
+    @Test
+    void aMachineThatFailsIsReplacedWhileAnotherOneIsComing() {
+        start(9);
+        busy(7, 20);
+        assertEquals(2, provider.machines.size());
+        provider.machines.getFirst().fail("no socket");
+        busy(7, 20);
+        assertEquals(2, provider.machines.size(), "the one that failed is not among them");
+        serve(0);
+        serve(1);
+        cluster.allocate(7, 20, 0);
+    }
 }

@@ -124,7 +124,7 @@ public final class ServerProvisioner {
         }
         Recruit recruit = recruit(cacheId, false);
         recruit.room = room;
-        boolean coming = isComing(recruit);
+        boolean coming = isComing(cacheId, recruit);
         boolean late = nanos.getAsLong() - recruit.deadline >= 0;
         if (late || !coming && !order(cacheId, recruit, orders)) {
             forget(cacheId);
@@ -140,17 +140,20 @@ public final class ServerProvisioner {
         }
     }
 
-    /** Whether machines that were started for a cache are coming. */
-    private boolean isComing(Recruit recruit) {
+    /** Whether all that is still missing of the machines that were started for a cache is coming. */
+    private boolean isComing(long cacheId, Recruit recruit) {
         boolean coming = false;
+        boolean complete = true;
         for (Fleet.StartedMachine machine : recruit.machines) {
             String why = machine.failure();
             if (why != null) {
                 recruit.failure = "; a server of type " + machine.lot() + " does not start: " + why;
             }
-            coming |= shopping.isExpected(machine, recruit.leaves);
+            boolean expected = shopping.isExpected(machine, recruit.leaves);
+            coming |= expected;
+            complete &= expected || machine.serves(cacheId);
         }
-        return coming;
+        return coming && complete;
     }
 
     /** A cache's client has asked. Returns the servers for which it waits, or null. */
@@ -335,7 +338,7 @@ public final class ServerProvisioner {
         for (PlannedMoves.StuckCache one : stuck.get()) {
             long cacheId = one.cache().id();
             Recruit recruit = recruit(cacheId, true);
-            if (!isComing(recruit)) {
+            if (!isComing(cacheId, recruit)) {
                 Need need = Caches.need(one.cache(), millis);
                 order(cacheId, recruit, () -> shopping.forMore(need, one.cache().regionBytes(), one.regions()));
             }
