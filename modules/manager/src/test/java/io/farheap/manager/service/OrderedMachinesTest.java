@@ -279,4 +279,19 @@ class OrderedMachinesTest {
         serve(1);
         cluster.allocate(7, 20, 0);
     }
+
+    /** Three of the four regions have room, and the machine for the fourth takes its time. */
+    @Test
+    void whatAGrowingCacheFindsIsKeptWhileTheRestIsComing() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 1, 0);
+        cluster.reports(1, 4);
+        start(1);
+        refusal(Code.BUSY, () -> cluster.manager.reallocate(7, 5 * MIB, List.of()));
+        busy(8, 3);
+        serve(0);
+        cluster.manager.reallocate(7, 5 * MIB, List.of());
+        assertEquals(Map.of(1L, 3, 100L, 1), cluster.record(7).reserved());
+        assertEquals(List.of(share(100, 3)), cluster.allocate(8, 3, 0).shares());
+    }
 }

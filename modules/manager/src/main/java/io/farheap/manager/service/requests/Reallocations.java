@@ -257,7 +257,10 @@ public final class Reallocations {
         ReallocationRequest wish = new ReallocationRequest(cache, capacity, candidates);
         Need need = wish.need(millis.getAsLong());
         return shopping.forChange(
-                need, cache.regionBytes(), candidate -> reallocator.lacking(need, candidate, wish.held(), wish.more()));
+                need,
+                cache.regionBytes(),
+                candidate -> reallocator.wanted(need, candidate, wish.held(), wish.more()),
+                candidate -> reallocator.part(need, candidate, wish.held(), wish.more()));
     }
 
     /** As {@code CacheManager.reserve}. */

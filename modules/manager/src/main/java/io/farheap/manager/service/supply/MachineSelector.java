@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -89,11 +90,17 @@ public final class MachineSelector {
     /**
      * Returns machines for an existing cache that can use one of several configurations.
      *
-     * @param lacking returns the regions for which there is no room with a configuration
+     * @param wanted returns how many regions need other room with a configuration
+     * @param free returns where some of them have room now, by server
      */
-    public Optional<MachineOrder> forChange(Need need, long regionBytes, ToIntFunction<AllocationCandidate> lacking) {
+    public Optional<MachineOrder> forChange(
+            Need need,
+            long regionBytes,
+            ToIntFunction<AllocationCandidate> wanted,
+            Function<AllocationCandidate, Map<Long, Integer>> free) {
         return cheapest(need.candidates().stream()
-                .map(candidate -> order(need, candidate, regionBytes, lacking.applyAsInt(candidate), Map.of(), false)));
+                .map(candidate -> order(
+                        need, candidate, regionBytes, wanted.applyAsInt(candidate), free.apply(candidate), false)));
     }
 
     private static Optional<MachineOrder> cheapest(Stream<Optional<MachineOrder>> orders) {
