@@ -294,4 +294,21 @@ class OrderedMachinesTest {
         assertEquals(Map.of(1L, 3, 100L, 1), cluster.record(7).reserved());
         assertEquals(List.of(share(100, 3)), cluster.allocate(8, 3, 0).shares());
     }
+
+    /** A call looks at sixteen of those that wait, and the room is too small for the first sixteen. */
+    @Test
+    void theSeventeenthThatWaitsIsServedToo() {
+        cluster.reports(1, 4);
+        cluster.allocate(50, 4, 0);
+        cluster.reports(1, 4);
+        start(99);
+        for (int id = 1; id <= 16; id++) {
+            busy(id, 16);
+        }
+        busy(17, 4);
+        cluster.manager.deallocate(50);
+        cluster.reports(1, 4);
+        busy(40, 4);
+        assertEquals(List.of(share(1, 4)), cluster.allocate(17, 4, 0).shares());
+    }
 }

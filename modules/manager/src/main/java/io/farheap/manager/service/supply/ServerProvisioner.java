@@ -6,10 +6,13 @@ import io.farheap.manager.allocation.Need;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.moves.PlannedMoves;
 import io.farheap.manager.service.servers.Servers;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +20,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +54,8 @@ public final class ServerProvisioner {
         private Supplier<Optional<Map<Long, Integer>>> room = Optional::empty;
         /** Whether all of its room is kept, so that it need not wait any longer. */
         private boolean served;
+        /** {@link Servers#growths} when its room was last looked for. */
+        private long searchedAt;
 
         /** When its client, or the manager for it, has last asked. */
         private long askedAt;
@@ -167,25 +173,42 @@ public final class ServerProvisioner {
     }
 
     /**
-     * Keeps room that has become free for caches that have waited for it for longer than one that asks now.
+     * Keeps room that has become free for caches that have waited for it for longer than one that asks now. As long as
+     * none has, it looks for none.
      *
      * @param cacheId of the one that asks
      */
     public void serveEarlier(long cacheId) {
-        int looked = 0;
-        for (Map.Entry<Long, Recruit> each : List.copyOf(recruits.entrySet())) {
-            Recruit recruit = each.getValue();
-            if (each.getKey() == cacheId || looked == MOST_SERVED) {
-                return;
+        List<Long> earlier = new ArrayList<>();
+        for (Map.Entry<Long, Recruit> each : recruits.entrySet()) {
+            if (each.getKey() == cacheId) {
+                break;
             }
-            if (!recruit.served && !recruit.leaves) {
-                looked++;
-                serve(each.getKey(), recruit);
+            Recruit recruit = each.getValue();
+            if (!recruit.served && !recruit.leaves && recruit.searchedAt != servers.growths()) {
+                earlier.add(each.getKey());
             }
         }
+        Set<Long> chosen = Set.copyOf(longestAgo(earlier, MOST_SERVED, id -> require(id).searchedAt));
+        earlier.stream().filter(chosen::contains).forEach(id -> serve(id, require(id)));
+    }
+
+    private Recruit require(long cacheId) {
+        return Objects.requireNonNull(recruits.get(cacheId));
+    }
+
+    /** Returns all caches or, if they are more than one call may look at, those that were looked at longest ago. */
+    private static List<Long> longestAgo(List<Long> all, int most, ToLongFunction<Long> lookedAt) {
+        return all.size() <= most
+                ? all
+                : all.stream()
+                        .sorted(Comparator.comparingLong(lookedAt))
+                        .limit(most)
+                        .toList();
     }
 
     private void serve(long cacheId, Recruit recruit) {
+        recruit.searchedAt = servers.growths();
         Map<Long, Integer> found = Map.of();
         try (Servers.ServingTime _ = servers.serving(cacheId, false)) {
             found = recruit.room.get().orElse(Map.of());
