@@ -208,12 +208,18 @@ public final class ClusterManager implements CacheManager {
     @Override
     public Allocation allocate(CacheRequest request) {
         return room.find(request.cacheId(), () -> allocateNow(request), () -> admission.room(request), () -> {
-            helpLeaving();
+            helpLeavingFirst();
             return shopping.forNew(Admission.need(request));
         });
     }
 
     /** Caches on servers that leave come first: what a provider has is started for them before it is for others. */
+    private void helpLeavingFirst() {
+        if (moves.isAnyNewlyStuck() || recruits.hasNews()) {
+            helpLeaving();
+        }
+    }
+
     private void helpLeaving() {
         long now = millis.getAsLong();
         recruits.help(() -> moves.stuck(nanos.getAsLong(), now), moves::isStuck, now);
@@ -280,7 +286,7 @@ public final class ClusterManager implements CacheManager {
                 }),
                 () -> reallocations.room(cacheId, capacity, candidates),
                 () -> {
-                    helpLeaving();
+                    helpLeavingFirst();
                     return reallocations.order(cacheId, capacity, candidates);
                 });
     }

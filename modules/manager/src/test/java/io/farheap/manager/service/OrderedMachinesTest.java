@@ -5,6 +5,7 @@ import static io.farheap.manager.service.TestCluster.SECOND;
 import static io.farheap.manager.service.TestCluster.refusal;
 import static io.farheap.manager.service.TestCluster.share;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
@@ -310,5 +311,27 @@ class OrderedMachinesTest {
         cluster.reports(1, 4);
         busy(40, 4);
         assertEquals(List.of(share(1, 4)), cluster.allocate(17, 4, 0).shares());
+    }
+
+    /** A hundred caches find no room, and the provider has no machines, for a second and for others, too. */
+    @Test
+    void aProviderWithoutMachinesIsNotAskedAllTheTime() {
+        cluster.reports(1, 100);
+        for (int id = 1; id <= 100; id++) {
+            cluster.allocate(id, 1, 0);
+        }
+        start(0);
+        cluster.leaves(1, 100);
+        for (int i = 0; i < 10; i++) {
+            cluster.pass(100);
+            cluster.manager.tick();
+            refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(500, 1, 0));
+        }
+        assertTrue(provider.asked >= 100 && provider.asked <= 200, () -> provider.asked + " times");
+        provider.lots = List.of(lot(9));
+        most = 9;
+        provider.tellAvailable("t");
+        cluster.manager.tick();
+        assertEquals(7, provider.machines.size(), "at once when it has some");
     }
 }

@@ -54,6 +54,10 @@ public final class PlannedMoves {
     private static final long EARLY_NANOS = 120_000_000_000L;
     /** How long a cache that found no room for a move ahead of the notice is not tried again. */
     private static final long REST_NANOS = 10_000_000_000L;
+    /** How many searches for caches that may find no room one tick makes at most, and one call. */
+    private static final int MOST_SEARCHES = 256;
+
+    private static final int MOST_OF_A_CALL = 16;
     /** As long as no room becomes free, a cache that found none is tried again after this time. */
     private static final long PAUSE_MILLIS = 500;
     /** How long a cache is not sent again to a server on which it did not get its reserved regions. */
@@ -71,8 +75,9 @@ public final class PlannedMoves {
      *
      * @param millis the time of day
      * @param growths {@link Servers#growths} then
+     * @param round {@link #round} then
      */
-    private record RoomAttempt(long nanos, long millis, long growths) {}
+    private record RoomAttempt(long nanos, long millis, long growths, long round) {}
 
     private final Caches caches;
     private final Servers servers;
@@ -113,6 +118,10 @@ public final class PlannedMoves {
     private final Map<Long, RoomAttempt> stuck = new TreeMap<>();
     /** {@link Servers#growths} when room was last looked for, for all of them. */
     private long searchedAt;
+    /** Counts the rounds in which room was looked for, for all of them; a round may take several ticks. */
+    private long round;
+    /** Whether a cache has found no room that did before. */
+    private boolean newlyStuck;
 
     /** @param goneNanos after a server was silent for this long, all leases on it have ended */
     public PlannedMoves(
@@ -350,9 +359,19 @@ public final class PlannedMoves {
 
     /** Reserves room for the regions on servers that leave. */
     public void plan(long now, long millis) {
-        searchedAt = servers.growths();
+        plan(MOST_SEARCHES, now, millis);
+    }
+
+    /** @param most how many searches may find nothing; the next call continues with the others */
+    private void plan(int most, long now, long millis) {
+        long growths = servers.growths();
+        int left = most;
         for (Servers.KnownServer server : leaving(now)) {
-            leave(server, now, millis);
+            left = leave(server, left, now, millis);
+        }
+        if (left > 0) {
+            round++;
+            searchedAt = growths;
         }
         List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id)).forEach(this::unstick);
     }
@@ -363,7 +382,7 @@ public final class PlannedMoves {
      */
     public void planStuck(long now, long millis) {
         if (!stuck.isEmpty() && servers.growths() != searchedAt) {
-            plan(now, millis);
+            plan(MOST_OF_A_CALL, now, millis);
         }
     }
 
@@ -382,12 +401,18 @@ public final class PlannedMoves {
      */
     public void plan(Servers.KnownServer server, long now, long millis) {
         if (stuck.isEmpty() && server.record.leaving() && !servers.isSilent(server, now)) {
-            leave(server, now, millis);
+            leave(server, MOST_SEARCHES, now, millis);
+            round++;
         }
     }
 
+    /**
+     * @param most how many searches may find nothing
+     * @return how many more may
+     */
     @SuppressWarnings("ReferenceEquality")
-    private void leave(Servers.KnownServer server, long now, long millis) {
+    private int leave(Servers.KnownServer server, int most, long now, long millis) {
+        int left = most;
         for (CacheRecord cache : on(server, millis)) {
             long cacheId = cache.id();
             if (caches.find(cacheId) != cache) {
@@ -406,19 +431,22 @@ public final class PlannedMoves {
                 moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
             } else if (its && urgent && isGrowing(cache, now)) {
                 announced.putIfAbsent(cacheId, server.record.id());
-            } else if (its && urgent && !wasTried(cacheId, now, millis)) {
-                plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
+            } else if (its && urgent && left > 0 && !wasTried(cacheId, now, millis)) {
+                left -= plan(cache, server, Reason.LEAVES, Set.of(), now, millis) == null ? 1 : 0;
             }
         }
+        return left;
     }
 
-    /** Whether no room was found a moment ago, and none has become free since. */
+    /** Whether no room was found in this round, or a moment ago and none has become free since. */
     private boolean wasTried(long cacheId, long now, long millis) {
         RoomAttempt last = stuck.get(cacheId);
-        return last != null
-                && servers.growths() == last.growths()
-                && now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI
+        if (last == null) {
+            return false;
+        }
+        boolean fresh = now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI
                 && Math.abs(millis - last.millis()) < PAUSE_MILLIS;
+        return last.round() == round || fresh && servers.growths() == last.growths();
     }
 
     /**
@@ -489,8 +517,9 @@ public final class PlannedMoves {
                 unstick(cache.id());
                 return null;
             }
-            RoomAttempt attempt = new RoomAttempt(now, millis, servers.growths());
+            RoomAttempt attempt = new RoomAttempt(now, millis, servers.growths(), round);
             if (reason == Reason.LEAVES && stuck.put(cache.id(), attempt) == null) {
+                newlyStuck = true;
                 LOG.log(
                         System.Logger.Level.WARNING,
                         "no room for " + Plurals.of(regions, "region") + " of cache "
@@ -592,6 +621,11 @@ public final class PlannedMoves {
     /** A cache for whose regions on a leaving server there is no room, and how many regions these are. */
     public record StuckCache(CacheRecord cache, int regions) {}
 
+    /** Whether {@link #stuck} has a cache that it did not have at the last call. */
+    public boolean isAnyNewlyStuck() {
+        return newlyStuck;
+    }
+
     /** Whether regions on leaving servers wait for room. */
     public boolean anyStuck() {
         return !stuck.isEmpty();
@@ -603,10 +637,11 @@ public final class PlannedMoves {
     }
 
     /**
-     * Returns all such caches, by the room that there is now, those on servers that end first before the others; room
-     * that is set aside for a moment counts as room.
+     * Returns all such caches, those on servers that end first before the others: the last search of each has found no
+     * room.
      */
     public List<StuckCache> stuck(long now, long millis) {
+        newlyStuck = false;
         List<StuckCache> all = new ArrayList<>();
         if (stuck.isEmpty()) {
             return all;
@@ -615,11 +650,7 @@ public final class PlannedMoves {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
                 if (regions != null && stuck.containsKey(cache.id()) && !moves.containsKey(cache.id())) {
-                    try {
-                        place(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis);
-                    } catch (NoRoomException e) {
-                        all.add(new StuckCache(cache, regions));
-                    }
+                    all.add(new StuckCache(cache, regions));
                 }
             }
         }

@@ -42,6 +42,10 @@ public final class ServerProvisioner {
 
     /** The most caches for which it looks, at one call, whether room has become free. */
     private static final int MOST_SERVED = 16;
+    /** The most caches on servers that leave for which it orders machines at one call. */
+    private static final int MOST_HELPED = 256;
+    /** How long it orders none for such a cache again that got none, unless an event may have changed that. */
+    private static final long PAUSE_NANOS = 1_000_000_000L;
 
     /** The servers for which a cache waits. */
     private static final class Recruit {
@@ -64,6 +68,10 @@ public final class ServerProvisioner {
 
         private int attempts;
         private String failure = "";
+        /** When the provider had no machines for it; null if it has not been asked, or had some. */
+        private @Nullable Long refusedAt;
+        /** {@link Fleet#latest} then. */
+        private long refusedNews;
 
         private Recruit(long deadline, boolean leaves) {
             this.deadline = deadline;
@@ -81,6 +89,8 @@ public final class ServerProvisioner {
     private final Map<Long, Recruit> recruits = new LinkedHashMap<>();
     /** When {@link #forgetLate} was called last. */
     private long looked;
+    /** {@link Fleet#latest} when {@link #help} was called last. */
+    private long helpedNews;
 
     public ServerProvisioner(
             Servers servers,
@@ -198,7 +208,7 @@ public final class ServerProvisioner {
     }
 
     /** Returns all caches or, if they are more than one call may look at, those that were looked at longest ago. */
-    private static List<Long> longestAgo(List<Long> all, int most, ToLongFunction<Long> lookedAt) {
+    private static <T> List<T> longestAgo(List<T> all, int most, ToLongFunction<T> lookedAt) {
         return all.size() <= most
                 ? all
                 : all.stream()
@@ -358,14 +368,40 @@ public final class ServerProvisioner {
                 forget(each.getKey());
             }
         }
-        for (PlannedMoves.StuckCache one : stuck.get()) {
+        helpedNews = fleet.latest();
+        List<PlannedMoves.StuckCache> due = stuck.get().stream()
+                .filter(one -> isDue(one.cache().id(), recruit(one.cache().id(), true)))
+                .toList();
+        for (PlannedMoves.StuckCache one : longestAgo(due, MOST_HELPED, one -> refusedAt(one.cache().id()))) {
             long cacheId = one.cache().id();
-            Recruit recruit = recruit(cacheId, true);
-            if (!isComing(cacheId, recruit)) {
+            Recruit recruit = require(cacheId);
+            // It may be on two servers that leave.
+            if (isDue(cacheId, recruit)) {
                 Need need = Caches.need(one.cache(), millis);
-                order(cacheId, recruit, () -> shopping.forMore(need, one.cache().regionBytes(), one.regions()));
+                boolean ordered =
+                        order(cacheId, recruit, () -> shopping.forMore(need, one.cache().regionBytes(), one.regions()));
+                recruit.refusedAt = ordered ? null : Long.valueOf(nanos.getAsLong());
+                recruit.refusedNews = fleet.latest();
             }
         }
+    }
+
+    private long refusedAt(long cacheId) {
+        Long at = require(cacheId).refusedAt;
+        return at == null ? Long.MIN_VALUE : at;
+    }
+
+    private boolean isDue(long cacheId, Recruit recruit) {
+        Long at = recruit.refusedAt;
+        boolean refused = at != null
+                && nanos.getAsLong() - at < PAUSE_NANOS
+                && fleet.latest() == recruit.refusedNews;
+        return !refused && !isComing(cacheId, recruit);
+    }
+
+    /** Whether an event since the last call of {@link #help} may help a cache. */
+    public boolean hasNews() {
+        return fleet.latest() != helpedNews;
     }
 
     /**
