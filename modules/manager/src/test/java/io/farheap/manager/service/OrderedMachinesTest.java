@@ -334,4 +334,46 @@ class OrderedMachinesTest {
         cluster.manager.tick();
         assertEquals(7, provider.machines.size(), "at once when it has some");
     }
+
+    /** A few failures at the start of a notice are no reason to let it end without another attempt. */
+    @Test
+    void machinesThatFailDoNotEndTheAttemptsForRegionsThatWouldBeLost() {
+        cluster.reports(1, 4);
+        cluster.allocate(5, 4, 0);
+        start(9);
+        cluster.leaves(1, 4);
+        for (int i = 0; i < 3; i++) {
+            cluster.manager.tick();
+            provider.machines.getFirst().fail("no socket");
+        }
+        cluster.manager.tick();
+        assertEquals(List.of(), provider.machines);
+        for (int i = 0; i < 5; i++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 4);
+            cluster.manager.tick();
+        }
+        assertEquals(1, provider.machines.size());
+    }
+
+    /** The room is on a server that leaves before the cache has it, and the machine is for others by then. */
+    @Test
+    void roomThatIsKeptAndLostIsOrderedAgain() {
+        cluster.reports(1, 4);
+        cluster.allocate(50, 4, 0);
+        cluster.reports(1, 4);
+        start(2);
+        busy(7, 4);
+        cluster.manager.deallocate(50);
+        cluster.reports(1, 4);
+        busy(8, 16);
+        assertEquals(1, provider.machines.size(), "cache 7 does not need it any more");
+        cluster.leaves(1, 4);
+        busy(7, 4);
+        assertEquals(2, provider.machines.size());
+        serve(0);
+        serve(1);
+        assertEquals(16, cluster.allocate(8, 16, 0).shares().getFirst().regions());
+        cluster.allocate(7, 4, 0);
+    }
 }

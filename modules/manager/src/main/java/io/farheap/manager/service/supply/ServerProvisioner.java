@@ -37,6 +37,8 @@ public final class ServerProvisioner {
     public static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(3);
     /** How often machines are started for a cache at most, the first time included, if they do not become servers. */
     private static final int ATTEMPTS = 3;
+    /** After so many attempts, regions that would be lost wait for this long before each further one. */
+    private static final long AGAIN_NANOS = 5_000_000_000L;
     /** A client that waits repeats its call at once, so one that has not asked for this long is gone. */
     private static final long GONE_NANOS = 2 * CALL_NANOS;
 
@@ -67,6 +69,8 @@ public final class ServerProvisioner {
         private int calls;
 
         private int attempts;
+        /** When machines were started for it last. */
+        private long startedAt;
         private String failure = "";
         /** When the provider had no machines for it; null if it has not been asked, or had some. */
         private @Nullable Long refusedAt;
@@ -227,6 +231,7 @@ public final class ServerProvisioner {
         }
         if (!found.isEmpty()) {
             fleet.release(cacheId);
+            recruit.machines.clear();
             found.forEach((server, regions) -> servers.keep(server, cacheId, regions, false));
             recruit.served = true;
             changed.signalAll();
@@ -260,8 +265,7 @@ public final class ServerProvisioner {
     }
 
     /**
-     * Waits until something has changed, after {@link #waits}. Servers that were
-     * started for it before stay its own.
+     * Waits until something has changed, after {@link #waits}. Servers that were started for it before stay its own.
      *
      * @param seen as {@link #await}
      * @param until as {@link #await}
@@ -297,7 +301,8 @@ public final class ServerProvisioner {
     private boolean order(long cacheId, Recruit recruit, Supplier<Optional<MachineOrder>> orders) {
         // Its own claims must not count as those of another cache.
         fleet.unclaim(cacheId);
-        MachineOrder order = recruit.attempts == ATTEMPTS ? null : find(cacheId, recruit, orders);
+        boolean waits = recruit.leaves && nanos.getAsLong() - recruit.startedAt >= AGAIN_NANOS;
+        MachineOrder order = recruit.attempts < ATTEMPTS || waits ? find(cacheId, recruit, orders) : null;
         if (order == null) {
             if (!recruit.machines.isEmpty()) {
                 // A part of what it needs is of no use to it, and may be enough for others.
@@ -313,6 +318,7 @@ public final class ServerProvisioner {
         order.coming().forEach((machine, regions) -> claim(cacheId, recruit, machine, regions, threads));
         if (order.wanted() > 0) {
             recruit.attempts++;
+            recruit.startedAt = nanos.getAsLong();
             int left = order.wanted();
             for (Fleet.StartedMachine machine : fleet.start(order.quote(), false)) {
                 int part = Math.min(left, order.room().applyAsInt(machine.lot()));
@@ -323,8 +329,7 @@ public final class ServerProvisioner {
         return true;
     }
 
-    private @Nullable MachineOrder find(
-            long cacheId, Recruit recruit, Supplier<Optional<MachineOrder>> orders) {
+    private @Nullable MachineOrder find(long cacheId, Recruit recruit, Supplier<Optional<MachineOrder>> orders) {
         try (Servers.ServingTime _ = servers.serving(cacheId, recruit.leaves)) {
             return orders.get().orElse(null);
         }
