@@ -9,7 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.Reclaim;
+import io.farheap.manager.ReclaimOutcome;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.provider.MachineOffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -375,5 +379,37 @@ class OrderedMachinesTest {
         serve(1);
         assertEquals(16, cluster.allocate(8, 16, 0).shares().getFirst().regions());
         cluster.allocate(7, 4, 0);
+    }
+
+    /** A market that takes a rack takes all servers of some caches, each of which leaves one server at a time. */
+    @Test
+    void aCacheOnTwoServersThatLeaveGetsMachinesForBothAtOnce() {
+        cluster.reports(1, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 8, 0);
+        start(2);
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 2));
+        cluster.attends(7L);
+        cluster.leaves(1, 4);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        assertEquals(2, provider.machines.size());
+        serve(0);
+        serve(1);
+        cluster.manager.tick();
+        assertEquals(4, reserved(7), "the regions of one server");
+        cluster.manager.tick();
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
+        Reclaim first = cluster.alerts.getLast();
+        long other = first.server().equals("host1:1") ? 2 : 1;
+        List<RegionShare> shares = new ArrayList<>(first.targets());
+        shares.add(share(other, 4));
+        cluster.manager.moved(
+                7, first.generation(), 8 * MIB, null, shares, new ReclaimOutcome(first.server(), 300, 100));
+        cluster.manager.tick();
+        Reclaim second = cluster.alerts.getLast();
+        assertEquals("host" + other + ":1", second.server());
+        assertEquals(4, reserved(7));
+        assertEquals(2, provider.machines.size());
     }
 }

@@ -17,10 +17,10 @@ import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.memory.Plurals;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -60,6 +60,8 @@ public final class PlannedMoves {
     private static final int MOST_OF_A_CALL = 16;
     /** As long as no room becomes free, a cache that found none is tried again after this time. */
     private static final long PAUSE_MILLIS = 500;
+    /** The id of no server. */
+    private static final long NO_SERVER = 0;
     /** How long a cache is not sent again to a server on which it did not get its reserved regions. */
     private static final long AVOID_NANOS = 3_000_000_000L;
 
@@ -77,7 +79,10 @@ public final class PlannedMoves {
      * @param growths {@link Servers#growths} then
      * @param round {@link #round} then
      */
-    private record RoomAttempt(long nanos, long millis, long growths, long round) {}
+    private record RoomAttempt(long nanos, long millis, long growths, long round) {
+        /** For a cache that has found room meanwhile, and waits until it may move there. */
+        private static final RoomAttempt NONE = new RoomAttempt(0, 0, -1, -1);
+    }
 
     private final Caches caches;
     private final Servers servers;
@@ -386,13 +391,11 @@ public final class PlannedMoves {
         }
     }
 
-    /** Whether a cache has regions on a server that leaves and has not ended. */
+    /** Whether a cache has regions on a server that leaves and has not ended, and does not leave that one already. */
     private boolean waits(long cacheId) {
         CacheRecord cache = caches.find(cacheId);
-        return cache != null
-                && cache.regions().keySet().stream()
-                        .map(servers::find)
-                        .anyMatch(server -> server != null && server.record.leaving() && !servers.isGone(server));
+        Move move = moves.get(cacheId);
+        return cache != null && waiting(cache, move == null ? NO_SERVER : move.serverId()) > 0;
     }
 
     /**
@@ -433,9 +436,39 @@ public final class PlannedMoves {
                 announced.putIfAbsent(cacheId, server.record.id());
             } else if (its && urgent && left > 0 && !wasTried(cacheId, now, millis)) {
                 left -= plan(cache, server, Reason.LEAVES, Set.of(), now, millis) == null ? 1 : 0;
+            } else if (its && !urgent && left > 0 && !wasTried(cacheId, now, millis)) {
+                left -= looksAhead(cache, server, now, millis) ? 0 : 1;
             }
         }
         return left;
+    }
+
+    /**
+     * Looks for room for the regions on servers that leave of a cache that leaves another one first: it may take longer
+     * to make that room than the notice lasts.
+     *
+     * @return whether there is room
+     */
+    private boolean looksAhead(CacheRecord cache, Servers.KnownServer server, long now, long millis) {
+        int regions = waiting(cache, Objects.requireNonNull(moves.get(cache.id())).serverId());
+        if (room(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis)
+                .isPresent()) {
+            stuck.replace(cache.id(), RoomAttempt.NONE);
+            return true;
+        }
+        findsNone(cache, regions, server, Set.of(), now, millis, "");
+        return false;
+    }
+
+    /** Returns how many regions a cache has on servers that leave, beside the one that it is leaving. */
+    private int waiting(CacheRecord cache, long leaves) {
+        int regions = 0;
+        for (Map.Entry<Long, Integer> share : cache.regions().entrySet()) {
+            Servers.KnownServer server = servers.find(share.getKey());
+            boolean waits = server != null && server.record.leaving() && !servers.isGone(server);
+            regions += waits && share.getKey() != leaves ? share.getValue() : 0;
+        }
+        return regions;
     }
 
     /** Whether no room was found in this round, or a moment ago and none has become free since. */
@@ -515,38 +548,53 @@ public final class PlannedMoves {
             if (room(cache, regions, server.record.id(), reason, others, now, millis).isPresent()) {
                 // There is room, but a moment ago the cache did not get it: it is tried again soon.
                 unstick(cache.id());
-                return null;
-            }
-            RoomAttempt attempt = new RoomAttempt(now, millis, servers.growths(), round);
-            if (reason == Reason.LEAVES && stuck.put(cache.id(), attempt) == null) {
-                newlyStuck = true;
-                LOG.log(
-                        System.Logger.Level.WARNING,
-                        "no room for " + Plurals.of(regions, "region") + " of cache "
-                                + Caches.hex(cache.id()) + " on memory server " + server.record.address()
-                                + ", which leaves: " + e.getMessage());
-            }
-            if (reason == Reason.LEAVES && !isOver(cache, millis)) {
-                endings.makeRoom(
-                        cache.id(),
-                        true,
-                        () -> room(cache, regions, server.record.id(), reason, others, now, millis),
-                        now,
-                        millis);
+            } else if (reason == Reason.LEAVES) {
+                findsNone(cache, regions, server, others, now, millis, ": " + e.getMessage());
             }
             return null;
         } finally {
             servers.promise(bare, cache);
             if (found != null) {
-                servers.giveUpKept(cache.id());
+                boolean more = waiting(cache, server.record.id()) > 0;
+                if (more && stuck.replace(cache.id(), RoomAttempt.NONE) != null) {
+                    servers.takeKept(cache.id(), found.regions());
+                } else {
+                    stuck.remove(cache.id());
+                    servers.giveUpKept(cache.id());
+                }
                 caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
                 announced.remove(cache.id());
                 growing.remove(cache.id());
                 earlier.remove(cache.id());
-                stuck.remove(cache.id());
                 endings.forget(cache.id());
             }
+        }
+    }
+
+    /** Notes that there is no room, and ends caches whose time is over if that makes enough. */
+    private void findsNone(
+            CacheRecord cache,
+            int regions,
+            Servers.KnownServer server,
+            Set<Long> others,
+            long now,
+            long millis,
+            String why) {
+        if (stuck.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round)) == null) {
+            newlyStuck = true;
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "no room for " + Plurals.of(regions, "region") + " of cache " + Caches.hex(cache.id())
+                            + " on memory server " + server.record.address() + ", which leaves" + why);
+        }
+        if (!isOver(cache, millis)) {
+            endings.makeRoom(
+                    cache.id(),
+                    true,
+                    () -> room(cache, regions, server.record.id(), Reason.LEAVES, others, now, millis),
+                    now,
+                    millis);
         }
     }
 
@@ -618,7 +666,7 @@ public final class PlannedMoves {
         }
     }
 
-    /** A cache for whose regions on a leaving server there is no room, and how many regions these are. */
+    /** A cache for whose regions on leaving servers there is no room, and how many regions these are together. */
     public record StuckCache(CacheRecord cache, int regions) {}
 
     /** Whether {@link #stuck} has a cache that it did not have at the last call. */
@@ -642,19 +690,24 @@ public final class PlannedMoves {
      */
     public List<StuckCache> stuck(long now, long millis) {
         newlyStuck = false;
-        List<StuckCache> all = new ArrayList<>();
+        Map<Long, StuckCache> all = new LinkedHashMap<>();
         if (stuck.isEmpty()) {
-            return all;
+            return List.of();
         }
         for (Servers.KnownServer server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
-                if (regions != null && stuck.containsKey(cache.id()) && !moves.containsKey(cache.id())) {
-                    all.add(new StuckCache(cache, regions));
+                Move move = moves.get(cache.id());
+                boolean leaves = move != null && move.serverId() == server.record.id();
+                if (regions != null && stuck.containsKey(cache.id()) && !leaves) {
+                    all.merge(
+                            cache.id(),
+                            new StuckCache(cache, regions),
+                            (one, more) -> new StuckCache(cache, one.regions() + more.regions()));
                 }
             }
         }
-        return all;
+        return List.copyOf(all.values());
     }
 
     /** Returns servers on which a cache did not get its reserved regions a moment ago. */

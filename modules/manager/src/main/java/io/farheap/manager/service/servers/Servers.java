@@ -463,6 +463,25 @@ public final class Servers {
         }
     }
 
+    /**
+     * A cache has got a part of the room that is kept for it: the rest remains kept.
+     *
+     * @param regions that it has got, by server
+     */
+    public void takeKept(long cacheId, Map<Long, Integer> regions) {
+        Map<Long, Integer> rest = new HashMap<>();
+        boolean firm = false;
+        for (long serverId : keptFor.getOrDefault(cacheId, Set.of())) {
+            KeptRoom room = kept.getOrDefault(serverId, Map.of()).get(cacheId);
+            int left = room == null ? 0 : room.regions() - regions.getOrDefault(serverId, 0);
+            firm |= room != null && room.firm();
+            if (left > 0) {
+                rest.put(serverId, left);
+            }
+        }
+        keepOnly(cacheId, rest, firm);
+    }
+
     private void giveUpKept(long serverId, long cacheId) {
         Map<Long, KeptRoom> here = kept.get(serverId);
         if (here != null) {

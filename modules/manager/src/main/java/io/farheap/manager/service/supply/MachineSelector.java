@@ -81,7 +81,10 @@ public final class MachineSelector {
         return fleet.menu().stream().mapToLong(MachineOffer::regionBytes).distinct();
     }
 
-    /** Returns machines for regions on a server that leaves: the need has the cache's one configuration. */
+    /**
+     * Returns machines for regions on servers that leave; none of them if there is room. The need has the cache's one
+     * configuration.
+     */
     Optional<MachineOrder> forMore(Need need, long regionBytes, int regions) {
         AllocationCandidate candidate = need.candidates().getFirst();
         return order(need, candidate, regionBytes, regions, reserve.part(need, candidate, regionBytes, regions), true);
@@ -135,7 +138,8 @@ public final class MachineSelector {
             boolean leaves) {
         int missing =
                 regions - free.values().stream().mapToInt(Integer::intValue).sum();
-        if (missing < 1) {
+        // Regions on a server that leaves may have to wait until others have moved, and keep their room meanwhile.
+        if (missing < 1 && !leaves) {
             return Optional.empty();
         }
         int total = need.regions(regionBytes);

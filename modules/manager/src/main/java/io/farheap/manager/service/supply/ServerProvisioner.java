@@ -230,9 +230,9 @@ public final class ServerProvisioner {
             // It is gone, or may not have the room: its client learns that when it asks.
         }
         if (!found.isEmpty()) {
-            fleet.release(cacheId);
+            fleet.unclaim(cacheId);
             recruit.machines.clear();
-            found.forEach((server, regions) -> servers.keep(server, cacheId, regions, false));
+            servers.keepOnly(cacheId, found, false);
             recruit.served = true;
             changed.signalAll();
         }
@@ -311,10 +311,9 @@ public final class ServerProvisioner {
             }
             return false;
         }
-        fleet.release(cacheId);
         recruit.machines.clear();
         double threads = order.threads();
-        order.free().forEach((server, regions) -> servers.keep(server, cacheId, regions, recruit.leaves));
+        servers.keepOnly(cacheId, order.free(), recruit.leaves);
         order.coming().forEach((machine, regions) -> claim(cacheId, recruit, machine, regions, threads));
         if (order.wanted() > 0) {
             recruit.attempts++;
@@ -380,14 +379,11 @@ public final class ServerProvisioner {
         for (PlannedMoves.StuckCache one : longestAgo(due, MOST_HELPED, one -> refusedAt(one.cache().id()))) {
             long cacheId = one.cache().id();
             Recruit recruit = require(cacheId);
-            // It may be on two servers that leave.
-            if (isDue(cacheId, recruit)) {
-                Need need = Caches.need(one.cache(), millis);
-                boolean ordered =
-                        order(cacheId, recruit, () -> shopping.forMore(need, one.cache().regionBytes(), one.regions()));
-                recruit.refusedAt = ordered ? null : Long.valueOf(nanos.getAsLong());
-                recruit.refusedNews = fleet.latest();
-            }
+            Need need = Caches.need(one.cache(), millis);
+            boolean ordered =
+                    order(cacheId, recruit, () -> shopping.forMore(need, one.cache().regionBytes(), one.regions()));
+            recruit.refusedAt = ordered ? null : Long.valueOf(nanos.getAsLong());
+            recruit.refusedNews = fleet.latest();
         }
     }
 
