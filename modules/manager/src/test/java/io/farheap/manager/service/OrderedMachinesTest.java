@@ -412,4 +412,20 @@ class OrderedMachinesTest {
         assertEquals(4, reserved(7));
         assertEquals(2, provider.machines.size());
     }
+
+    @Test
+    void whatCanBeHadIsOrderedForTheServerThatEndsFirst() {
+        cluster.reports(1, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 8, 0);
+        start(1);
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 1));
+        cluster.leaves(1, 4);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+        serve(0);
+        cluster.manager.tick();
+        assertEquals(4, reserved(7));
+    }
 }

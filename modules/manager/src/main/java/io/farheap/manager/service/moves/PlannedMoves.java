@@ -666,8 +666,13 @@ public final class PlannedMoves {
         }
     }
 
-    /** A cache for whose regions on leaving servers there is no room, and how many regions these are together. */
-    public record StuckCache(CacheRecord cache, int regions) {}
+    /**
+     * A cache for whose regions on leaving servers there is no room.
+     *
+     * @param regions how many these are together
+     * @param first how many of them are on the server that ends first
+     */
+    public record StuckCache(CacheRecord cache, int regions, int first) {}
 
     /** Whether {@link #stuck} has a cache that it did not have at the last call. */
     public boolean isAnyNewlyStuck() {
@@ -702,8 +707,8 @@ public final class PlannedMoves {
                 if (regions != null && stuck.containsKey(cache.id()) && !leaves) {
                     all.merge(
                             cache.id(),
-                            new StuckCache(cache, regions),
-                            (one, more) -> new StuckCache(cache, one.regions() + more.regions()));
+                            new StuckCache(cache, regions, regions),
+                            (one, next) -> new StuckCache(cache, one.regions() + next.regions(), one.first()));
                 }
             }
         }

@@ -379,12 +379,17 @@ public final class ServerProvisioner {
         for (PlannedMoves.StuckCache one : longestAgo(due, MOST_HELPED, one -> refusedAt(one.cache().id()))) {
             long cacheId = one.cache().id();
             Recruit recruit = require(cacheId);
-            Need need = Caches.need(one.cache(), millis);
-            boolean ordered =
-                    order(cacheId, recruit, () -> shopping.forMore(need, one.cache().regionBytes(), one.regions()));
+            boolean ordered = order(cacheId, recruit, () -> machines(one, millis));
             recruit.refusedAt = ordered ? null : Long.valueOf(nanos.getAsLong());
             recruit.refusedNews = fleet.latest();
         }
+    }
+
+    /** Returns machines for all that leaves or, if these cannot be had, for what is on the server that ends first. */
+    private Optional<MachineOrder> machines(PlannedMoves.StuckCache stuck, long millis) {
+        Need need = Caches.need(stuck.cache(), millis);
+        long size = stuck.cache().regionBytes();
+        return shopping.forMore(need, size, stuck.regions()).or(() -> shopping.forMore(need, size, stuck.first()));
     }
 
     private long refusedAt(long cacheId) {
