@@ -39,6 +39,7 @@ import io.farheap.manager.service.requests.AllocationReplies;
 import io.farheap.manager.service.requests.Reallocations;
 import io.farheap.manager.service.requests.Removals;
 import io.farheap.manager.service.requests.RoomFinder;
+import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.MachineEstimates;
 import io.farheap.manager.service.servers.MigrationRates;
 import io.farheap.manager.service.servers.ServerMembership;
@@ -225,7 +226,7 @@ public final class ClusterManager implements CacheManager {
         recruits.help(() -> moves.stuck(nanos.getAsLong(), now), moves::isStuck, now);
     }
 
-    private boolean makeRoom(long forCache, Supplier<Optional<Map<Long, Integer>>> room) {
+    private boolean makeRoom(long forCache, Supplier<Optional<FreeRoom>> room) {
         boolean coming = lock.settled(() -> {
             boolean ends = endings.makeRoom(forCache, false, room, nanos.getAsLong(), millis.getAsLong());
             if (ends) {

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.ReclaimOutcome;
 import io.farheap.manager.RegionShare;
@@ -427,5 +429,21 @@ class OrderedMachinesTest {
         serve(0);
         cluster.manager.tick();
         assertEquals(4, reserved(7));
+    }
+
+    private void allocateWithFourThreads(long id) {
+        cluster.manager.allocate(
+                new CacheRequest(id, 99, "cache", 8 * MIB, 0, "", List.of(new AllocationCandidate(5, 4))));
+    }
+
+    /** A machine has four cores, and room for both caches. */
+    @Test
+    void theCoresOfAMachineAreKeptAsItsRegionsAre() {
+        start(1);
+        refusal(Code.BUSY, () -> allocateWithFourThreads(7));
+        serve(0);
+        refusal(Code.OUT_OF_MEMORY, () -> allocateWithFourThreads(8));
+        allocateWithFourThreads(7);
+        assertEquals(List.of(share(100, 8)), cluster.allocate(9, 8, 0).shares());
     }
 }

@@ -1,5 +1,6 @@
 package io.farheap.manager.service.caches;
 
+import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.state.CacheRecord;
 import java.util.ArrayList;
@@ -63,18 +64,18 @@ public final class ExpiredCacheReclaimer {
      * then. The caller gives that up ({@link Servers#giveUpKept}) if the cache does not wait for it any more.
      *
      * @param firm as in {@link Servers#keep}
-     * @param room returns the room that it would get, by server; empty if there is not enough
+     * @param room returns the room that it would get; empty if there is not enough
      * @return whether there will be room, so that waiting for it is worthwhile; false after a cache has waited too long
      */
     public boolean makeRoom(
-            long forCache, boolean firm, Supplier<Optional<Map<Long, Integer>>> room, long now, long millis) {
+            long forCache, boolean firm, Supplier<Optional<FreeRoom>> room, long now, long millis) {
         if (now - waiting.getOrDefault(forCache, now) > WAIT_NANOS) {
             return false;
         }
         List<CacheRecord> coming = caches.ended().stream()
                 .filter(over -> now - since.computeIfAbsent(over.id(), _ -> now) <= COMING_NANOS)
                 .toList();
-        Optional<Map<Long, Integer>> found = coming.isEmpty() ? Optional.empty() : servers.without(coming, room);
+        Optional<FreeRoom> found = coming.isEmpty() ? Optional.empty() : servers.without(coming, room);
         if (found.isEmpty()) {
             List<CacheRecord> enough = enough(forCache, room, coming, now, millis);
             if (enough.isEmpty()) {
@@ -84,7 +85,7 @@ public final class ExpiredCacheReclaimer {
             found = servers.without(both(coming, needed), room);
             needed.forEach(cache -> end(cache, now, millis));
         }
-        servers.keepOnly(forCache, found.orElse(Map.of()), firm);
+        found.ifPresent(there -> servers.keepOnly(forCache, there, firm));
         waiting.putIfAbsent(forCache, now);
         return true;
     }
@@ -97,7 +98,7 @@ public final class ExpiredCacheReclaimer {
     /** @return the caches that expired first and together give enough room; empty if even all of them do not */
     private List<CacheRecord> enough(
             long forCache,
-            Supplier<Optional<Map<Long, Integer>>> room,
+            Supplier<Optional<FreeRoom>> room,
             List<CacheRecord> coming,
             long now,
             long millis) {
@@ -121,7 +122,7 @@ public final class ExpiredCacheReclaimer {
 
     /** Leaves out the caches that are not needed beside the others: tries by halves, the later ones first. */
     private List<CacheRecord> fewest(
-            List<CacheRecord> enough, List<CacheRecord> others, Supplier<Optional<Map<Long, Integer>>> room) {
+            List<CacheRecord> enough, List<CacheRecord> others, Supplier<Optional<FreeRoom>> room) {
         if (servers.without(others, room).isPresent()) {
             return List.of();
         }

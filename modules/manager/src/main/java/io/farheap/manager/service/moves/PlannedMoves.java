@@ -12,6 +12,7 @@ import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Clients;
 import io.farheap.manager.service.caches.ExpiredCacheReclaimer;
+import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.MigrationRates;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.service.servers.SpotLives;
@@ -599,11 +600,11 @@ public final class PlannedMoves {
     }
 
     /** Returns the room that there is, also if it is on servers that are set aside for a moment. */
-    private Optional<Map<Long, Integer>> room(
+    private Optional<FreeRoom> room(
             CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis) {
         try {
-            return Optional.of(
-                    place(cache, regions, server, reason, others, now, millis).regions());
+            CachePlacement found = place(cache, regions, server, reason, others, now, millis);
+            return Optional.of(new FreeRoom(found.regions(), cache.threadsOfRegion()));
         } catch (NoRoomException e) {
             return Optional.empty();
         }

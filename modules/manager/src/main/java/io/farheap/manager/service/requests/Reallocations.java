@@ -14,6 +14,7 @@ import io.farheap.manager.allocation.Reallocator;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Tenants;
 import io.farheap.manager.service.moves.PlannedMoves;
+import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.ServerMembership;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.service.servers.SpotLives;
@@ -228,13 +229,15 @@ public final class Reallocations {
         }
     }
 
-    /** Returns where a cache would get what the change needs, by server; empty if there is no room. */
-    public Optional<Map<Long, Integer>> room(long cacheId, long capacity, List<AllocationCandidate> candidates) {
+    /** Returns where a cache would get what the change needs; empty if there is no room. */
+    public Optional<FreeRoom> room(long cacheId, long capacity, List<AllocationCandidate> candidates) {
         ReallocationRequest wish = new ReallocationRequest(caches.require(cacheId), capacity, candidates);
         servers.stock(nanos.getAsLong());
         spares.refresh(nanos.getAsLong());
         try {
-            return Optional.of(find(wish).more().regions());
+            Reallocation found = find(wish);
+            double threads = (double) found.candidate().serverThreads() / wish.threadRegions();
+            return Optional.of(new FreeRoom(found.more().regions(), threads));
         } catch (NoRoomException e) {
             return Optional.empty();
         }

@@ -97,9 +97,10 @@ public final class Servers {
     /**
      * Room that is kept for a cache that waits for it.
      *
+     * @param threads server threads for each region
      * @param firm whether regions on a server that leaves wait for it; other caches' room goes to such regions
      */
-    private record KeptRoom(int regions, boolean firm) {}
+    private record KeptRoom(int regions, double threads, boolean firm) {}
 
     /** Ends a time in which room that is kept for a cache counts as free. */
     public interface ServingTime extends AutoCloseable {
@@ -363,7 +364,10 @@ public final class Servers {
         MachineType type = prices.menu().find(report.type());
         double cores = type == null ? Double.POSITIVE_INFINITY : type.cores();
         double threads =
-                server.promised.values().stream().mapToDouble(Promise::threads).sum();
+                server.promised.values().stream().mapToDouble(Promise::threads).sum()
+                        + keptForOthers(server)
+                                .mapToDouble(room -> room.regions() * room.threads())
+                                .sum();
         Offer all = new Offer(
                 server.record.id(),
                 new Offer.Kind(report.type(), report.spot(), report.regionBytes()),
@@ -427,10 +431,11 @@ public final class Servers {
      * Keeps room for a cache that waits for it: other caches do not get it.
      *
      * @param regions replaces what was kept for the cache on that server before
+     * @param threads server threads for each of them
      * @param firm whether its regions on a server that leaves wait for it
      */
-    public void keep(long serverId, long cacheId, int regions, boolean firm) {
-        kept.computeIfAbsent(serverId, _ -> new HashMap<>()).put(cacheId, new KeptRoom(regions, firm));
+    public void keep(long serverId, long cacheId, int regions, double threads, boolean firm) {
+        kept.computeIfAbsent(serverId, _ -> new HashMap<>()).put(cacheId, new KeptRoom(regions, threads, firm));
         keptFor.computeIfAbsent(cacheId, _ -> new HashSet<>()).add(serverId);
         offerAgain(serverId);
     }
@@ -438,16 +443,16 @@ public final class Servers {
     /**
      * Keeps room for a cache that waits for it, instead of all that was kept for it before.
      *
-     * @param regions by server
      * @param firm as in {@link #keep}
      */
-    public void keepOnly(long cacheId, Map<Long, Integer> regions, boolean firm) {
+    public void keepOnly(long cacheId, FreeRoom room, boolean firm) {
+        Map<Long, Integer> regions = room.regions();
         if (regions.isEmpty()) {
             giveUpKept(cacheId);
             return;
         }
         Set<Long> before = keptFor.remove(cacheId);
-        regions.forEach((id, count) -> keep(id, cacheId, count, firm));
+        regions.forEach((id, count) -> keep(id, cacheId, count, room.threads(), firm));
         if (before != null) {
             before.stream().filter(id -> !regions.containsKey(id)).forEach(id -> giveUpKept(id, cacheId));
         }
@@ -471,15 +476,16 @@ public final class Servers {
     public void takeKept(long cacheId, Map<Long, Integer> regions) {
         Map<Long, Integer> rest = new HashMap<>();
         boolean firm = false;
+        double threads = 0;
         for (long serverId : keptFor.getOrDefault(cacheId, Set.of())) {
             KeptRoom room = kept.getOrDefault(serverId, Map.of()).get(cacheId);
-            int left = room == null ? 0 : room.regions() - regions.getOrDefault(serverId, 0);
-            firm |= room != null && room.firm();
-            if (left > 0) {
-                rest.put(serverId, left);
+            if (room != null && room.regions() > regions.getOrDefault(serverId, 0)) {
+                rest.put(serverId, room.regions() - regions.getOrDefault(serverId, 0));
+                firm = room.firm();
+                threads = room.threads();
             }
         }
-        keepOnly(cacheId, rest, firm);
+        keepOnly(cacheId, new FreeRoom(rest, threads), firm);
     }
 
     private void giveUpKept(long serverId, long cacheId) {
@@ -535,14 +541,14 @@ public final class Servers {
     }
 
     private int keptFromThis(KnownServer server) {
-        int regions = 0;
-        for (Map.Entry<Long, KeptRoom> one :
-                kept.getOrDefault(server.record.id(), Map.of()).entrySet()) {
-            boolean free =
-                    one.getKey().equals(served) || pressing && !one.getValue().firm();
-            regions += free ? 0 : one.getValue().regions();
-        }
-        return regions;
+        return keptForOthers(server).mapToInt(KeptRoom::regions).sum();
+    }
+
+    private Stream<KeptRoom> keptForOthers(KnownServer server) {
+        return kept.getOrDefault(server.record.id(), Map.of()).entrySet().stream()
+                .filter(one -> !one.getKey().equals(served)
+                        && !(pressing && !one.getValue().firm()))
+                .map(Map.Entry::getValue);
     }
 
     /**
@@ -573,10 +579,10 @@ public final class Servers {
     /**
      * Looks for room as if some caches had no regions, and their servers had these to give.
      *
-     * @param room returns the room, by server; empty if there is not enough
+     * @param room returns the room; empty if there is not enough
      * @return what it returns
      */
-    public Optional<Map<Long, Integer>> without(List<CacheRecord> gone, Supplier<Optional<Map<Long, Integer>>> room) {
+    public Optional<FreeRoom> without(List<CacheRecord> gone, Supplier<Optional<FreeRoom>> room) {
         without = gone.stream().map(CacheRecord::id).collect(Collectors.toUnmodifiableSet());
         gone.forEach(cache -> promise(cache, null));
         try {

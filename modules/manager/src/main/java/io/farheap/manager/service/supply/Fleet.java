@@ -34,6 +34,8 @@ public final class Fleet implements ServerProvider.Listener {
     private static final System.Logger LOG = System.getLogger(Fleet.class.getName());
     /** A machine whose server has not registered after this time counts as lost. */
     private static final long LOST_NANOS = 600_000_000_000L;
+    /** Allowed rounding error of a part of a thread. */
+    private static final double ROUNDING = 1e-9;
     /** A machine that could not be stopped is tried again after this time. */
     private static final long STOP_AGAIN_NANOS = 10_000_000_000L;
 
@@ -296,9 +298,10 @@ public final class Fleet implements ServerProvider.Listener {
         if (server == null) {
             return;
         }
-        int there = Math.min(claim.regions(), servers.free(server, 0));
+        double threads = claim.threads() / claim.regions();
+        int there = Math.min(claim.regions(), servers.free(server, threads * (1 - ROUNDING)));
         if (there > 0) {
-            servers.keep(server.record.id(), cacheId, there, claim.firm());
+            servers.keep(server.record.id(), cacheId, there, threads, claim.firm());
         }
         if (there < claim.regions()) {
             hired.disappointed.add(cacheId);

@@ -5,6 +5,7 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.manager.allocation.Need;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.moves.PlannedMoves;
+import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.Servers;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -57,7 +58,7 @@ public final class ServerProvisioner {
 
         private final Set<Fleet.StartedMachine> machines = new LinkedHashSet<>();
         /** Looks for the room that it needs; empty if there is not enough. */
-        private Supplier<Optional<Map<Long, Integer>>> room = Optional::empty;
+        private Supplier<Optional<FreeRoom>> room = Optional::empty;
         /** Whether all of its room is kept, so that it need not wait any longer. */
         private boolean served;
         /** {@link Servers#growths} when its room was last looked for. */
@@ -126,7 +127,7 @@ public final class ServerProvisioner {
      */
     public void await(
             long cacheId,
-            Supplier<Optional<Map<Long, Integer>>> room,
+            Supplier<Optional<FreeRoom>> room,
             Supplier<Optional<MachineOrder>> orders,
             ControlException refused,
             long seen,
@@ -223,13 +224,13 @@ public final class ServerProvisioner {
 
     private void serve(long cacheId, Recruit recruit) {
         recruit.searchedAt = servers.growths();
-        Map<Long, Integer> found = Map.of();
+        FreeRoom found = null;
         try (Servers.ServingTime _ = servers.serving(cacheId, false)) {
-            found = recruit.room.get().orElse(Map.of());
+            found = recruit.room.get().orElse(null);
         } catch (ControlException e) {
             // It is gone, or may not have the room: its client learns that when it asks.
         }
-        if (!found.isEmpty()) {
+        if (found != null) {
             fleet.unclaim(cacheId);
             recruit.machines.clear();
             servers.keepOnly(cacheId, found, false);
@@ -256,7 +257,7 @@ public final class ServerProvisioner {
      *
      * @param room as in {@link #await}
      */
-    public void waits(long cacheId, Supplier<Optional<Map<Long, Integer>>> room) {
+    public void waits(long cacheId, Supplier<Optional<FreeRoom>> room) {
         Recruit recruit = recruit(cacheId, false);
         recruit.room = room;
         if (recruit.machines.isEmpty()) {
@@ -313,7 +314,7 @@ public final class ServerProvisioner {
         }
         recruit.machines.clear();
         double threads = order.threads();
-        servers.keepOnly(cacheId, order.free(), recruit.leaves);
+        servers.keepOnly(cacheId, new FreeRoom(order.free(), threads), recruit.leaves);
         order.coming().forEach((machine, regions) -> claim(cacheId, recruit, machine, regions, threads));
         if (order.wanted() > 0) {
             recruit.attempts++;
