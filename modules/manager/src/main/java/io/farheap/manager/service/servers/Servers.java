@@ -462,8 +462,6 @@ public final class Servers {
     public void giveUpKept(long cacheId) {
         Set<Long> on = keptFor.remove(cacheId);
         if (on != null) {
-            // Also if room is being looked for at this moment.
-            growths++;
             on.forEach(id -> giveUpKept(id, cacheId));
         }
     }
@@ -489,6 +487,8 @@ public final class Servers {
     }
 
     private void giveUpKept(long serverId, long cacheId) {
+        // Also if room is being looked for at this moment.
+        growths++;
         Map<Long, KeptRoom> here = kept.get(serverId);
         if (here != null) {
             here.remove(cacheId);

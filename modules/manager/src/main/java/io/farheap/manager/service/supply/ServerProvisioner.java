@@ -390,7 +390,8 @@ public final class ServerProvisioner {
     private Optional<MachineOrder> machines(PlannedMoves.StuckCache stuck, long millis) {
         Need need = Caches.need(stuck.cache(), millis);
         long size = stuck.cache().regionBytes();
-        return shopping.forMore(need, size, stuck.regions()).or(() -> shopping.forMore(need, size, stuck.first()));
+        Optional<MachineOrder> all = shopping.forMore(need, size, stuck.regions());
+        return all.isEmpty() && stuck.first() < stuck.regions() ? shopping.forMore(need, size, stuck.first()) : all;
     }
 
     private long refusedAt(long cacheId) {
