@@ -97,10 +97,10 @@ public final class PlannedMoves {
      */
     private final Map<Long, Long> earlier = new HashMap<>();
     /**
-     * By cache: the server that leaves while the cache grows or makes a move of its own. Its client is notified at
-     * once, and has to give way; then the move off that server is planned.
+     * By cache: the servers that leave while the cache grows or makes a move of its own. Its client is notified at once,
+     * and has to give way unless it moves off that server itself; then the moves off these servers are planned.
      */
-    private final Map<Long, Long> announced = new TreeMap<>();
+    private final Map<Long, Set<Long>> announced = new TreeMap<>();
     /** By cache: servers on which it did not get its reserved regions, and until when it is not sent there. */
     private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
     /** By cache: until when it is not moved again ahead of the notice, since its client has not moved it. */
@@ -356,6 +356,29 @@ public final class PlannedMoves {
         }
     }
 
+    /** Whether the client of a cache has to give way to a server that leaves. */
+    public boolean isAnnounced(long cacheId) {
+        return announced.containsKey(cacheId);
+    }
+
+    /**
+     * The client of a cache has given way to servers that leave: reserves room for its regions there before it can
+     * reserve any for another change.
+     */
+    public void planAnnounced(long cacheId, long now, long millis) {
+        if (!stuck.isEmpty()) {
+            // Servers that end first get the room that there is.
+            plan(now, millis);
+            return;
+        }
+        for (long id : caches.require(cacheId).regions().keySet()) {
+            Servers.KnownServer server = servers.find(id);
+            if (server != null) {
+                plan(server, now, millis);
+            }
+        }
+    }
+
     @SuppressWarnings("ReferenceEquality")
     private void leave(Servers.KnownServer server, long now, long millis) {
         for (CacheRecord cache : on(server, millis)) {
@@ -375,7 +398,7 @@ public final class PlannedMoves {
                 // An optional move has become one with a deadline.
                 moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
             } else if (its && urgent && isGrowing(cache, now)) {
-                announced.putIfAbsent(cacheId, server.record.id());
+                announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
             } else if (its && urgent && !wasTried(cacheId, now, millis)) {
                 plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
             }
@@ -622,8 +645,8 @@ public final class PlannedMoves {
                 each.setValue(new Move(move.serverId(), move.reason(), move.since(), true));
             }
         }
-        announced.forEach((cache, server) ->
-                tell(caches.require(cache), server, Reason.LEAVES, Collections.emptySortedMap(), now));
+        announced.forEach((cache, leaving) -> leaving.forEach(server ->
+                tell(caches.require(cache), server, Reason.LEAVES, Collections.emptySortedMap(), now)));
     }
 
     /** @return whether the client was notified now */
@@ -635,7 +658,7 @@ public final class PlannedMoves {
                 || server == null
                 || report == null
                 || !caches.isWritten(cache.id())
-                || !line.hearsFirst(cache)) {
+                || !line.hearsFirst(cache, serverId)) {
             return false;
         }
         long ago = (now - server.reportedAt) / NANOS_PER_MILLI;

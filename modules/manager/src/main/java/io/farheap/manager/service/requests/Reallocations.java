@@ -324,11 +324,15 @@ public final class Reallocations {
                             + "; another alert is on its way");
         }
         tenants.requireLarger(cache, capacity);
+        long now = nanos.getAsLong();
+        boolean gaveWay = moves.isAnnounced(cacheId);
         // The next tick plans moves of the rest: a target that does not work is not asked again at once.
-        SortedMap<Long, Integer> reserved = moves.settled(cache, regions, answer, nanos.getAsLong());
-        CacheRecord after = becomes ? cache.become(capacity, regions) : cache.placed(capacity, regions, reserved);
-        caches.put(after);
-        return after;
+        SortedMap<Long, Integer> reserved = moves.settled(cache, regions, answer, now);
+        caches.put(becomes ? cache.become(capacity, regions) : cache.placed(capacity, regions, reserved));
+        if (gaveWay) {
+            moves.planAnnounced(cacheId, now, millis.getAsLong());
+        }
+        return caches.require(cacheId);
     }
 
     /** Whether a cache has become what was planned; else it remains what it was. */
