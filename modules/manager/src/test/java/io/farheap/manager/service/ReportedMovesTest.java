@@ -155,10 +155,19 @@ class ReportedMovesTest {
             assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 4));
             refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 1, 0));
         }
-        // A server that leaves ends it.
+        // Also if the server that it leaves is about to end: its client learns that, and continues.
         cluster.leaves(1, 4);
-        refusal(Code.BUSY, () -> cluster.manager.reserve(7, "host2:1", 4));
         assertEquals(List.of(), cluster.alerts.getLast().targets());
+        for (int i = 0; i < 5; i++) {
+            cluster.pass(2_500);
+            cluster.leaves(1, 4);
+            cluster.reports(2, 4);
+            cluster.manager.tick();
+            assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 4));
+            assertEquals(Map.of(2L, 4), cluster.record(7).reserved());
+        }
+        assertEquals(1, cluster.alerts.size());
+        // A client that does not continue is told what to do.
         for (int i = 0; i < 5; i++) {
             cluster.pass(2_500);
             cluster.leaves(1, 4);
@@ -166,6 +175,51 @@ class ReportedMovesTest {
         }
         cluster.manager.tick();
         assertEquals(List.of(share(2, 4)), cluster.alerts.getLast().targets());
+    }
+
+    /** Otherwise each change of leader would end the moves of applications. */
+    @Test
+    void aNewManagerRenewsRoomOnAServerThatHasNotReportedToItYet() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 4);
+        Allocation reserved = cluster.manager.reserve(7, "host2:1", 4);
+        cluster.lead();
+        assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 4));
+    }
+
+    /** Its next change could be another move of its own, and the one after that, until the server has ended. */
+    @Test
+    void aClientThatGivesWayReservesNoOtherRoomBefore() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 8);
+        cluster.manager.reserve(7, "host2:1", 2);
+        cluster.attends(7L);
+        cluster.leaves(1, 4);
+        assertEquals(List.of(), cluster.alerts.getLast().targets());
+        cluster.manager.moved(7, cluster.generation(7), 4 * MIB, List.of(share(1, 3), share(2, 1)));
+        refusal(Code.BUSY, () -> cluster.manager.reserve(7, "host2:1", 1));
+        assertEquals(Map.of(2L, 3), cluster.record(7).reserved());
+        cluster.manager.tick();
+        assertEquals(List.of(share(2, 3)), cluster.alerts.getLast().targets());
+    }
+
+    /** A client that moves off the first of them itself does not give way to that one. */
+    @Test
+    void eachServerThatLeavesIsAnnounced() {
+        cluster.reports(1, 2);
+        cluster.reports(2, 2);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(3, 4);
+        cluster.manager.reserve(7, "host3:1", 2);
+        cluster.attends(7L);
+        cluster.leaves(1, 2);
+        cluster.leaves(2, 2);
+        cluster.manager.tick();
+        assertEquals(
+                List.of("host1:1", "host2:1"),
+                cluster.alerts.stream().map(Reclaim::server).toList());
     }
 
     /** Its server knows better: the room was reserved once, and its client was late. */

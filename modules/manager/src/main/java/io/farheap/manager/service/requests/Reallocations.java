@@ -271,6 +271,12 @@ public final class Reallocations {
                     Code.BUSY, "cache " + Caches.hex(cacheId) + " moves or grows already; ask again in a moment");
         }
         long now = nanos.getAsLong();
+        if (isReserved(cache, address, regions)) {
+            // The client moves regions, and keeps its room meanwhile, also if the server that they leave is about to end:
+            // it continues until it has given way to the notice, and others must not get that room before.
+            moves.grows(cacheId, now);
+            return cache;
+        }
         Servers.KnownServer server = roll.staying(address, now);
         if (server.record.regionBytes() != cache.regionBytes()) {
             throw new ControlException(
@@ -279,12 +285,6 @@ public final class Reallocations {
                             + Caches.hex(cacheId) + " of " + cache.regionBytes());
         }
         SortedMap<Long, Integer> reserved = new TreeMap<>(cache.reserved());
-        if (reserved.getOrDefault(server.record.id(), 0) == regions) {
-            // The client moves regions, and keeps its room meanwhile. A server that leaves does not wait for that.
-            requireStays(cache);
-            moves.grows(cacheId, now);
-            return cache;
-        }
         int free = servers.unpromised(server) + reserved.getOrDefault(server.record.id(), 0);
         if (free < regions) {
             throw new ControlException(
@@ -296,6 +296,20 @@ public final class Reallocations {
         caches.put(reserving);
         moves.grows(cacheId, now);
         return reserving;
+    }
+
+    /**
+     * Whether a cache has this reserved room on a server that stays, which may not have reported since this manager
+     * leads.
+     */
+    private boolean isReserved(CacheRecord cache, String address, int regions) {
+        return cache.reserved().entrySet().stream().anyMatch(room -> {
+            Servers.KnownServer server = servers.find(room.getKey());
+            return server != null
+                    && !server.record.leaving()
+                    && server.record.address().equals(address)
+                    && room.getValue() == regions;
+        });
     }
 
     /** As {@code CacheManager.moved}. */
