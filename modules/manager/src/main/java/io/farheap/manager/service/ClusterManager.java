@@ -177,7 +177,7 @@ public final class ClusterManager implements CacheManager {
         inbox.forgetAll();
         prices.change(state.menu().isEmpty() ? Menu.EMPTY : MenuFile.parse(state.menu()));
         roll.load(state.lives());
-        servers.load(state.servers());
+        servers.load(state.servers(), nanos.getAsLong());
         models.load(state.models());
         tenants.load(state.tenants());
         caches.load(state.caches());
