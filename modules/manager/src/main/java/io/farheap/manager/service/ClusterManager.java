@@ -533,7 +533,7 @@ public final class ClusterManager implements CacheManager {
             removals.removeAbandoned(now);
             freeEnded(caches.ended().stream());
             endings.forgetLate(now);
-            if (rates.settle(now)) {
+            if (rates.settle(now, moves::left)) {
                 // What can leave a spot server within its notice has changed.
                 servers.offerAnew();
             }

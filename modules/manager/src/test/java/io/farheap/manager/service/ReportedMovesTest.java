@@ -128,11 +128,29 @@ class ReportedMovesTest {
         cluster.reports(3, 400);
         cluster.leaves(2, 400);
         Reclaim second = cluster.alerts.getLast();
+        cluster.pass(300);
         cluster.manager.moved(
                 7, second.generation(), 200 * MIB, null, second.targets(), new ReclaimOutcome("host2:1", 300, 100));
         cluster.pass(6_000);
         cluster.manager.tick();
         assertEquals(first + 0.2 * (200 * MIB / 0.2 - first), rate(), 1e6);
+    }
+
+    @Test
+    void noMoveBeganBeforeItWasPlanned() {
+        cluster.reports(1, 400);
+        cluster.allocate(7, 200, 0);
+        cluster.reports(2, 400);
+        cluster.attends(7L);
+        cluster.leaves(1, 400);
+        cluster.pass(300);
+        Reclaim alert = cluster.alerts.getLast();
+        ReclaimOutcome outcome = new ReclaimOutcome("host1:1", 60_000, 0);
+        cluster.manager.moved(7, alert.generation(), 200 * MIB, null, alert.targets(), outcome);
+        cluster.pass(6_000);
+        cluster.manager.tick();
+        double given = 1e9 / 1.09;
+        assertEquals(given + 0.2 * (200 * MIB / 0.3 - given), rate(), 1e6);
     }
 
     private double rate() {

@@ -28,6 +28,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -142,6 +143,11 @@ public final class PlannedMoves {
         return moves.values().stream().filter(move -> move.reason() == reason).count();
     }
 
+    /** Returns the servers that caches are leaving whose clients were notified, and have not answered yet. */
+    public Set<Long> left() {
+        return moves.values().stream().filter(Move::told).map(Move::serverId).collect(Collectors.toUnmodifiableSet());
+    }
+
     /** Room was reserved for a cache's growth, or for a move that its client has asked for. */
     public void grows(long cacheId, long now) {
         growing.put(cacheId, now);
@@ -190,13 +196,11 @@ public final class PlannedMoves {
         int left = before.regions().getOrDefault(move.serverId(), 0) - regions.getOrDefault(move.serverId(), 0);
         Servers.KnownServer server = servers.find(move.serverId());
         if (left > 0 && server != null && answer != null && answer.beganMillisAgo() > 0) {
+            // Its client did not know the targets before the move was planned.
+            long from = Math.max(move.since(), now - nanos(answer.beganMillisAgo()));
+            long to = Math.max(from, now - nanos(answer.endedMillisAgo()));
             rates.moved(
-                    server.record.id(),
-                    server.record.type(),
-                    left * before.regionBytes(),
-                    now - nanos(answer.beganMillisAgo()),
-                    now - nanos(answer.endedMillisAgo()),
-                    now);
+                    server.record.id(), server.record.type(), left * before.regionBytes(), from, to, now);
         }
         return Collections.emptySortedMap();
     }
