@@ -240,6 +240,26 @@ class ReportedMovesTest {
                 cluster.alerts.stream().map(Reclaim::server).toList());
     }
 
+    /** Only as long as a cache waits for room do the servers that leave wait for each other. */
+    @Test
+    void aCacheThatIsSmallerNowIsNotStuck() {
+        cluster.reports(1, 2);
+        cluster.reports(2, 2);
+        cluster.allocate(7, 4, 0);
+        cluster.leaves(1, 2);
+        assertEquals(Map.of(), cluster.record(7).reserved());
+        cluster.manager.moved(7, cluster.generation(7), 2 * MIB, List.of(share(2, 2)));
+        cluster.reports(4, 1);
+        cluster.allocate(8, 1, 0);
+        cluster.reports(5, 1);
+        cluster.leaves(4, 1);
+        assertEquals(Map.of(5L, 1), cluster.record(8).reserved());
+        cluster.pass(4_000);
+        cluster.reports(6, 1);
+        cluster.leaves(4, 1);
+        assertEquals(Map.of(6L, 1), cluster.record(8).reserved(), "server 5 is silent");
+    }
+
     /** Its server knows better: the room was reserved once, and its client was late. */
     @Test
     void whatAServerReportsIsThere() {

@@ -345,9 +345,21 @@ public final class PlannedMoves {
 
     /** Reserves room for the regions on servers that leave. */
     public void plan(long now, long millis) {
+        stuck.removeIf(cache -> !isLeaving(cache, now));
+        tried.keySet().retainAll(stuck);
         for (Servers.KnownServer server : leaving(now)) {
             leave(server, now, millis);
         }
+    }
+
+    /** Whether a cache has regions on a server that leaves and is not gone. */
+    private boolean isLeaving(long cacheId, long now) {
+        CacheRecord cache = caches.find(cacheId);
+        return cache != null
+                && cache.regions().keySet().stream().anyMatch(id -> {
+                    Servers.KnownServer server = servers.find(id);
+                    return server != null && server.record.leaving() && !isGone(id, now);
+                });
     }
 
     /**
