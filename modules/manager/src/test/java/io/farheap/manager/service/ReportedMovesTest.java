@@ -240,6 +240,25 @@ class ReportedMovesTest {
                 cluster.alerts.stream().map(Reclaim::server).toList());
     }
 
+    /** Its next report has the generation of the manager's new plan, and what the servers hold by then. */
+    @Test
+    void aClientThatAnswersAnEarlierAlertMakesNoMistake() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 4);
+        cluster.attends(7L);
+        cluster.leaves(1, 4);
+        Reclaim first = cluster.alerts.getLast();
+        assertEquals(List.of(share(2, 4)), first.targets());
+        cluster.reports(3, 4);
+        cluster.leaves(2, 4);
+        assertEquals(Map.of(3L, 4), cluster.record(7).reserved());
+        ReclaimOutcome outcome = new ReclaimOutcome("host1:1", 50, 0);
+        refusal(
+                Code.BUSY,
+                () -> cluster.manager.moved(7, first.generation(), 4 * MIB, null, List.of(share(2, 4)), outcome));
+    }
+
     /** Only as long as a cache waits for room do the servers that leave wait for each other. */
     @Test
     void aCacheThatIsSmallerNowIsNotStuck() {

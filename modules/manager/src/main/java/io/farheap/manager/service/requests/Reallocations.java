@@ -321,9 +321,8 @@ public final class Reallocations {
             List<RegionShare> shares,
             @Nullable ReclaimOutcome answer) {
         CacheRecord cache = caches.require(cacheId);
-        SortedMap<Long, Integer> regions = regions(cache, shares);
+        SortedMap<Long, Integer> regions = regions(cache, generation, shares);
         requireSensible(cache, capacity, regions);
-        requireGiven(cache, regions);
         boolean becomes = becomes(cache, capacity, candidate);
         if (regions.equals(cache.regions())
                 && capacity == cache.capacity()
@@ -331,12 +330,8 @@ public final class Reallocations {
                 && cache.wanted() == 0) {
             return cache;
         }
-        if (generation != cache.generation()) {
-            throw new ControlException(
-                    Code.BUSY,
-                    "cache " + Caches.hex(cacheId) + " is at generation " + cache.generation() + ", not " + generation
-                            + "; another alert is on its way");
-        }
+        requireCurrent(cache, generation);
+        requireGiven(cache, regions);
         tenants.requireLarger(cache, capacity);
         long now = nanos.getAsLong();
         boolean gaveWay = moves.isAnnounced(cacheId);
@@ -347,6 +342,19 @@ public final class Reallocations {
             moves.planAnnounced(cacheId, now, millis.getAsLong());
         }
         return caches.require(cacheId);
+    }
+
+    /**
+     * Refuses an earlier generation, before anything else that may have changed since: that its room was given up
+     * meanwhile is no mistake of the client.
+     */
+    private static void requireCurrent(CacheRecord cache, long generation) {
+        if (generation != cache.generation()) {
+            throw new ControlException(
+                    Code.BUSY,
+                    "cache " + Caches.hex(cache.id()) + " is at generation " + cache.generation() + ", not "
+                            + generation + "; another alert is on its way");
+        }
     }
 
     /** Whether a cache has become what was planned; else it remains what it was. */
@@ -366,11 +374,12 @@ public final class Reallocations {
         return false;
     }
 
-    private SortedMap<Long, Integer> regions(CacheRecord cache, List<RegionShare> shares) {
+    private SortedMap<Long, Integer> regions(CacheRecord cache, long generation, List<RegionShare> shares) {
         SortedMap<Long, Integer> regions = new TreeMap<>();
         for (RegionShare share : shares) {
             Map<Long, Integer> split = servers.split(cache, share);
             if (split.isEmpty()) {
+                requireCurrent(cache, generation);
                 throw new ControlException(
                         Code.INVALID_ARGUMENT,
                         "cache " + Caches.hex(cache.id()) + " has no room on server " + share.address()
