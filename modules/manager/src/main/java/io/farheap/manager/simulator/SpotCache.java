@@ -13,9 +13,11 @@ final class SpotCache {
     /**
      * A move off a machine that its client makes; times are ms.
      *
-     * @param doneAt when its client reports it: it repeats a report that the manager did not take
+     * @param endedAt when all of its regions have moved, and its client reports that
      */
-    record ClientMove(Reclaim alert, SpotMachine source, long beganAt, long endedAt, long doneAt) {}
+    record ClientMove(Reclaim alert, SpotMachine source, long beganAt, long endedAt) {}
+
+    private static final long NEVER = Long.MAX_VALUE;
 
     final CacheRequest request;
     /** When its client closes it, in ms. */
@@ -25,6 +27,9 @@ final class SpotCache {
 
     @Nullable
     ClientMove move;
+
+    /** When its client reports its state again, in ms, since the manager did not take the last report. */
+    private long reportsAt = NEVER;
 
     SpotCache(CacheRequest request, long endsAt) {
         this.request = request;
@@ -37,6 +42,23 @@ final class SpotCache {
 
     int wanted() {
         return (int) (request.capacity() / CostMeter.GIB);
+    }
+
+    void reportAt(long millis) {
+        reportsAt = millis;
+    }
+
+    void reported() {
+        reportsAt = NEVER;
+    }
+
+    boolean isDue(long now) {
+        return reportsAt <= now;
+    }
+
+    /** Whether its client has anything to do. */
+    boolean isBusy() {
+        return waits() || move != null || reportsAt != NEVER;
     }
 
     boolean waits() {
