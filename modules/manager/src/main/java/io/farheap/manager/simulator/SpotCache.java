@@ -22,6 +22,10 @@ final class SpotCache {
     final CacheRequest request;
     /** When its client closes it, in ms. */
     final long endsAt;
+    /** When it becomes smaller by a region, in ms; it has more than one. */
+    private long shrinksAt;
+    /** Its regions of a GiB, with those that it waits for. */
+    private int wanted;
     /** By machine's number: regions on it. Empty as long as it waits for room. */
     final Map<Long, Integer> regions = new TreeMap<>();
 
@@ -31,9 +35,12 @@ final class SpotCache {
     /** When its client reports its state again, in ms, since the manager did not take the last report. */
     private long reportsAt = NEVER;
 
-    SpotCache(CacheRequest request, long endsAt) {
+    /** @param shrinksAt when it becomes smaller, in ms; later than its end if it does not */
+    SpotCache(CacheRequest request, long endsAt, long shrinksAt) {
         this.request = request;
         this.endsAt = endsAt;
+        this.shrinksAt = shrinksAt;
+        this.wanted = (int) (request.capacity() / CostMeter.GIB);
     }
 
     long id() {
@@ -41,7 +48,16 @@ final class SpotCache {
     }
 
     int wanted() {
-        return (int) (request.capacity() / CostMeter.GIB);
+        return wanted;
+    }
+
+    boolean isTooLarge(long now) {
+        return shrinksAt <= now && wanted > 1 && !waits();
+    }
+
+    void shrinks() {
+        shrinksAt = NEVER;
+        wanted--;
     }
 
     void reportAt(long millis) {

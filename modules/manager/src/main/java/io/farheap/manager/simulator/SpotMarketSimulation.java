@@ -54,6 +54,8 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private static final double AWAY_PART = 0.02;
 
     private static final long MOST_AWAY_MILLIS = 40_000;
+    /** How many caches become smaller by a region. */
+    private static final double SHRINK_PART = 0.2;
     /** How often the answer to a client's report is lost. */
     private static final double LOST_PART = 0.02;
     /** An early move is needed if its machine gets its notice within this time. */
@@ -132,6 +134,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         while (now < end) {
             now += isBusy() ? BUSY_MILLIS : IDLE_MILLIS;
             finishMoves();
+            caches.values().stream().filter(cache -> cache.isTooLarge(now)).toList().forEach(this::shrink);
             market.pass(now);
             loseGone();
             endCaches();
@@ -200,7 +203,9 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 Math.max(0, endsAt - now) + MARGIN_MILLIS,
                 "",
                 List.of(AllocationCandidate.ANY));
-        caches.put(request.cacheId(), new SpotCache(request, endsAt));
+        boolean shrinks = random.nextDouble() < SHRINK_PART;
+        long shrinksAt = now + random.nextLong(Math.max(1, endsAt - now));
+        caches.put(request.cacheId(), new SpotCache(request, endsAt, shrinks ? shrinksAt : Long.MAX_VALUE));
     }
 
     private void ask(SpotCache cache) {
@@ -288,6 +293,14 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         if (cache == null || source == null || !cache.regions.containsKey(source.number)) {
             return;
         }
+        SpotCache.ClientMove before = cache.move;
+        if (before != null && before.source() == source) {
+            // A move that has begun continues; the client follows the new alert instead of one that still waits.
+            cache.move = before.beganAt() <= now
+                    ? before
+                    : new SpotCache.ClientMove(alert, source, before.beganAt(), before.endedAt());
+            return;
+        }
         moves++;
         if (alert.reason() == Reason.ENDS_SOON) {
             early++;
@@ -316,7 +329,9 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         for (RegionShare target : move.alert().targets()) {
             SpotMachine to = market.find(target.address());
             int there = cache.regions.getOrDefault(move.source().number, 0);
-            int count = to == null ? 0 : Math.min(there, target.regions());
+            int count = to == null
+                    ? 0
+                    : Math.min(Math.min(there, target.regions()), SpotMarket.REGIONS - to.heldRegions());
             if (to != null && count > 0) {
                 put(cache, move.source(), there - count);
                 put(cache, to, cache.regions.getOrDefault(to.number, 0) + count);
@@ -344,13 +359,24 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 .forEach(machine ->
                         shares.add(new RegionShare(machine.hostPort(), cache.regions.getOrDefault(machine.number, 0))));
         try {
-            cluster.moved(cache.id(), generation, cache.request.capacity(), null, shares, outcome);
+            cluster.moved(cache.id(), generation, cache.wanted() * CostMeter.GIB, null, shares, outcome);
             cache.reported();
         } catch (ControlException e) {
             // As a client does it: the manager has another plan by now, and the next report answers none.
             failed += e.code() == Code.BUSY ? 0 : 1;
             cache.reportAt(now + BUSY_MILLIS);
         }
+    }
+
+    /** A client gives a region back, also while another moves. */
+    private void shrink(SpotCache cache) {
+        SpotMachine machine = market.machines()
+                .filter(one -> cache.regions.containsKey(one.number))
+                .findFirst()
+                .orElseThrow();
+        put(cache, machine, cache.regions.getOrDefault(machine.number, 0) - 1);
+        cache.shrinks();
+        report(cache);
     }
 
     private static void put(SpotCache cache, SpotMachine machine, int regions) {
