@@ -19,8 +19,8 @@ final class MarginalGain {
 
     /**
      * Redy, section 5.2, "Early termination": throughput no longer grows, and latency does not fall. If the figures of
-     * one of the two have not settled, they must be worse by more than both are uncertain, since otherwise chance would
-     * leave out all points beyond.
+     * one of the two have not settled, the gain has to stay within the tolerance even if it is greater than measured by
+     * all that both are uncertain, since otherwise chance would leave out all points beyond.
      */
     static boolean ends(Performance before, Performance after) {
         double doubt = before.settled() && after.settled() ? 0 : before.uncertainty() + after.uncertainty();

@@ -369,7 +369,8 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     }
 
     /**
-     * Reserves room for regions on a server that the application has named, and connects the cache to it.
+     * Reserves room for regions on a server that the application has named, and connects the cache to it, however long
+     * that takes.
      *
      * @param left the server that all of the regions leave; empty if they leave several
      * @return renews the reservation until the caller closes it
@@ -379,25 +380,21 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         try {
             Allocation reserved = manager.call(asked -> asked.reserve(cacheId(), server, regions));
             grants.put(reserved);
-            servers.connect(cache, server);
-            return RoomRenewal.start(
+            RoomRenewal room = RoomRenewal.start(
                     name,
                     RENEW_MILLIS,
-                    () -> renews(server, regions),
+                    () -> manager.call(asked -> asked.reserve(cacheId(), server, regions)),
                     this::changed,
                     () -> reclaims.isToLeave(reserved.generation(), left));
+            try {
+                servers.connect(cache, server);
+                return room;
+            } catch (Throwable e) {
+                room.close();
+                throw e;
+            }
         } catch (ControlException e) {
             throw new CacheException("cache " + name + " stays where it is: " + e.getMessage(), e);
-        }
-    }
-
-    /** @return false if the manager has refused it */
-    private boolean renews(String server, int regions) {
-        try {
-            manager.call(asked -> asked.reserve(cacheId(), server, regions));
-            return true;
-        } catch (ControlException e) {
-            return e.code() == Code.UNAVAILABLE || e.code() == Code.DEADLINE_EXCEEDED;
         }
     }
 

@@ -3,7 +3,8 @@ package io.farheap.cache.managed;
 import io.farheap.manager.Reclaim;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.Objects;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -43,8 +44,8 @@ final class ReclaimWorker {
 
     /** The alert that is being followed; null if none is. */
     private @Nullable Reclaim followed;
-    /** The last notice that a server leaves, for which the manager has not planned a move yet. */
-    private @Nullable Reclaim announced;
+    /** By server: the last notice that it leaves, for which the manager has not planned a move yet. */
+    private final Map<String, Reclaim> announced = new HashMap<>();
 
     private @Nullable Thread mover;
     /** Whether there is a cache that can move. */
@@ -79,7 +80,9 @@ final class ReclaimWorker {
 
     /** A server that the cache uses leaves, and the manager waits for the end of a change before it plans a move. */
     synchronized void announce(Reclaim alert) {
-        announced = alert;
+        // Changes that were planned later do not give way to earlier ones.
+        announced.values().removeIf(earlier -> earlier.generation() < alert.generation());
+        announced.put(alert.server(), alert);
     }
 
     /** Makes the thread report the cache's state to the manager soon. */
@@ -99,8 +102,8 @@ final class ReclaimWorker {
      * @param except a server that the change itself leaves; empty if it leaves none
      */
     synchronized boolean isToLeave(long generation, String except) {
-        return Stream.concat(Stream.of(announced, followed), alerts.stream())
-                .filter(Objects::nonNull)
+        return Stream.of(announced.values().stream(), Stream.ofNullable(followed), alerts.stream())
+                .flatMap(some -> some)
                 .anyMatch(alert -> alert.reason() == Reclaim.Reason.LEAVES
                         && alert.generation() >= generation
                         && !alert.server().equals(except));

@@ -98,6 +98,8 @@ class ReclaimWorkerTest {
         assertTrue(reclaims.isToLeave(1, ""));
         assertFalse(reclaims.isToLeave(1, "three"));
         assertFalse(reclaims.isToLeave(2, ""));
+        reclaims.announce(alert("four", Reclaim.Reason.LEAVES));
+        assertTrue(reclaims.isToLeave(1, "four"), "server three leaves, too");
         assertTrue(reclaims.close());
     }
 

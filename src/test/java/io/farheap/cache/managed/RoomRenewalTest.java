@@ -1,9 +1,12 @@
 package io.farheap.cache.managed;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.contract.CacheException;
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.testing.TestDevice;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -34,9 +37,8 @@ class RoomRenewalTest {
         }
     }
 
-    private boolean renew() {
+    private void renew() {
         renewed.countDown();
-        return true;
     }
 
     /** The manager may reserve the room once more after the report that the move has ended. */
@@ -50,7 +52,6 @@ class RoomRenewalTest {
                 () -> {
                     asked.countDown();
                     await(closed);
-                    return true;
                 },
                 late::countDown,
                 () -> false);
@@ -58,6 +59,31 @@ class RoomRenewalTest {
         room.close();
         closed.countDown();
         await(late);
+    }
+
+    /** Others may have got the room: what has not moved stays where it is. */
+    @Test
+    void aMoveEndsIfItsRoomIsNotRenewed() {
+        try (RoomRenewal room = RoomRenewal.start("c", 1, this::refuses, late::countDown, () -> false)) {
+            String why = "";
+            while (why.isEmpty()) {
+                try {
+                    room.requireTime();
+                    Thread.onSpinWait();
+                } catch (CacheException e) {
+                    why = String.valueOf(e.getMessage());
+                }
+            }
+            assertTrue(why.contains("host2:1 has no room"), why);
+            assertEquals(0, renewed.getCount(), "a manager that does not answer is asked again");
+        }
+    }
+
+    private void refuses() {
+        renewed.countDown();
+        throw renewed.getCount() > 0
+                ? new ControlException(Code.UNAVAILABLE, "no manager answers")
+                : new ControlException(Code.OUT_OF_MEMORY, "host2:1 has no room");
     }
 
     @Test

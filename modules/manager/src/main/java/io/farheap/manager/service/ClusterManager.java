@@ -179,7 +179,7 @@ public final class ClusterManager implements CacheManager {
         inbox.forgetAll();
         prices.change(state.menu().isEmpty() ? Menu.EMPTY : MenuFile.parse(state.menu()));
         roll.load(state.lives());
-        servers.load(state.servers());
+        servers.load(state.servers(), nanos.getAsLong());
         models.load(state.models());
         tenants.load(state.tenants());
         caches.load(state.caches());
@@ -556,7 +556,7 @@ public final class ClusterManager implements CacheManager {
             removals.removeAbandoned(now);
             freeEnded(caches.ended().stream());
             endings.forgetLate(now);
-            if (rates.settle(now)) {
+            if (rates.settle(now, moves::left)) {
                 // What can leave a spot server within its notice has changed.
                 servers.offerAnew();
             }

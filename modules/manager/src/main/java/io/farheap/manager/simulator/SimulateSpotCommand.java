@@ -23,7 +23,8 @@ import picocli.CommandLine.Spec;
         name = "spot",
         description = {
             "Run the manager itself, with all of its rules, on a simulated spot market, and say how well it judges.",
-            "Lives of spot machines are exponential, of a Weibull distribution, or end for a whole rack at once."
+            "Lives of spot machines are exponential, of a Weibull distribution, end for a whole rack at once, or are",
+            "all equally long."
         },
         mixinStandardHelpOptions = true,
         sortOptions = false)
@@ -36,7 +37,7 @@ final class SimulateSpotCommand implements Callable<Integer> {
             names = "--lives",
             paramLabel = "FORM",
             split = ",",
-            defaultValue = "exponential,weibull,rack",
+            defaultValue = "exponential,weibull,rack,fixed",
             description = "How spot machines really live, one simulation for each (default: ${DEFAULT-VALUE}).")
     private List<String> lives;
 
@@ -111,7 +112,7 @@ final class SimulateSpotCommand implements Callable<Integer> {
                 Locale.ROOT,
                 "%s: %d ends; mean life %.2f h, estimated %.2f h after %d ends and %.2f h at the end; %d moves, "
                         + "%d early, %d not needed; %d of %d observed servers without an offer; %d caches, %d refused, "
-                        + "%d of these beside room; %d machines started, %d needed; %d regions lost%n",
+                        + "%d of these beside room; %d machines started, %d needed; %d of %d regions with a notice lost%n",
                 found.options().lives().text(),
                 found.ends(),
                 found.options().meanHours(),
@@ -128,7 +129,8 @@ final class SimulateSpotCommand implements Callable<Integer> {
                 found.refusedBesideRoom(),
                 found.started(),
                 found.needed(),
-                found.lost());
+                found.lost(),
+                found.left());
         found.missed().forEach(target -> out.println("  missed: " + target));
         out.flush();
     }

@@ -13,22 +13,34 @@ final class SpotCache {
     /**
      * A move off a machine that its client makes; times are ms.
      *
-     * @param doneAt when its client reports it: it repeats a report that the manager did not take
+     * @param endedAt when all of its regions have moved, and its client reports that
      */
-    record ClientMove(Reclaim alert, SpotMachine source, long beganAt, long endedAt, long doneAt) {}
+    record ClientMove(Reclaim alert, SpotMachine source, long beganAt, long endedAt) {}
+
+    private static final long NEVER = Long.MAX_VALUE;
 
     final CacheRequest request;
     /** When its client closes it, in ms. */
     final long endsAt;
+    /** When it becomes smaller by a region, in ms; it has more than one. */
+    private long shrinksAt;
+    /** Its regions of a GiB, with those that it waits for. */
+    private int wanted;
     /** By machine's number: regions on it. Empty as long as it waits for room. */
     final Map<Long, Integer> regions = new TreeMap<>();
 
     @Nullable
     ClientMove move;
 
-    SpotCache(CacheRequest request, long endsAt) {
+    /** When its client reports its state again, in ms, since the manager did not take the last report. */
+    private long reportsAt = NEVER;
+
+    /** @param shrinksAt when it becomes smaller, in ms; later than its end if it does not */
+    SpotCache(CacheRequest request, long endsAt, long shrinksAt) {
         this.request = request;
         this.endsAt = endsAt;
+        this.shrinksAt = shrinksAt;
+        this.wanted = (int) (request.capacity() / CostMeter.GIB);
     }
 
     long id() {
@@ -36,7 +48,33 @@ final class SpotCache {
     }
 
     int wanted() {
-        return (int) (request.capacity() / CostMeter.GIB);
+        return wanted;
+    }
+
+    boolean isTooLarge(long now) {
+        return shrinksAt <= now && wanted > 1 && !waits();
+    }
+
+    void shrinks() {
+        shrinksAt = NEVER;
+        wanted--;
+    }
+
+    void reportAt(long millis) {
+        reportsAt = millis;
+    }
+
+    void reported() {
+        reportsAt = NEVER;
+    }
+
+    boolean isDue(long now) {
+        return reportsAt <= now;
+    }
+
+    /** Whether its client has anything to do. */
+    boolean isBusy() {
+        return waits() || move != null || reportsAt != NEVER;
     }
 
     boolean waits() {

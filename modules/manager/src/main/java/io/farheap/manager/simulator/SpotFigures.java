@@ -24,6 +24,7 @@ import java.util.Locale;
  * @param refusedBesideRoom those for which there was room on servers, on machines that come, or at the provider
  * @param started machines that the manager ordered
  * @param needed machines that one order book would have ordered: for all that waits, less all that comes
+ * @param left regions on spot machines that got their notice
  * @param lost regions whose content was lost with a machine
  * @param failed reports of moves that the manager refused, and caches that it ended before their time
  */
@@ -42,6 +43,7 @@ record SpotFigures(
         long refusedBesideRoom,
         long started,
         long needed,
+        long left,
         long lost,
         long failed) {
 
@@ -51,10 +53,16 @@ record SpotFigures(
     private static final double MEAN_TOLERANCE = 0.2;
     private static final double MOST_NEEDLESS = 0.05;
     private static final double MOST_STARTED = 1.2;
+    private static final double MOST_LOST = 0.05;
 
-    /** Returns the part of moves that were not needed. */
+    /** Returns the part of early moves that were not needed. */
     double needlessPart() {
-        return moves == 0 ? 0 : (double) needless / moves;
+        return early == 0 ? 0 : (double) needless / early;
+    }
+
+    /** Returns the part of the regions on machines with a notice that were lost. */
+    double lostPart() {
+        return left == 0 ? 0 : (double) lost / left;
     }
 
     /** Returns how many machines were started for each that was needed. */
@@ -82,7 +90,7 @@ record SpotFigures(
                     options.meanHours()));
         }
         if (needlessPart() > MOST_NEEDLESS) {
-            missed.add(String.format(Locale.ROOT, "%.1f%% of moves were not needed", 100 * needlessPart()));
+            missed.add(String.format(Locale.ROOT, "%.1f%% of early moves were not needed", 100 * needlessPart()));
         }
         if (closed > 0) {
             missed.add(closed + " of " + samples + " times a spot server with free regions offered none");
@@ -92,6 +100,9 @@ record SpotFigures(
         }
         if (startedPart() > MOST_STARTED) {
             missed.add(started + " machines were started, and " + needed + " were needed");
+        }
+        if (lostPart() > MOST_LOST) {
+            missed.add(lost + " of " + left + " regions on machines with a notice were lost");
         }
         if (failed > 0) {
             missed.add(failed + " times the manager refused a report, or ended a cache before its time");
@@ -119,6 +130,7 @@ record SpotFigures(
         json.addProperty("caches_refused_beside_room", refusedBesideRoom);
         json.addProperty("machines_started", started);
         json.addProperty("machines_needed", needed);
+        json.addProperty("regions_noticed", left);
         json.addProperty("regions_lost", lost);
         json.addProperty("refused_reports", failed);
         JsonArray targets = new JsonArray();

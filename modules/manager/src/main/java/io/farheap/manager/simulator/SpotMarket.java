@@ -65,6 +65,8 @@ final class SpotMarket implements ServerProvider, ServerProvider.Factory {
         private long noticeAt = NEVER;
         /** When it ends, once it leaves. */
         private long endsAt = NEVER;
+        /** How many regions it had when it got its notice. */
+        private int noticedRegions;
         /** By cache: regions on it. */
         final NavigableMap<Long, Integer> held = new TreeMap<>();
         /** Until when regions leave it, one after the other. */
@@ -112,6 +114,14 @@ final class SpotMarket implements ServerProvider, ServerProvider.Factory {
         /** Returns how long it will still stay until its notice, in ms; only the market knows. */
         long left() {
             return noticeAt == NEVER ? NEVER : Math.max(0, noticeAt - now);
+        }
+
+        long endsAt() {
+            return endsAt;
+        }
+
+        int noticedRegions() {
+            return noticedRegions;
         }
 
         int heldRegions() {
@@ -293,6 +303,7 @@ final class SpotMarket implements ServerProvider, ServerProvider.Factory {
         }
         if (machine.serves && machine.noticeAt <= now && machine.endsAt == NEVER) {
             machine.endsAt = now + NOTICE_MILLIS;
+            machine.noticedRegions = machine.heldRegions();
             told().reclaimed(machine, Duration.ofMillis(NOTICE_MILLIS));
         }
         if (machine.endsAt <= now) {

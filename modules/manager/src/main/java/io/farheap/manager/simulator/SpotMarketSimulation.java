@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link ClusterManager} as it runs, with a provider that has a spot market and with clients that move their caches,
@@ -53,6 +54,10 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private static final double AWAY_PART = 0.02;
 
     private static final long MOST_AWAY_MILLIS = 40_000;
+    /** How many caches become smaller by a region. */
+    private static final double SHRINK_PART = 0.2;
+    /** How often the answer to a client's report is lost. */
+    private static final double LOST_PART = 0.02;
     /** An early move is needed if its machine gets its notice within this time. */
     private static final long NEEDED_MILLIS = 600_000;
 
@@ -93,6 +98,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private long refused;
     private long refusedBesideRoom;
     private long needed;
+    private long left;
     private long lost;
     private long failed;
 
@@ -127,9 +133,10 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         long end = Math.round(options.days() * MachineDemand.DAY * MILLIS_PER_MINUTE);
         while (now < end) {
             now += isBusy() ? BUSY_MILLIS : IDLE_MILLIS;
+            finishMoves();
+            caches.values().stream().filter(cache -> cache.isTooLarge(now)).toList().forEach(this::shrink);
             market.pass(now);
             loseGone();
-            finishMoves();
             endCaches();
             arrive();
             attendance.renew(Set.copyOf(caches.keySet()));
@@ -163,13 +170,14 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 refusedBesideRoom,
                 market.ordered(),
                 needed,
+                left,
                 lost,
                 failed);
     }
 
     private boolean isBusy() {
         return !due.isEmpty()
-                || caches.values().stream().anyMatch(cache -> cache.waits() || cache.move != null)
+                || caches.values().stream().anyMatch(SpotCache::isBusy)
                 || market.machines().anyMatch(machine -> machine.isComing() || machine.leaves());
     }
 
@@ -195,7 +203,9 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 Math.max(0, endsAt - now) + MARGIN_MILLIS,
                 "",
                 List.of(AllocationCandidate.ANY));
-        caches.put(request.cacheId(), new SpotCache(request, endsAt));
+        boolean shrinks = random.nextDouble() < SHRINK_PART;
+        long shrinksAt = now + random.nextLong(Math.max(1, endsAt - now));
+        caches.put(request.cacheId(), new SpotCache(request, endsAt, shrinks ? shrinksAt : Long.MAX_VALUE));
     }
 
     private void ask(SpotCache cache) {
@@ -283,6 +293,14 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         if (cache == null || source == null || !cache.regions.containsKey(source.number)) {
             return;
         }
+        SpotCache.ClientMove before = cache.move;
+        if (before != null && before.source() == source) {
+            // A move that has begun continues; the client follows the new alert instead of one that still waits.
+            cache.move = before.beganAt() <= now
+                    ? before
+                    : new SpotCache.ClientMove(alert, source, before.beganAt(), before.endedAt());
+            return;
+        }
         moves++;
         if (alert.reason() == Reason.ENDS_SOON) {
             early++;
@@ -292,15 +310,17 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         int count = alert.targets().stream().mapToInt(RegionShare::regions).sum();
         long begin = Math.max(source.busyUntil, now + REACTION_MILLIS + away);
         source.busyUntil = begin + count * MOVE_MILLIS;
-        cache.move = new SpotCache.ClientMove(alert, source, begin, source.busyUntil, source.busyUntil);
+        cache.move = new SpotCache.ClientMove(alert, source, begin, source.busyUntil);
     }
 
     private void finishMoves() {
         for (SpotCache cache : caches.values()) {
             SpotCache.ClientMove move = cache.move;
-            if (move != null && move.doneAt() <= now) {
+            if (move != null && move.endedAt() <= Math.min(now, move.source().endsAt())) {
                 cache.move = null;
                 finish(cache, move);
+            } else if (move == null && cache.isDue(now)) {
+                report(cache);
             }
         }
     }
@@ -309,38 +329,54 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         for (RegionShare target : move.alert().targets()) {
             SpotMachine to = market.find(target.address());
             int there = cache.regions.getOrDefault(move.source().number, 0);
-            int count = to == null ? 0 : Math.min(there, target.regions());
+            int count = to == null
+                    ? 0
+                    : Math.min(Math.min(there, target.regions()), SpotMarket.REGIONS - to.heldRegions());
             if (to != null && count > 0) {
                 put(cache, move.source(), there - count);
                 put(cache, to, cache.regions.getOrDefault(to.number, 0) + count);
             }
         }
+        String server = move.alert().server();
+        long generation = move.alert().generation();
+        ReclaimOutcome outcome = new ReclaimOutcome(server, now - move.beganAt(), now - move.endedAt());
+        report(cache, generation, outcome);
+        if (random.nextDouble() < LOST_PART) {
+            // The manager's answer was lost on its way, so the client repeats its report.
+            report(cache, generation, outcome);
+        }
+    }
+
+    /** The client reports its state again, which answers no alert. */
+    private void report(SpotCache cache) {
+        report(cache, cluster.describe(cache.id()).allocation().generation(), null);
+    }
+
+    private void report(SpotCache cache, long generation, @Nullable ReclaimOutcome outcome) {
         List<RegionShare> shares = new ArrayList<>();
         market.machines()
                 .filter(machine -> cache.regions.containsKey(machine.number))
                 .forEach(machine ->
                         shares.add(new RegionShare(machine.hostPort(), cache.regions.getOrDefault(machine.number, 0))));
         try {
-            cluster.moved(
-                    cache.id(),
-                    move.alert().generation(),
-                    cache.request.capacity(),
-                    null,
-                    shares,
-                    new ReclaimOutcome(move.alert().server(), now - move.beganAt(), now - move.endedAt()));
+            cluster.moved(cache.id(), generation, cache.wanted() * CostMeter.GIB, null, shares, outcome);
+            cache.reported();
         } catch (ControlException e) {
-            if (e.code() != Code.BUSY) {
-                failed++;
-                return;
-            }
-            // The manager has changed its plan meanwhile: the client repeats its report with the new generation.
-            Reclaim alert = move.alert();
-            long generation = cluster.describe(cache.id()).allocation().generation();
-            Reclaim again = new Reclaim(
-                    alert.cacheId(), generation, alert.reason(), alert.server(), alert.withinMillis(), List.of());
-            cache.move =
-                    new SpotCache.ClientMove(again, move.source(), move.beganAt(), move.endedAt(), now + BUSY_MILLIS);
+            // As a client does it: the manager has another plan by now, and the next report answers none.
+            failed += e.code() == Code.BUSY ? 0 : 1;
+            cache.reportAt(now + BUSY_MILLIS);
         }
+    }
+
+    /** A client gives a region back, also while another moves. */
+    private void shrink(SpotCache cache) {
+        SpotMachine machine = market.machines()
+                .filter(one -> cache.regions.containsKey(one.number))
+                .findFirst()
+                .orElseThrow();
+        put(cache, machine, cache.regions.getOrDefault(machine.number, 0) - 1);
+        cache.shrinks();
+        report(cache);
     }
 
     private static void put(SpotCache cache, SpotMachine machine, int regions) {
@@ -353,13 +389,21 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         }
     }
 
-    /** A client that has lost regions closes its cache, and asks for another for the rest of its time. */
+    /**
+     * A client that has lost regions closes its cache, and asks for another for the rest of its time. Regions that had
+     * moved before the machine's end are not lost.
+     */
     private void loseGone() {
         for (SpotMachine machine : gone) {
+            left += machine.noticedRegions();
             for (long id : List.copyOf(machine.held.keySet())) {
                 SpotCache cache = caches.get(id);
                 if (cache != null) {
-                    lost += cache.regions.getOrDefault(machine.number, 0);
+                    SpotCache.ClientMove move = cache.move;
+                    long moved = move == null || move.source() != machine
+                            ? 0
+                            : Math.max(0, (machine.endsAt() - move.beganAt()) / MOVE_MILLIS);
+                    lost += Math.max(0, cache.regions.getOrDefault(machine.number, 0) - moved);
                     close(cache);
                     create(cache.wanted(), cache.endsAt);
                 }

@@ -128,11 +128,29 @@ class ReportedMovesTest {
         cluster.reports(3, 400);
         cluster.leaves(2, 400);
         Reclaim second = cluster.alerts.getLast();
+        cluster.pass(300);
         cluster.manager.moved(
                 7, second.generation(), 200 * MIB, null, second.targets(), new ReclaimOutcome("host2:1", 300, 100));
         cluster.pass(6_000);
         cluster.manager.tick();
         assertEquals(first + 0.2 * (200 * MIB / 0.2 - first), rate(), 1e6);
+    }
+
+    @Test
+    void noMoveBeganBeforeItWasPlanned() {
+        cluster.reports(1, 400);
+        cluster.allocate(7, 200, 0);
+        cluster.reports(2, 400);
+        cluster.attends(7L);
+        cluster.leaves(1, 400);
+        cluster.pass(300);
+        Reclaim alert = cluster.alerts.getLast();
+        ReclaimOutcome outcome = new ReclaimOutcome("host1:1", 60_000, 0);
+        cluster.manager.moved(7, alert.generation(), 200 * MIB, null, alert.targets(), outcome);
+        cluster.pass(6_000);
+        cluster.manager.tick();
+        double given = 1e9 / 1.09;
+        assertEquals(given + 0.2 * (200 * MIB / 0.3 - given), rate(), 1e6);
     }
 
     private double rate() {
@@ -155,10 +173,19 @@ class ReportedMovesTest {
             assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 4));
             refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 1, 0));
         }
-        // A server that leaves ends it.
+        // Also if the server that it leaves is about to end: its client learns that, and continues.
         cluster.leaves(1, 4);
-        refusal(Code.BUSY, () -> cluster.manager.reserve(7, "host2:1", 4));
         assertEquals(List.of(), cluster.alerts.getLast().targets());
+        for (int i = 0; i < 5; i++) {
+            cluster.pass(2_500);
+            cluster.leaves(1, 4);
+            cluster.reports(2, 4);
+            cluster.manager.tick();
+            assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 4));
+            assertEquals(Map.of(2L, 4), cluster.record(7).reserved());
+        }
+        assertEquals(1, cluster.alerts.size());
+        // A client that does not continue is told what to do.
         for (int i = 0; i < 5; i++) {
             cluster.pass(2_500);
             cluster.leaves(1, 4);
@@ -166,6 +193,90 @@ class ReportedMovesTest {
         }
         cluster.manager.tick();
         assertEquals(List.of(share(2, 4)), cluster.alerts.getLast().targets());
+    }
+
+    /** Otherwise each change of leader would end the moves of applications. */
+    @Test
+    void aNewManagerRenewsRoomOnAServerThatHasNotReportedToItYet() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 4);
+        Allocation reserved = cluster.manager.reserve(7, "host2:1", 4);
+        cluster.lead();
+        assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 4));
+    }
+
+    /** Its next change could be another move of its own, and the one after that, until the server has ended. */
+    @Test
+    void aClientThatGivesWayReservesNoOtherRoomBefore() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 8);
+        cluster.manager.reserve(7, "host2:1", 2);
+        cluster.attends(7L);
+        cluster.leaves(1, 4);
+        assertEquals(List.of(), cluster.alerts.getLast().targets());
+        cluster.manager.moved(7, cluster.generation(7), 4 * MIB, List.of(share(1, 3), share(2, 1)));
+        refusal(Code.BUSY, () -> cluster.manager.reserve(7, "host2:1", 1));
+        assertEquals(Map.of(2L, 3), cluster.record(7).reserved());
+        cluster.manager.tick();
+        assertEquals(List.of(share(2, 3)), cluster.alerts.getLast().targets());
+    }
+
+    /** A client that moves off the first of them itself does not give way to that one. */
+    @Test
+    void eachServerThatLeavesIsAnnounced() {
+        cluster.reports(1, 2);
+        cluster.reports(2, 2);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(3, 4);
+        cluster.manager.reserve(7, "host3:1", 2);
+        cluster.attends(7L);
+        cluster.leaves(1, 2);
+        cluster.leaves(2, 2);
+        cluster.manager.tick();
+        assertEquals(
+                List.of("host1:1", "host2:1"),
+                cluster.alerts.stream().map(Reclaim::server).toList());
+    }
+
+    /** Its next report has the generation of the manager's new plan, and what the servers hold by then. */
+    @Test
+    void aClientThatAnswersAnEarlierAlertMakesNoMistake() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 4);
+        cluster.attends(7L);
+        cluster.leaves(1, 4);
+        Reclaim first = cluster.alerts.getLast();
+        assertEquals(List.of(share(2, 4)), first.targets());
+        cluster.reports(3, 4);
+        cluster.leaves(2, 4);
+        assertEquals(Map.of(3L, 4), cluster.record(7).reserved());
+        ReclaimOutcome outcome = new ReclaimOutcome("host1:1", 50, 0);
+        refusal(
+                Code.BUSY,
+                () -> cluster.manager.moved(7, first.generation(), 4 * MIB, null, List.of(share(2, 4)), outcome));
+    }
+
+    /** Only as long as a cache waits for room do the servers that leave wait for each other. */
+    @Test
+    void aCacheThatIsSmallerNowIsNotStuck() {
+        cluster.reports(1, 2);
+        cluster.reports(2, 2);
+        cluster.allocate(7, 4, 0);
+        cluster.leaves(1, 2);
+        assertEquals(Map.of(), cluster.record(7).reserved());
+        cluster.manager.moved(7, cluster.generation(7), 2 * MIB, List.of(share(2, 2)));
+        cluster.reports(4, 1);
+        cluster.allocate(8, 1, 0);
+        cluster.reports(5, 1);
+        cluster.leaves(4, 1);
+        assertEquals(Map.of(5L, 1), cluster.record(8).reserved());
+        cluster.pass(4_000);
+        cluster.reports(6, 1);
+        cluster.leaves(4, 1);
+        assertEquals(Map.of(6L, 1), cluster.record(8).reserved(), "server 5 is silent");
     }
 
     /** Its server knows better: the room was reserved once, and its client was late. */

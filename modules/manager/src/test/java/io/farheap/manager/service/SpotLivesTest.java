@@ -43,9 +43,11 @@ class SpotLivesTest {
         }
     }
 
-    /** Ten of a hundred have ended after an hour, and ninety have not: of that age one in ten ends, and not all. */
-    @Test
-    void oneInTenThatHasEndedMovesNoCacheOffTheOthers() {
+    /**
+     * Ten of a hundred have ended after an hour, and ninety have not: of that age one in ten ends, and not all. Twenty
+     * others, with caches, are nearly as old, and two are new.
+     */
+    private void oneInTenEndsAfterAnHour() {
         cluster.manager.menu(MENU);
         LongStream.rangeClosed(1, 100).forEach(this::spot);
         LongStream.rangeClosed(1, 90).forEach(id -> cluster.allocate(id, 4, DAY_MILLIS));
@@ -61,9 +63,28 @@ class SpotLivesTest {
         LongStream.rangeClosed(101, 120).forEach(id -> cluster.allocate(id, 4, DAY_MILLIS));
         cluster.pass(HOUR - 60_000);
         LongStream.rangeClosed(1, 122).filter(id -> !empty.contains(id)).forEach(this::spot);
+    }
+
+    private void movesNone() {
         cluster.manager.tick();
         assertTrue(cluster.store.caches.values().stream()
                 .allMatch(cache -> cache.reserved().isEmpty()));
+    }
+
+    @Test
+    void oneInTenThatHasEndedMovesNoCacheOffTheOthers() {
+        oneInTenEndsAfterAnHour();
+        movesNone();
+    }
+
+    /** Servers find it within some seconds; those that have not yet live, too. */
+    @Test
+    void aNewManagerCountsServersThatHaveNotReportedToItYet() {
+        oneInTenEndsAfterAnHour();
+        cluster.lead();
+        LongStream.of(101, 102, 103, 121, 122).forEach(this::spot);
+        cluster.pass(1_000);
+        movesNone();
     }
 
     @Test

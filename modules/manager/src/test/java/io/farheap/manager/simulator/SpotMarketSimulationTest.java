@@ -77,6 +77,13 @@ class SpotMarketSimulationTest {
         meetsItsTargets("rack");
     }
 
+    /** Here the ends can be foreseen, so caches leave ahead of the notice. */
+    @Test
+    void aManagerForeseesEndsAtTheSameAge() throws IOException {
+        JsonObject market = meetsItsTargets("fixed");
+        assertTrue(market.get("early_moves").getAsLong() > 10, market::toString);
+    }
+
     @Test
     void theSameSeedGivesTheSameFigures() throws IOException {
         assertEquals(simulated("weibull", 0.2), simulated("weibull", 0.2));

@@ -18,11 +18,14 @@ public final class Clients {
 
     private static final System.Logger LOG = System.getLogger(Clients.class.getName());
 
+    /** The servers that a client was notified of, and the cache's generation then. */
+    private record ToldServers(long generation, Set<Long> servers) {}
+
     /** The stream of messages to one client process. */
     public static final class ClientLine {
         final CacheManager.Listener listener;
-        /** By cache: the last generation that the client was notified of. */
-        private final Map<Long, Long> told = new HashMap<>();
+        /** By cache: of what the client was notified last. */
+        private final Map<Long, ToldServers> told = new HashMap<>();
 
         /** The caches that it named last; some may belong to another process's line by now. */
         private Set<Long> caches = Set.of();
@@ -41,10 +44,17 @@ public final class Clients {
             }
         }
 
-        /** Whether the client was not yet notified of a cache's current generation; marks it as notified. */
-        public boolean hearsFirst(CacheRecord cache) {
-            Long before = told.put(cache.id(), cache.generation());
-            return before == null || before != cache.generation();
+        /**
+         * Whether the client was not yet notified that a cache's current generation should leave a server; marks it as
+         * notified.
+         */
+        public boolean hearsFirst(CacheRecord cache, long serverId) {
+            ToldServers last = told.get(cache.id());
+            if (last == null || last.generation() != cache.generation()) {
+                last = new ToldServers(cache.generation(), new HashSet<>());
+                told.put(cache.id(), last);
+            }
+            return last.servers().add(serverId);
         }
     }
 

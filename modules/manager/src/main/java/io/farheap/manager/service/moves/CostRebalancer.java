@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Plans optional moves (Redy, section 6.1): off spot servers that are not expected to live much longer, ahead of their
@@ -68,7 +69,8 @@ public final class CostRebalancer {
     public void plan(long now, long millis) {
         Set<Long> ending = lives.ending();
         int tries = LOOKED_AT;
-        for (long server : ending) {
+        // In an order that is the same in each process, as simulations have to be.
+        for (long server : new TreeSet<>(ending)) {
             tries = leave(server, ending, tries, now, millis);
         }
         int looked = 0;
@@ -95,7 +97,7 @@ public final class CostRebalancer {
         }
         int left = tries;
         long room = MOST_EARLY - moves.underWay(Reason.ENDS_SOON);
-        for (long cacheId : Set.copyOf(server.caches())) {
+        for (long cacheId : List.copyOf(server.caches())) {
             if (room <= 0 || left == 0) {
                 break;
             }

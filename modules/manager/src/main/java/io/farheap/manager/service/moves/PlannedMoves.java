@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -109,10 +110,10 @@ public final class PlannedMoves {
      */
     private final Map<Long, Long> earlier = new HashMap<>();
     /**
-     * By cache: the server that leaves while the cache grows or makes a move of its own. Its client is notified at
-     * once, and has to give way; then the move off that server is planned.
+     * By cache: the servers that leave while the cache grows or makes a move of its own. Its client is notified at once,
+     * and has to give way unless it moves off that server itself; then the moves off these servers are planned.
      */
-    private final Map<Long, Long> announced = new TreeMap<>();
+    private final Map<Long, Set<Long>> announced = new TreeMap<>();
     /** By cache: servers on which it did not get its reserved regions, and until when it is not sent there. */
     private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
     /** By cache: until when it is not moved again ahead of the notice, since its client has not moved it. */
@@ -159,6 +160,11 @@ public final class PlannedMoves {
     /** Returns how many caches move for a reason. */
     long underWay(Reason reason) {
         return moves.values().stream().filter(move -> move.reason() == reason).count();
+    }
+
+    /** Returns the servers that caches are leaving whose clients were notified, and have not answered yet. */
+    public Set<Long> left() {
+        return moves.values().stream().filter(Move::told).map(Move::serverId).collect(Collectors.toUnmodifiableSet());
     }
 
     /** Room was reserved for a cache's growth, or for a move that its client has asked for. */
@@ -209,13 +215,11 @@ public final class PlannedMoves {
         int left = before.regions().getOrDefault(move.serverId(), 0) - regions.getOrDefault(move.serverId(), 0);
         Servers.KnownServer server = servers.find(move.serverId());
         if (left > 0 && server != null && answer != null && answer.beganMillisAgo() > 0) {
+            // Its client did not know the targets before the move was planned.
+            long from = Math.max(move.since(), now - nanos(answer.beganMillisAgo()));
+            long to = Math.max(from, now - nanos(answer.endedMillisAgo()));
             rates.moved(
-                    server.record.id(),
-                    server.record.type(),
-                    left * before.regionBytes(),
-                    now - nanos(answer.beganMillisAgo()),
-                    now - nanos(answer.endedMillisAgo()),
-                    now);
+                    server.record.id(), server.record.type(), left * before.regionBytes(), from, to, now);
         }
         return Collections.emptySortedMap();
     }
@@ -370,6 +374,7 @@ public final class PlannedMoves {
 
     /** @param most how many searches may find nothing; the next call continues with the others */
     private void plan(int most, long now, long millis) {
+        List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id, now)).forEach(this::unstick);
         long growths = servers.growths();
         int left = most;
         for (Servers.KnownServer server : leaving(now)) {
@@ -379,7 +384,6 @@ public final class PlannedMoves {
             round++;
             searchedAt = growths;
         }
-        List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id)).forEach(this::unstick);
     }
 
     /**
@@ -392,11 +396,11 @@ public final class PlannedMoves {
         }
     }
 
-    /** Whether a cache has regions on a server that leaves and has not ended, and does not leave that one already. */
-    private boolean waits(long cacheId) {
+    /** Whether a cache has regions on a server that leaves and is not gone, and does not leave that one already. */
+    private boolean waits(long cacheId, long now) {
         CacheRecord cache = caches.find(cacheId);
         Move move = moves.get(cacheId);
-        return cache != null && waiting(cache, move == null ? NO_SERVER : move.serverId()) > 0;
+        return cache != null && waiting(cache, move == null ? NO_SERVER : move.serverId(), now) > 0;
     }
 
     /**
@@ -407,6 +411,29 @@ public final class PlannedMoves {
         if (stuck.isEmpty() && server.record.leaving() && !servers.isSilent(server, now)) {
             leave(server, MOST_SEARCHES, now, millis);
             round++;
+        }
+    }
+
+    /** Whether the client of a cache has to give way to a server that leaves. */
+    public boolean isAnnounced(long cacheId) {
+        return announced.containsKey(cacheId);
+    }
+
+    /**
+     * The client of a cache has given way to servers that leave: reserves room for its regions there before it can
+     * reserve any for another change.
+     */
+    public void planAnnounced(long cacheId, long now, long millis) {
+        if (!stuck.isEmpty()) {
+            // Servers that end first get the room that there is.
+            plan(now, millis);
+            return;
+        }
+        for (long id : caches.require(cacheId).regions().keySet()) {
+            Servers.KnownServer server = servers.find(id);
+            if (server != null) {
+                plan(server, now, millis);
+            }
         }
     }
 
@@ -434,7 +461,7 @@ public final class PlannedMoves {
                 // An optional move has become one with a deadline.
                 moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
             } else if (its && urgent && isGrowing(cache, now)) {
-                announced.putIfAbsent(cacheId, server.record.id());
+                announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
             } else if (its && urgent && left > 0 && !wasTried(cacheId, now, millis)) {
                 left -= plan(cache, server, Reason.LEAVES, Set.of(), now, millis) == null ? 1 : 0;
             } else if (its && !urgent && left > 0 && !wasTried(cacheId, now, millis)) {
@@ -451,7 +478,7 @@ public final class PlannedMoves {
      * @return whether there is room
      */
     private boolean looksAhead(CacheRecord cache, Servers.KnownServer server, long now, long millis) {
-        int regions = waiting(cache, Objects.requireNonNull(moves.get(cache.id())).serverId());
+        int regions = waiting(cache, Objects.requireNonNull(moves.get(cache.id())).serverId(), now);
         if (room(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis)
                 .isPresent()) {
             stuck.replace(cache.id(), RoomAttempt.NONE);
@@ -462,12 +489,13 @@ public final class PlannedMoves {
     }
 
     /** Returns how many regions a cache has on servers that leave, beside the one that it is leaving. */
-    private int waiting(CacheRecord cache, long leaves) {
+    private int waiting(CacheRecord cache, long leaves, long now) {
         int regions = 0;
         for (Map.Entry<Long, Integer> share : cache.regions().entrySet()) {
-            Servers.KnownServer server = servers.find(share.getKey());
-            boolean waits = server != null && server.record.leaving() && !servers.isGone(server);
-            regions += waits && share.getKey() != leaves ? share.getValue() : 0;
+            long id = share.getKey();
+            Servers.KnownServer server = servers.find(id);
+            boolean waits = server != null && server.record.leaving() && !isGone(id, now);
+            regions += waits && id != leaves ? share.getValue() : 0;
         }
         return regions;
     }
@@ -556,7 +584,7 @@ public final class PlannedMoves {
         } finally {
             servers.promise(bare, cache);
             if (found != null) {
-                boolean more = waiting(cache, server.record.id()) > 0;
+                boolean more = waiting(cache, server.record.id(), now) > 0;
                 if (more && stuck.replace(cache.id(), RoomAttempt.NONE) != null) {
                     servers.takeKept(cache.id(), found.regions());
                 } else {
@@ -745,8 +773,8 @@ public final class PlannedMoves {
                 each.setValue(new Move(move.serverId(), move.reason(), move.since(), true));
             }
         }
-        announced.forEach((cache, server) ->
-                tell(caches.require(cache), server, Reason.LEAVES, Collections.emptySortedMap(), now));
+        announced.forEach((cache, leaving) -> leaving.forEach(server ->
+                tell(caches.require(cache), server, Reason.LEAVES, Collections.emptySortedMap(), now)));
     }
 
     /** @return whether the client was notified now */
@@ -758,7 +786,7 @@ public final class PlannedMoves {
                 || server == null
                 || report == null
                 || !caches.isWritten(cache.id())
-                || !line.hearsFirst(cache)) {
+                || !line.hearsFirst(cache, serverId)) {
             return false;
         }
         long ago = (now - server.reportedAt) / NANOS_PER_MILLI;

@@ -277,6 +277,12 @@ public final class Reallocations {
                     Code.BUSY, "cache " + Caches.hex(cacheId) + " moves or grows already; ask again in a moment");
         }
         long now = nanos.getAsLong();
+        if (isReserved(cache, address, regions)) {
+            // The client moves regions, and keeps its room meanwhile, also if the server that they leave is about to end:
+            // it continues until it has given way to the notice, and others must not get that room before.
+            moves.grows(cacheId, now);
+            return cache;
+        }
         Servers.KnownServer server = roll.staying(address, now);
         if (server.record.regionBytes() != cache.regionBytes()) {
             throw new ControlException(
@@ -285,12 +291,6 @@ public final class Reallocations {
                             + Caches.hex(cacheId) + " of " + cache.regionBytes());
         }
         SortedMap<Long, Integer> reserved = new TreeMap<>(cache.reserved());
-        if (reserved.getOrDefault(server.record.id(), 0) == regions) {
-            // The client moves regions, and keeps its room meanwhile. A server that leaves does not wait for that.
-            requireStays(cache);
-            moves.grows(cacheId, now);
-            return cache;
-        }
         // Regions that would be lost need a search that finds room as soon as it can be given away.
         int there = moves.anyStuck()
                 ? Math.min(servers.offered(server), servers.unpromised(server))
@@ -308,6 +308,20 @@ public final class Reallocations {
         return reserving;
     }
 
+    /**
+     * Whether a cache has this reserved room on a server that stays, which may not have reported since this manager
+     * leads.
+     */
+    private boolean isReserved(CacheRecord cache, String address, int regions) {
+        return cache.reserved().entrySet().stream().anyMatch(room -> {
+            Servers.KnownServer server = servers.find(room.getKey());
+            return server != null
+                    && !server.record.leaving()
+                    && server.record.address().equals(address)
+                    && room.getValue() == regions;
+        });
+    }
+
     /** As {@code CacheManager.moved}. */
     public CacheRecord moved(
             long cacheId,
@@ -317,9 +331,8 @@ public final class Reallocations {
             List<RegionShare> shares,
             @Nullable ReclaimOutcome answer) {
         CacheRecord cache = caches.require(cacheId);
-        SortedMap<Long, Integer> regions = regions(cache, shares);
+        SortedMap<Long, Integer> regions = regions(cache, generation, shares);
         requireSensible(cache, capacity, regions);
-        requireGiven(cache, regions);
         boolean becomes = becomes(cache, capacity, candidate);
         if (regions.equals(cache.regions())
                 && capacity == cache.capacity()
@@ -327,18 +340,31 @@ public final class Reallocations {
                 && cache.wanted() == 0) {
             return cache;
         }
+        requireCurrent(cache, generation);
+        requireGiven(cache, regions);
+        tenants.requireLarger(cache, capacity);
+        long now = nanos.getAsLong();
+        boolean gaveWay = moves.isAnnounced(cacheId);
+        // The next tick plans moves of the rest: a target that does not work is not asked again at once.
+        SortedMap<Long, Integer> reserved = moves.settled(cache, regions, answer, now);
+        caches.put(becomes ? cache.become(capacity, regions) : cache.placed(capacity, regions, reserved));
+        if (gaveWay) {
+            moves.planAnnounced(cacheId, now, millis.getAsLong());
+        }
+        return caches.require(cacheId);
+    }
+
+    /**
+     * Refuses an earlier generation, before anything else that may have changed since: that its room was given up
+     * meanwhile is no mistake of the client.
+     */
+    private static void requireCurrent(CacheRecord cache, long generation) {
         if (generation != cache.generation()) {
             throw new ControlException(
                     Code.BUSY,
-                    "cache " + Caches.hex(cacheId) + " is at generation " + cache.generation() + ", not " + generation
-                            + "; another alert is on its way");
+                    "cache " + Caches.hex(cache.id()) + " is at generation " + cache.generation() + ", not "
+                            + generation + "; another alert is on its way");
         }
-        tenants.requireLarger(cache, capacity);
-        // The next tick plans moves of the rest: a target that does not work is not asked again at once.
-        SortedMap<Long, Integer> reserved = moves.settled(cache, regions, answer, nanos.getAsLong());
-        CacheRecord after = becomes ? cache.become(capacity, regions) : cache.placed(capacity, regions, reserved);
-        caches.put(after);
-        return after;
     }
 
     /** Whether a cache has become what was planned; else it remains what it was. */
@@ -358,11 +384,12 @@ public final class Reallocations {
         return false;
     }
 
-    private SortedMap<Long, Integer> regions(CacheRecord cache, List<RegionShare> shares) {
+    private SortedMap<Long, Integer> regions(CacheRecord cache, long generation, List<RegionShare> shares) {
         SortedMap<Long, Integer> regions = new TreeMap<>();
         for (RegionShare share : shares) {
             Map<Long, Integer> split = servers.split(cache, share);
             if (split.isEmpty()) {
+                requireCurrent(cache, generation);
                 throw new ControlException(
                         Code.INVALID_ARGUMENT,
                         "cache " + Caches.hex(cache.id()) + " has no room on server " + share.address()

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 
 /**
  * How fast caches leave servers, by type of server: begins with the figure of Redy's paper, 1.09 s a GB (section 7.4),
@@ -28,19 +29,25 @@ public final class MigrationRates {
     static final long LEAST_BYTES = 64L << 20;
     /** Caches that move off one server within this time of each other are one observation. */
     private static final long TOGETHER_NANOS = 5_000_000_000L;
+    /** How long after the first report the moves off one server are counted, also if some have not ended. */
+    private static final long LONGEST_NANOS = 120_000_000_000L;
+    /** No network is faster, in bytes a second; a client that says so errs. */
+    private static final double FASTEST = 50e9;
 
     /** A time in which regions moved. */
     private record MovingTime(long from, long to) {}
 
-    /** The moves off one server, until none has been reported for a while. */
+    /** The moves off one server, until all are reported, and none has been for a while. */
     private static final class Departure {
         private final String type;
+        private final long begunAt;
         private final List<MovingTime> times = new ArrayList<>();
         private long bytes;
         private long reportedAt;
 
-        Departure(String type) {
+        Departure(String type, long begunAt) {
             this.type = type;
+            this.begunAt = begunAt;
         }
 
         /** Returns for how long any regions moved. */
@@ -72,23 +79,31 @@ public final class MigrationRates {
      * @param to when the last of them has moved
      */
     public void moved(long serverId, String type, long bytes, long from, long to, long now) {
-        Departure departure = departures.computeIfAbsent(serverId, _ -> new Departure(type));
+        Departure departure = departures.computeIfAbsent(serverId, _ -> new Departure(type, now));
         departure.times.add(new MovingTime(from, to));
         departure.bytes += bytes;
         departure.reportedAt = now;
     }
 
     /**
-     * Counts the moves off servers from which nothing has moved for a while. Called in each tick.
+     * Counts the moves off servers from which nothing moves any more. Called in each tick.
      *
+     * @param left the servers that caches are leaving now: these share the server's line with those that have left
+     *     already. Called only if there are moves to count
      * @return whether a rate has changed
      */
-    public boolean settle(long now) {
+    public boolean settle(long now, Supplier<Set<Long>> left) {
+        if (departures.isEmpty()) {
+            return false;
+        }
         boolean any = false;
-        Iterator<Departure> each = departures.values().iterator();
+        Set<Long> busy = left.get();
+        Iterator<Map.Entry<Long, Departure>> each = departures.entrySet().iterator();
         while (each.hasNext()) {
-            Departure departure = each.next();
-            if (now - departure.reportedAt > TOGETHER_NANOS) {
+            Map.Entry<Long, Departure> one = each.next();
+            Departure departure = one.getValue();
+            if (now - departure.reportedAt > TOGETHER_NANOS && !busy.contains(one.getKey())
+                    || now - departure.begunAt > LONGEST_NANOS) {
                 each.remove();
                 if (departure.bytes >= LEAST_BYTES) {
                     seen(departure.type, departure.bytes, departure.seconds());
@@ -102,7 +117,8 @@ public final class MigrationRates {
     /** Adds an observation: these bytes have left a server of this type in this many seconds. */
     void seen(String type, long bytes, double seconds) {
         double before = bytesPerSecond(type);
-        double rate = Math.clamp(bytes / Math.max(seconds, 1e-3), before / MOST_TIMES, before * MOST_TIMES);
+        double most = Math.max(before, Math.min(before * MOST_TIMES, FASTEST));
+        double rate = Math.clamp(bytes / Math.max(seconds, 1e-3), before / MOST_TIMES, most);
         bytesPerSecond.put(type, before + WEIGHT * (rate - before));
         samples.merge(type, 1L, Long::sum);
         changed.add(type);

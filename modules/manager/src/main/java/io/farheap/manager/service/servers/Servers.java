@@ -73,6 +73,8 @@ public final class Servers {
 
     /** A server that was silent for this long, while other servers reported, counts as gone. */
     static final long GONE_NANOS = 3_600_000_000_000L;
+    /** For how long after a change of leader a server on disk that has not reported may have to look for the leader. */
+    private static final long AWAITED_NANOS = 60_000_000_000L;
 
     private final Map<Long, KnownServer> servers = new HashMap<>();
     /** By address: the server that has last reported from there. */
@@ -125,6 +127,8 @@ public final class Servers {
     private final MigrationRates rates;
     private final Inbox inbox;
     private final long silentNanos;
+    /** When the servers were loaded from disk. */
+    private long loadedAt;
 
     /**
      * @param inbox forgets the expected report of each server that has changed
@@ -280,8 +284,13 @@ public final class Servers {
         offer(known);
     }
 
-    /** Keeps exactly the servers that are on disk: one that could not be written is new when it reports again. */
-    public void load(List<ServerRecord> stored) {
+    /**
+     * Keeps exactly the servers that are on disk: one that could not be written is new when it reports again.
+     *
+     * @param now from when on they look for this manager
+     */
+    public void load(List<ServerRecord> stored, long now) {
+        loadedAt = now;
         Set<Long> ids = stored.stream().map(ServerRecord::id).collect(Collectors.toUnmodifiableSet());
         List.copyOf(servers.keySet()).stream().filter(id -> !ids.contains(id)).forEach(this::remove);
         stored.forEach(this::put);
@@ -655,6 +664,13 @@ public final class Servers {
     /** Whether a server has not reported to this manager in time. */
     public boolean isSilent(KnownServer server, long now) {
         return server.report == null || now - server.reportedAt > silentNanos;
+    }
+
+    /**
+     * Whether a server is on disk, has not reported since this manager leads, and may only not have found it yet.
+     */
+    boolean isAwaited(KnownServer server, long now) {
+        return !server.wasHeard && now - loadedAt <= AWAITED_NANOS && !isReplaced(server);
     }
 
     /** Returns the stock of servers that report and stay. */

@@ -58,7 +58,9 @@ public final class SpotLives {
         lookedAt = millis;
         Map<String, List<Servers.KnownServer>> living = new HashMap<>();
         servers.all()
-                .filter(server -> server.record.spot() && !server.record.leaving() && server.report != null)
+                .filter(server -> server.record.spot()
+                        && !server.record.leaving()
+                        && (server.report != null || servers.isAwaited(server, now)))
                 .forEach(server -> living.computeIfAbsent(server.record.type(), _ -> new ArrayList<>())
                         .add(server));
         Set<String> known = new HashSet<>(types);
@@ -83,9 +85,12 @@ public final class SpotLives {
         ending = Set.copyOf(soon);
     }
 
-    /** Returns for how many hours a server was seen alive, until its last report. */
+    /**
+     * Returns for how many hours a server was seen alive, until its last report; one that has not found this manager
+     * yet counts as alive.
+     */
     private static double age(Servers.KnownServer server, long now, long millis) {
-        long until = millis - (now - server.reportedAt) / NANOS_PER_MILLI;
+        long until = server.report == null ? millis : millis - (now - server.reportedAt) / NANOS_PER_MILLI;
         return Math.max(0, until - server.record.sinceMillis()) / MILLIS_AN_HOUR;
     }
 

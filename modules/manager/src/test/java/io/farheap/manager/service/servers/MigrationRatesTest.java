@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.manager.allocation.Menu;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class MigrationRatesTest {
@@ -47,16 +48,47 @@ class MigrationRatesTest {
             // Its client was away for a while, in which nothing moved.
             rates.moved(1, "t", GIB, now + 1 * SECOND, now + 5 * SECOND, now + 6 * SECOND);
             rates.moved(1, "t", 2 * GIB, now + 7 * SECOND, now + 12 * SECOND, now + 12 * SECOND);
-            assertFalse(rates.settle(now + 14 * SECOND));
-            assertTrue(rates.settle(now + 18 * SECOND));
+            assertFalse(rates.settle(now + 14 * SECOND, Set::of));
+            assertTrue(rates.settle(now + 18 * SECOND, Set::of));
         }
         assertEquals(4 / 10.0 * GIB, rates.bytesPerSecond("t"), GIB / 100.0);
+    }
+
+    /** They share the server's line, though they end at different times. */
+    @Test
+    void whatBeginsTogetherCountsTogether() {
+        rates.moved(1, "t", GIB, 0, 3 * SECOND, 3 * SECOND);
+        assertFalse(rates.settle(9 * SECOND, () -> Set.of(1L)));
+        rates.moved(1, "t", 8 * GIB, 0, 17 * SECOND, 17 * SECOND);
+        assertFalse(rates.settle(23 * SECOND, () -> Set.of(1L)));
+        rates.moved(1, "t", 16 * GIB, 0, 25 * SECOND, 25 * SECOND);
+        double before = rates.bytesPerSecond("t");
+        assertTrue(rates.settle(31 * SECOND, () -> Set.of(2L)));
+        assertEquals(1, rates.samples("t"));
+        assertEquals(before + 0.2 * (GIB - before), rates.bytesPerSecond("t"), 1);
+    }
+
+    /** The client of one cache may not come back, and the server may stay. */
+    @Test
+    void aCacheThatStaysDoesNotKeepTheOthersFromBeingCounted() {
+        rates.moved(1, "t", GIB, 0, SECOND, SECOND);
+        assertFalse(rates.settle(100 * SECOND, () -> Set.of(1L)));
+        assertTrue(rates.settle(122 * SECOND, () -> Set.of(1L)));
+        assertEquals(1, rates.samples("t"));
+    }
+
+    @Test
+    void noRateIsFasterThanAnyNetwork() {
+        for (int i = 0; i < 100; i++) {
+            rates.seen("t", GIB, 0);
+        }
+        assertEquals(50e9, rates.bytesPerSecond("t"), 1e9);
     }
 
     @Test
     void aFewBytesSayNothing() {
         rates.moved(1, "t", MigrationRates.LEAST_BYTES - 1, 0, SECOND, SECOND);
-        assertFalse(rates.settle(7 * SECOND));
+        assertFalse(rates.settle(7 * SECOND, Set::of));
         assertEquals(0, rates.observed("t"));
     }
 
