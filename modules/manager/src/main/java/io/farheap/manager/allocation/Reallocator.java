@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeSet;
 
 /**
@@ -95,19 +96,17 @@ public final class Reallocator {
         return others;
     }
 
-    /** Returns how many of the regions that are new or cannot stay find no room with a configuration. */
-    public int lacking(Need need, AllocationCandidate candidate, Holding held, int missing) {
+    /** Returns how many regions are new or cannot stay with a configuration. */
+    public int wanted(Need need, AllocationCandidate candidate, Holding held, int missing) {
+        ConfigurationTrial way = new ConfigurationTrial(need, candidate, held);
+        return missing + way.regionsOf(way.unfit);
+    }
+
+    /** Returns where some of the regions that are new or cannot stay have room with a configuration, by server. */
+    public SortedMap<Long, Integer> part(Need need, AllocationCandidate candidate, Holding held, int missing) {
         ConfigurationTrial way = new ConfigurationTrial(need, candidate, held);
         int wanted = missing + way.regionsOf(way.unfit);
-        if (wanted == 0) {
-            return 0;
-        }
-        try {
-            way.leaving(way.unfit, missing);
-            return 0;
-        } catch (NoRoomException e) {
-            return wanted - (int) (e.most() / held.regionBytes());
-        }
+        return allocator.part(way.need.avoiding(way.avoided(way.unfit)), candidate, held.regionBytes(), wanted);
     }
 
     /** @param moved how many regions move */
@@ -183,22 +182,32 @@ public final class Reallocator {
             return unsure ? Double.POSITIVE_INFINITY : prices.hourly(offer.kind(), need.hours(), threads);
         }
 
-        Option leaving(Set<Long> left, int missing) throws NoRoomException {
+        private List<Long> staying(Set<Long> left) {
             List<Long> staying = new ArrayList<>(held.regions().keySet());
             staying.removeAll(left);
-            double cost = 0;
-            for (Map.Entry<Long, Integer> share : held.regions().entrySet()) {
-                cost += left.contains(share.getKey()) ? 0 : share.getValue() * price(share.getKey());
-            }
+            return staying;
+        }
+
+        /** Returns the servers on which it gets no further regions if it leaves some. */
+        Set<Long> avoided(Set<Long> left) {
             Set<Long> avoided = new HashSet<>(need.avoidServers());
             avoided.addAll(left);
             if (threads > held.threads()) {
                 // The regions that stay on these servers will take the cores that the stock counts as free.
-                avoided.addAll(staying.stream().filter(this::hasFewCores).toList());
+                avoided.addAll(staying(left).stream().filter(this::hasFewCores).toList());
+            }
+            return avoided;
+        }
+
+        Option leaving(Set<Long> left, int missing) throws NoRoomException {
+            double cost = 0;
+            for (Map.Entry<Long, Integer> share : held.regions().entrySet()) {
+                cost += left.contains(share.getKey()) ? 0 : share.getValue() * price(share.getKey());
             }
             int moved = regionsOf(left);
-            List<Long> first = staying.stream().filter(this::isNear).toList();
-            CachePlacement more = allocator.more(need.avoiding(avoided), held.regionBytes(), missing + moved, first);
+            List<Long> first = staying(left).stream().filter(this::isNear).toList();
+            CachePlacement more =
+                    allocator.more(need.avoiding(avoided(left)), held.regionBytes(), missing + moved, first);
             return new Option(new Reallocation(more, left, cost + more.cost()), moved);
         }
 

@@ -39,6 +39,7 @@ import io.farheap.manager.service.requests.AllocationReplies;
 import io.farheap.manager.service.requests.Reallocations;
 import io.farheap.manager.service.requests.Removals;
 import io.farheap.manager.service.requests.RoomFinder;
+import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.MachineEstimates;
 import io.farheap.manager.service.servers.MigrationRates;
 import io.farheap.manager.service.servers.ServerMembership;
@@ -56,11 +57,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -154,7 +156,7 @@ public final class ClusterManager implements CacheManager {
         this.fleet = new Fleet(servers, mutex, changed, nanos, supply.idleNanos(), this::answered);
         this.roll = new ServerMembership(servers, journal, prices, rates, fleet::isStopped, millis);
         this.estimates = new MachineEstimates(servers, prices, rates);
-        this.shopping = new MachineSelector(fleet, allocator, reserve, prices, rates);
+        this.shopping = new MachineSelector(fleet, allocator, reserve, prices, rates, supply.startWaitNanos());
         this.recruits = new ServerProvisioner(servers, fleet, shopping, changed, nanos, supply.startWaitNanos());
         this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
@@ -207,19 +209,31 @@ public final class ClusterManager implements CacheManager {
     @Override
     public Allocation allocate(CacheRequest request) {
         return room.find(request.cacheId(), () -> allocateNow(request), () -> admission.room(request), () -> {
-            helpLeaving();
+            helpLeavingFirst();
             return shopping.forNew(Admission.need(request));
         });
     }
 
     /** Caches on servers that leave come first: what a provider has is started for them before it is for others. */
+    private void helpLeavingFirst() {
+        if (moves.isAnyNewlyStuck() || recruits.hasNews()) {
+            helpLeaving();
+        }
+    }
+
     private void helpLeaving() {
         long now = millis.getAsLong();
         recruits.help(() -> moves.stuck(nanos.getAsLong(), now), moves::isStuck, now);
     }
 
-    private boolean makeRoom(long forCache, BooleanSupplier fits) {
-        boolean coming = lock.settled(() -> endings.makeRoom(forCache, fits, nanos.getAsLong(), millis.getAsLong()));
+    private boolean makeRoom(long forCache, Supplier<Optional<FreeRoom>> room) {
+        boolean coming = lock.settled(() -> {
+            boolean ends = endings.makeRoom(forCache, false, room, nanos.getAsLong(), millis.getAsLong());
+            if (ends) {
+                recruits.waits(forCache, room);
+            }
+            return ends;
+        });
         if (coming) {
             alert();
         }
@@ -235,12 +249,18 @@ public final class ClusterManager implements CacheManager {
         endings.forget(cacheId);
     }
 
+    /** Room that has become free is for regions that would be lost, then for caches that have waited for longer. */
+    private void serveBefore(long cacheId) {
+        moves.planStuck(nanos.getAsLong(), millis.getAsLong());
+        recruits.serveEarlier(cacheId);
+    }
+
     private Allocation allocateNow(CacheRequest request) {
         return lock.settled(() -> {
             caches.requireNotEnded(request.cacheId());
             CacheRecord known = caches.find(request.cacheId());
             if (known == null) {
-                recruits.serveEarlier(request.cacheId());
+                serveBefore(request.cacheId());
                 CacheRecord cache = admission.place(request);
                 caches.put(cache);
                 clients.claim(cache.id(), nanos.getAsLong());
@@ -259,7 +279,7 @@ public final class ClusterManager implements CacheManager {
         return room.find(
                 cacheId,
                 () -> lock.settled(() -> {
-                    recruits.serveEarlier(cacheId);
+                    serveBefore(cacheId);
                     CacheRecord cache = reallocations.reallocate(cacheId, capacity, candidates);
                     recruits.forget(cacheId);
                     endings.forget(cacheId);
@@ -267,14 +287,17 @@ public final class ClusterManager implements CacheManager {
                 }),
                 () -> reallocations.room(cacheId, capacity, candidates),
                 () -> {
-                    helpLeaving();
+                    helpLeavingFirst();
                     return reallocations.order(cacheId, capacity, candidates);
                 });
     }
 
     @Override
     public Allocation reserve(long cacheId, String address, int regions) {
-        return lock.settled(() -> answers.allocation(reallocations.reserve(cacheId, address, regions)));
+        return lock.settled(() -> {
+            serveBefore(cacheId);
+            return answers.allocation(reallocations.reserve(cacheId, address, regions));
+        });
     }
 
     @Override

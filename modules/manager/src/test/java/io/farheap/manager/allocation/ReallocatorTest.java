@@ -168,14 +168,10 @@ class ReallocatorTest {
         NoRoomException refused = assertThrows(
                 NoRoomException.class,
                 () -> reallocator.find(need(4, FOR_EVER, new AllocationCandidate(5, 9)), bare, 0, false));
-        assertEquals(
-                4,
-                reallocator.lacking(
-                                need(4, FOR_EVER, new AllocationCandidate(5, 9)),
-                                new AllocationCandidate(5, 9),
-                                bare,
-                                0)
-                        + refused.most() / GIB);
+        Need nine = need(4, FOR_EVER, new AllocationCandidate(5, 9));
+        AllocationCandidate threads = nine.candidates().getFirst();
+        assertEquals(4, reallocator.wanted(nine, threads, bare, 0));
+        assertEquals(refused.most() / GIB, sum(reallocator.part(nine, threads, bare, 0)));
     }
 
     @Test
@@ -238,7 +234,9 @@ class ReallocatorTest {
                 all = one.find(need, held, missing, true);
                 bare = one.find(need, held, missing, false);
             } catch (NoRoomException e) {
-                candidates.forEach(candidate -> assertTrue(one.lacking(need, candidate, held, missing) > 0, where));
+                candidates.forEach(candidate -> assertTrue(
+                        one.wanted(need, candidate, held, missing) > sum(one.part(need, candidate, held, missing)),
+                        where));
                 continue;
             }
             found++;

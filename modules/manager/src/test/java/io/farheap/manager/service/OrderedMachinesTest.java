@@ -5,10 +5,17 @@ import static io.farheap.manager.service.TestCluster.SECOND;
 import static io.farheap.manager.service.TestCluster.refusal;
 import static io.farheap.manager.service.TestCluster.share;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.AllocationCandidate;
+import io.farheap.manager.CacheRequest;
+import io.farheap.manager.Reclaim;
+import io.farheap.manager.ReclaimOutcome;
+import io.farheap.manager.RegionShare;
 import io.farheap.manager.provider.MachineOffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -168,5 +175,275 @@ class OrderedMachinesTest {
         busy(7, 20);
         cluster.leaves(1, 4);
         assertEquals(Map.of(2L, 4), cluster.record(5).reserved());
+    }
+
+    /** Time in which the manager works, and no machine comes. */
+    private void passes(int seconds) {
+        for (int i = 0; i < seconds; i++) {
+            cluster.pass(1_000);
+            cluster.manager.tick();
+        }
+    }
+
+    /** It has not come for the first that waited, so it may never come, and the provider has others. */
+    @Test
+    void aMachineThatIsLateKeepsNoOtherFromBeingStarted() {
+        start(9);
+        busy(7, 9);
+        passes(61);
+        busy(8, 4);
+        assertEquals(2, provider.machines.size());
+    }
+
+    /** A machine that takes 20 s is late after 50 s, and a server that leaves does not wait for 60 s. */
+    @Test
+    void regionsThatWouldBeLostDoNotWaitForAMachineThatIsLate() {
+        cluster.reports(1, 4);
+        cluster.allocate(5, 4, 0);
+        start(9);
+        cluster.manager.menu("""
+                {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2, "start": "20s"}]}""");
+        busy(7, 9);
+        passes(50);
+        cluster.leaves(1, 4);
+        cluster.manager.tick();
+        assertEquals(2, provider.machines.size());
+    }
+
+    /** The machine that comes for one more region is not enough for fifty, and growth waits until they have moved. */
+    @Test
+    void growthThatWaitsDoesNotDelayRegionsThatWouldBeLost() {
+        cluster.reports(1, 50);
+        cluster.allocate(7, 50, 0);
+        cluster.reports(1, 50);
+        start(9);
+        refusal(Code.BUSY, () -> cluster.manager.reallocate(7, 51 * MIB, List.of()));
+        assertEquals(1, provider.machines.size());
+        cluster.leaves(1, 50);
+        cluster.manager.tick();
+        assertEquals(4, provider.machines.size());
+        for (int machine = 0; machine < 4; machine++) {
+            serve(machine);
+        }
+        cluster.manager.tick();
+        assertEquals(
+                50,
+                cluster.record(7).reserved().values().stream()
+                        .mapToInt(Integer::intValue)
+                        .sum());
+    }
+
+    /** Two caches of four regions wait for a machine of eight, and its server has seven. */
+    @Test
+    void whoeverClaimedAMachineFirstGetsWhatItHas() {
+        cluster.reports(1, 8);
+        cluster.allocate(5, 4, 0);
+        cluster.allocate(6, 4, 0);
+        start(1);
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 8, "d/c/r", 30_000, 1));
+        cluster.leaves(1, 8);
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+        provider.lots = List.of();
+        provider.machines.getFirst().serveSmaller(7);
+        cluster.manager.tick();
+        assertEquals(4, reserved(5) + reserved(6), "one of them has its room");
+        // The other three are not kept for a cache that cannot use them.
+        assertEquals(3, cluster.allocate(8, 3, 0).shares().getFirst().regions());
+    }
+
+    private int reserved(long id) {
+        return cluster.record(id).reserved().values().stream()
+                .mapToInt(Integer::intValue)
+                .sum();
+    }
+
+    /** One that has too little room on the only machine does not keep it from another, for which it is enough. */
+    @Test
+    void roomThatIsTooLittleForOneIsForAnother() {
+        cluster.reports(1, 8);
+        cluster.allocate(5, 8, 0);
+        start(1);
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 8, "d/c/r", 30_000, 1));
+        cluster.leaves(1, 8);
+        cluster.manager.tick();
+        provider.lots = List.of();
+        provider.machines.getFirst().serveSmaller(7);
+        cluster.manager.tick();
+        assertEquals(4, cluster.allocate(8, 4, 0).shares().getFirst().regions());
+    }
+
+    /** It would have to wait until the other one has come, and then for a third one. */
+    @Test
+    void aMachineThatFailsIsReplacedWhileAnotherOneIsComing() {
+        start(9);
+        busy(7, 20);
+        assertEquals(2, provider.machines.size());
+        provider.machines.getFirst().fail("no socket");
+        busy(7, 20);
+        assertEquals(2, provider.machines.size(), "the one that failed is not among them");
+        serve(0);
+        serve(1);
+        cluster.allocate(7, 20, 0);
+    }
+
+    /** Three of the four regions have room, and the machine for the fourth takes its time. */
+    @Test
+    void whatAGrowingCacheFindsIsKeptWhileTheRestIsComing() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 1, 0);
+        cluster.reports(1, 4);
+        start(1);
+        refusal(Code.BUSY, () -> cluster.manager.reallocate(7, 5 * MIB, List.of()));
+        busy(8, 3);
+        serve(0);
+        cluster.manager.reallocate(7, 5 * MIB, List.of());
+        assertEquals(Map.of(1L, 3, 100L, 1), cluster.record(7).reserved());
+        assertEquals(List.of(share(100, 3)), cluster.allocate(8, 3, 0).shares());
+    }
+
+    /** A call looks at sixteen of those that wait, and the room is too small for the first sixteen. */
+    @Test
+    void theSeventeenthThatWaitsIsServedToo() {
+        cluster.reports(1, 4);
+        cluster.allocate(50, 4, 0);
+        cluster.reports(1, 4);
+        start(99);
+        for (int id = 1; id <= 16; id++) {
+            busy(id, 16);
+        }
+        busy(17, 4);
+        cluster.manager.deallocate(50);
+        cluster.reports(1, 4);
+        busy(40, 4);
+        assertEquals(List.of(share(1, 4)), cluster.allocate(17, 4, 0).shares());
+    }
+
+    /** A hundred caches find no room, and the provider has no machines, for a second and for others, too. */
+    @Test
+    void aProviderWithoutMachinesIsNotAskedAllTheTime() {
+        cluster.reports(1, 100);
+        for (int id = 1; id <= 100; id++) {
+            cluster.allocate(id, 1, 0);
+        }
+        start(0);
+        cluster.leaves(1, 100);
+        for (int i = 0; i < 10; i++) {
+            cluster.pass(100);
+            cluster.manager.tick();
+            refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(500, 1, 0));
+        }
+        assertTrue(provider.asked >= 100 && provider.asked <= 200, () -> provider.asked + " times");
+        provider.lots = List.of(lot(9));
+        most = 9;
+        provider.tellAvailable("t");
+        cluster.manager.tick();
+        assertEquals(7, provider.machines.size(), "at once when it has some");
+    }
+
+    /** A few failures at the start of a notice are no reason to let it end without another attempt. */
+    @Test
+    void machinesThatFailDoNotEndTheAttemptsForRegionsThatWouldBeLost() {
+        cluster.reports(1, 4);
+        cluster.allocate(5, 4, 0);
+        start(9);
+        cluster.leaves(1, 4);
+        for (int i = 0; i < 3; i++) {
+            cluster.manager.tick();
+            provider.machines.getFirst().fail("no socket");
+        }
+        cluster.manager.tick();
+        assertEquals(List.of(), provider.machines);
+        for (int i = 0; i < 5; i++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 4);
+            cluster.manager.tick();
+        }
+        assertEquals(1, provider.machines.size());
+    }
+
+    /** The room is on a server that leaves before the cache has it, and the machine is for others by then. */
+    @Test
+    void roomThatIsKeptAndLostIsOrderedAgain() {
+        cluster.reports(1, 4);
+        cluster.allocate(50, 4, 0);
+        cluster.reports(1, 4);
+        start(2);
+        busy(7, 4);
+        cluster.manager.deallocate(50);
+        cluster.reports(1, 4);
+        busy(8, 16);
+        assertEquals(1, provider.machines.size(), "cache 7 does not need it any more");
+        cluster.leaves(1, 4);
+        busy(7, 4);
+        assertEquals(2, provider.machines.size());
+        serve(0);
+        serve(1);
+        assertEquals(16, cluster.allocate(8, 16, 0).shares().getFirst().regions());
+        cluster.allocate(7, 4, 0);
+    }
+
+    /** A market that takes a rack takes all servers of some caches, each of which leaves one server at a time. */
+    @Test
+    void aCacheOnTwoServersThatLeaveGetsMachinesForBothAtOnce() {
+        cluster.reports(1, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 8, 0);
+        start(2);
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 2));
+        cluster.attends(7L);
+        cluster.leaves(1, 4);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        assertEquals(2, provider.machines.size());
+        serve(0);
+        serve(1);
+        cluster.manager.tick();
+        assertEquals(4, reserved(7), "the regions of one server");
+        cluster.manager.tick();
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
+        Reclaim first = cluster.alerts.getLast();
+        long other = first.server().equals("host1:1") ? 2 : 1;
+        List<RegionShare> shares = new ArrayList<>(first.targets());
+        shares.add(share(other, 4));
+        cluster.manager.moved(
+                7, first.generation(), 8 * MIB, null, shares, new ReclaimOutcome(first.server(), 300, 100));
+        cluster.manager.tick();
+        Reclaim second = cluster.alerts.getLast();
+        assertEquals("host" + other + ":1", second.server());
+        assertEquals(4, reserved(7));
+        assertEquals(2, provider.machines.size());
+    }
+
+    @Test
+    void whatCanBeHadIsOrderedForTheServerThatEndsFirst() {
+        cluster.reports(1, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 8, 0);
+        start(1);
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 1));
+        cluster.leaves(1, 4);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+        serve(0);
+        cluster.manager.tick();
+        assertEquals(4, reserved(7));
+    }
+
+    private void allocateWithFourThreads(long id) {
+        cluster.manager.allocate(
+                new CacheRequest(id, 99, "cache", 8 * MIB, 0, "", List.of(new AllocationCandidate(5, 4))));
+    }
+
+    /** A machine has four cores, and room for both caches. */
+    @Test
+    void theCoresOfAMachineAreKeptAsItsRegionsAre() {
+        start(1);
+        refusal(Code.BUSY, () -> allocateWithFourThreads(7));
+        serve(0);
+        refusal(Code.OUT_OF_MEMORY, () -> allocateWithFourThreads(8));
+        allocateWithFourThreads(7);
+        assertEquals(List.of(share(100, 8)), cluster.allocate(9, 8, 0).shares());
     }
 }

@@ -2,13 +2,16 @@ package io.farheap.manager.service;
 
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.allocation.Menu;
+import io.farheap.manager.provider.CapacityRequest;
 import io.farheap.manager.provider.Machine;
 import io.farheap.manager.provider.MachineOffer;
+import io.farheap.manager.provider.Quote;
 import io.farheap.manager.provider.ServerProvider;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -59,6 +62,12 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
             report(lot.regions(), Map.of());
         }
 
+        /** The machine serves with fewer regions than its offer has. */
+        void serveSmaller(int regions) {
+            address.complete("host" + id + ":1");
+            report(regions, Map.of());
+        }
+
         /** The manager receives the server's report before the provider reports the start. */
         void serveTheOtherWayRound() {
             report(lot.regions(), Map.of());
@@ -96,6 +105,9 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
     List<MachineOffer> lots = List.of();
     final List<TestMachine> machines = new CopyOnWriteArrayList<>();
     final Set<String> awaited = new HashSet<>();
+    /** How often it was asked for machines. */
+    int asked;
+
     private Listener listener;
     private long nextId = 100;
 
@@ -122,6 +134,12 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
     @Override
     public List<MachineOffer> menu() {
         return lots;
+    }
+
+    @Override
+    public Optional<Quote> cheapest(CapacityRequest wish) {
+        asked++;
+        return ServerProvider.super.cheapest(wish);
     }
 
     @Override

@@ -1,15 +1,17 @@
 package io.farheap.manager.service.caches;
 
+import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.state.CacheRecord;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -58,25 +60,32 @@ public final class ExpiredCacheReclaimer {
     }
 
     /**
-     * Ends caches for a cache that finds no room, if that gives it enough.
+     * Ends caches for a cache that finds no room, if that gives it enough, and keeps for it the room that it will get
+     * then. The caller gives that up ({@link Servers#giveUpKept}) if the cache does not wait for it any more.
      *
-     * @param fits whether there is room
+     * @param firm as in {@link Servers#keep}
+     * @param room returns the room that it would get; empty if there is not enough
      * @return whether there will be room, so that waiting for it is worthwhile; false after a cache has waited too long
      */
-    public boolean makeRoom(long forCache, BooleanSupplier fits, long now, long millis) {
+    public boolean makeRoom(
+            long forCache, boolean firm, Supplier<Optional<FreeRoom>> room, long now, long millis) {
         if (now - waiting.getOrDefault(forCache, now) > WAIT_NANOS) {
             return false;
         }
         List<CacheRecord> coming = caches.ended().stream()
                 .filter(over -> now - since.computeIfAbsent(over.id(), _ -> now) <= COMING_NANOS)
                 .toList();
-        if (coming.isEmpty() || !servers.without(coming, fits)) {
-            List<CacheRecord> enough = enough(forCache, fits, coming, now, millis);
+        Optional<FreeRoom> found = coming.isEmpty() ? Optional.empty() : servers.without(coming, room);
+        if (found.isEmpty()) {
+            List<CacheRecord> enough = enough(forCache, room, coming, now, millis);
             if (enough.isEmpty()) {
                 return false;
             }
-            fewest(enough, coming, fits).forEach(cache -> end(cache, now, millis));
+            List<CacheRecord> needed = fewest(enough, coming, room);
+            found = servers.without(both(coming, needed), room);
+            needed.forEach(cache -> end(cache, now, millis));
         }
+        found.ifPresent(there -> servers.keepOnly(forCache, there, firm));
         waiting.putIfAbsent(forCache, now);
         return true;
     }
@@ -88,7 +97,11 @@ public final class ExpiredCacheReclaimer {
 
     /** @return the caches that expired first and together give enough room; empty if even all of them do not */
     private List<CacheRecord> enough(
-            long forCache, BooleanSupplier fits, List<CacheRecord> coming, long now, long millis) {
+            long forCache,
+            Supplier<Optional<FreeRoom>> room,
+            List<CacheRecord> coming,
+            long now,
+            long millis) {
         List<CacheRecord> all = caches.endingUntil(millis).stream()
                 .filter(cache -> cache.id() != forCache
                         && expiry.mayEnd(cache, now, millis)
@@ -97,7 +110,7 @@ public final class ExpiredCacheReclaimer {
                 .toList();
         for (long most = FIRST; !all.isEmpty(); most *= MORE) {
             List<CacheRecord> some = all.subList(0, (int) Math.min(most, all.size()));
-            if (servers.without(both(coming, some), fits)) {
+            if (servers.without(both(coming, some), room).isPresent()) {
                 return some;
             }
             if (some.size() == all.size()) {
@@ -108,8 +121,9 @@ public final class ExpiredCacheReclaimer {
     }
 
     /** Leaves out the caches that are not needed beside the others: tries by halves, the later ones first. */
-    private List<CacheRecord> fewest(List<CacheRecord> enough, List<CacheRecord> others, BooleanSupplier fits) {
-        if (servers.without(others, fits)) {
+    private List<CacheRecord> fewest(
+            List<CacheRecord> enough, List<CacheRecord> others, Supplier<Optional<FreeRoom>> room) {
+        if (servers.without(others, room).isPresent()) {
             return List.of();
         }
         if (enough.size() == 1) {
@@ -117,8 +131,8 @@ public final class ExpiredCacheReclaimer {
         }
         List<CacheRecord> earlier = enough.subList(0, enough.size() / 2);
         List<CacheRecord> later = enough.subList(enough.size() / 2, enough.size());
-        List<CacheRecord> needed = fewest(later, both(others, earlier), fits);
-        return both(fewest(earlier, both(others, needed), fits), needed);
+        List<CacheRecord> needed = fewest(later, both(others, earlier), room);
+        return both(fewest(earlier, both(others, needed), room), needed);
     }
 
     private static List<CacheRecord> both(List<CacheRecord> some, List<CacheRecord> more) {

@@ -12,18 +12,20 @@ import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Clients;
 import io.farheap.manager.service.caches.ExpiredCacheReclaimer;
+import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.MigrationRates;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.memory.Plurals;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -54,8 +56,14 @@ public final class PlannedMoves {
     private static final long EARLY_NANOS = 120_000_000_000L;
     /** How long a cache that found no room for a move ahead of the notice is not tried again. */
     private static final long REST_NANOS = 10_000_000_000L;
+    /** How many searches for caches that may find no room one tick makes at most, and one call. */
+    private static final int MOST_SEARCHES = 256;
+
+    private static final int MOST_OF_A_CALL = 16;
     /** As long as no room becomes free, a cache that found none is tried again after this time. */
     private static final long PAUSE_MILLIS = 500;
+    /** The id of no server. */
+    private static final long NO_SERVER = 0;
     /** How long a cache is not sent again to a server on which it did not get its reserved regions. */
     private static final long AVOID_NANOS = 3_000_000_000L;
 
@@ -70,9 +78,13 @@ public final class PlannedMoves {
      * A search for room that found none.
      *
      * @param millis the time of day
-     * @param free the regions that all servers had to give then
+     * @param growths {@link Servers#growths} then
+     * @param round {@link #round} then
      */
-    private record RoomAttempt(long nanos, long millis, long free) {}
+    private record RoomAttempt(long nanos, long millis, long growths, long round) {
+        /** For a cache that has found room meanwhile, and waits until it may move there. */
+        private static final RoomAttempt NONE = new RoomAttempt(0, 0, -1, -1);
+    }
 
     private final Caches caches;
     private final Servers servers;
@@ -106,10 +118,17 @@ public final class PlannedMoves {
     private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
     /** By cache: until when it is not moved again ahead of the notice, since its client has not moved it. */
     private final Map<Long, Long> stays = new HashMap<>();
-    /** By cache: the last time that no room was found for its regions on a server that leaves. */
-    private final Map<Long, RoomAttempt> tried = new HashMap<>();
-    /** Caches for which no room was found, and for which the log has said so. */
-    private final Set<Long> stuck = new TreeSet<>();
+    /**
+     * The caches for whose regions on a server that leaves there is no room, each with the last search; the log has
+     * said so.
+     */
+    private final Map<Long, RoomAttempt> stuck = new TreeMap<>();
+    /** {@link Servers#growths} when room was last looked for, for all of them. */
+    private long searchedAt;
+    /** Counts the rounds in which room was looked for, for all of them; a round may take several ticks. */
+    private long round;
+    /** Whether a cache has found no room that did before. */
+    private boolean newlyStuck;
 
     /** @param goneNanos after a server was silent for this long, all leases on it have ended */
     public PlannedMoves(
@@ -243,8 +262,14 @@ public final class PlannedMoves {
         earlier.remove(cacheId);
         avoided.remove(cacheId);
         stays.remove(cacheId);
-        stuck.remove(cacheId);
-        tried.remove(cacheId);
+        unstick(cacheId);
+    }
+
+    /** No regions of a cache wait for room any more, or the next search will tell. */
+    private void unstick(long cacheId) {
+        if (stuck.remove(cacheId) != null) {
+            servers.giveUpKept(cacheId);
+        }
     }
 
     /** The caches were reloaded from disk: all moves are planned again. */
@@ -255,8 +280,7 @@ public final class PlannedMoves {
         earlier.clear();
         avoided.clear();
         stays.clear();
-        stuck.clear();
-        tried.clear();
+        List.copyOf(stuck.keySet()).forEach(this::unstick);
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
                 growing.put(cache.id(), now);
@@ -345,21 +369,38 @@ public final class PlannedMoves {
 
     /** Reserves room for the regions on servers that leave. */
     public void plan(long now, long millis) {
-        stuck.removeIf(cache -> !isLeaving(cache, now));
-        tried.keySet().retainAll(stuck);
+        plan(MOST_SEARCHES, now, millis);
+    }
+
+    /** @param most how many searches may find nothing; the next call continues with the others */
+    private void plan(int most, long now, long millis) {
+        List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id, now)).forEach(this::unstick);
+        long growths = servers.growths();
+        int left = most;
         for (Servers.KnownServer server : leaving(now)) {
-            leave(server, now, millis);
+            left = leave(server, left, now, millis);
+        }
+        if (left > 0) {
+            round++;
+            searchedAt = growths;
         }
     }
 
-    /** Whether a cache has regions on a server that leaves and is not gone. */
-    private boolean isLeaving(long cacheId, long now) {
+    /**
+     * Reserves room for regions that have found none, if any server has more to give than before: they would be lost.
+     * Called before a cache gets room that could do without.
+     */
+    public void planStuck(long now, long millis) {
+        if (!stuck.isEmpty() && servers.growths() != searchedAt) {
+            plan(MOST_OF_A_CALL, now, millis);
+        }
+    }
+
+    /** Whether a cache has regions on a server that leaves and is not gone, and does not leave that one already. */
+    private boolean waits(long cacheId, long now) {
         CacheRecord cache = caches.find(cacheId);
-        return cache != null
-                && cache.regions().keySet().stream().anyMatch(id -> {
-                    Servers.KnownServer server = servers.find(id);
-                    return server != null && server.record.leaving() && !isGone(id, now);
-                });
+        Move move = moves.get(cacheId);
+        return cache != null && waiting(cache, move == null ? NO_SERVER : move.serverId(), now) > 0;
     }
 
     /**
@@ -368,7 +409,8 @@ public final class PlannedMoves {
      */
     public void plan(Servers.KnownServer server, long now, long millis) {
         if (stuck.isEmpty() && server.record.leaving() && !servers.isSilent(server, now)) {
-            leave(server, now, millis);
+            leave(server, MOST_SEARCHES, now, millis);
+            round++;
         }
     }
 
@@ -395,8 +437,13 @@ public final class PlannedMoves {
         }
     }
 
+    /**
+     * @param most how many searches may find nothing
+     * @return how many more may
+     */
     @SuppressWarnings("ReferenceEquality")
-    private void leave(Servers.KnownServer server, long now, long millis) {
+    private int leave(Servers.KnownServer server, int most, long now, long millis) {
+        int left = most;
         for (CacheRecord cache : on(server, millis)) {
             long cacheId = cache.id();
             if (caches.find(cacheId) != cache) {
@@ -415,20 +462,53 @@ public final class PlannedMoves {
                 moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
             } else if (its && urgent && isGrowing(cache, now)) {
                 announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
-            } else if (its && urgent && !wasTried(cacheId, now, millis)) {
-                plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
+            } else if (its && urgent && left > 0 && !wasTried(cacheId, now, millis)) {
+                left -= plan(cache, server, Reason.LEAVES, Set.of(), now, millis) == null ? 1 : 0;
+            } else if (its && !urgent && left > 0 && !wasTried(cacheId, now, millis)) {
+                left -= looksAhead(cache, server, now, millis) ? 0 : 1;
             }
         }
+        return left;
     }
 
-    /** Whether no room was found a moment ago, and none has become free since. */
+    /**
+     * Looks for room for the regions on servers that leave of a cache that leaves another one first: it may take longer
+     * to make that room than the notice lasts.
+     *
+     * @return whether there is room
+     */
+    private boolean looksAhead(CacheRecord cache, Servers.KnownServer server, long now, long millis) {
+        int regions = waiting(cache, Objects.requireNonNull(moves.get(cache.id())).serverId(), now);
+        if (room(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis)
+                .isPresent()) {
+            stuck.replace(cache.id(), RoomAttempt.NONE);
+            return true;
+        }
+        findsNone(cache, regions, server, Set.of(), now, millis, "");
+        return false;
+    }
+
+    /** Returns how many regions a cache has on servers that leave, beside the one that it is leaving. */
+    private int waiting(CacheRecord cache, long leaves, long now) {
+        int regions = 0;
+        for (Map.Entry<Long, Integer> share : cache.regions().entrySet()) {
+            long id = share.getKey();
+            Servers.KnownServer server = servers.find(id);
+            boolean waits = server != null && server.record.leaving() && !isGone(id, now);
+            regions += waits && id != leaves ? share.getValue() : 0;
+        }
+        return regions;
+    }
+
+    /** Whether no room was found in this round, or a moment ago and none has become free since. */
     private boolean wasTried(long cacheId, long now, long millis) {
-        RoomAttempt last = tried.get(cacheId);
-        return last != null
-                && servers.freeRegions() <= last.free()
-                && !servers.keepsFor(cacheId)
-                && now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI
+        RoomAttempt last = stuck.get(cacheId);
+        if (last == null) {
+            return false;
+        }
+        boolean fresh = now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI
                 && Math.abs(millis - last.millis()) < PAUSE_MILLIS;
+        return last.round() == round || fresh && servers.growths() == last.growths();
     }
 
     /**
@@ -494,52 +574,67 @@ public final class PlannedMoves {
             found = find(cache, regions, server.record.id(), reason, others, now, millis);
             return found;
         } catch (NoRoomException e) {
-            if (fits(cache, regions, server.record.id(), reason, others, now, millis)) {
+            if (room(cache, regions, server.record.id(), reason, others, now, millis).isPresent()) {
                 // There is room, but a moment ago the cache did not get it: it is tried again soon.
-                return null;
-            }
-            if (reason == Reason.LEAVES) {
-                tried.put(cache.id(), new RoomAttempt(now, millis, servers.freeRegions()));
-            }
-            if (reason == Reason.LEAVES && stuck.add(cache.id())) {
-                LOG.log(
-                        System.Logger.Level.WARNING,
-                        "no room for " + Plurals.of(regions, "region") + " of cache "
-                                + Caches.hex(cache.id()) + " on memory server " + server.record.address()
-                                + ", which leaves: " + e.getMessage());
-            }
-            if (reason == Reason.LEAVES && !isOver(cache, millis)) {
-                endings.makeRoom(
-                        cache.id(),
-                        () -> fits(cache, regions, server.record.id(), reason, others, now, millis),
-                        now,
-                        millis);
+                unstick(cache.id());
+            } else if (reason == Reason.LEAVES) {
+                findsNone(cache, regions, server, others, now, millis, ": " + e.getMessage());
             }
             return null;
         } finally {
             servers.promise(bare, cache);
             if (found != null) {
-                servers.giveUpKept(cache.id());
+                boolean more = waiting(cache, server.record.id(), now) > 0;
+                if (more && stuck.replace(cache.id(), RoomAttempt.NONE) != null) {
+                    servers.takeKept(cache.id(), found.regions());
+                } else {
+                    stuck.remove(cache.id());
+                    servers.giveUpKept(cache.id());
+                }
                 caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
                 announced.remove(cache.id());
                 growing.remove(cache.id());
                 earlier.remove(cache.id());
-                stuck.remove(cache.id());
-                tried.remove(cache.id());
                 endings.forget(cache.id());
             }
         }
     }
 
-    /** Whether there is room, also if it is on servers that are set aside for a moment. */
-    private boolean fits(
+    /** Notes that there is no room, and ends caches whose time is over if that makes enough. */
+    private void findsNone(
+            CacheRecord cache,
+            int regions,
+            Servers.KnownServer server,
+            Set<Long> others,
+            long now,
+            long millis,
+            String why) {
+        if (stuck.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round)) == null) {
+            newlyStuck = true;
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "no room for " + Plurals.of(regions, "region") + " of cache " + Caches.hex(cache.id())
+                            + " on memory server " + server.record.address() + ", which leaves" + why);
+        }
+        if (!isOver(cache, millis)) {
+            endings.makeRoom(
+                    cache.id(),
+                    true,
+                    () -> room(cache, regions, server.record.id(), Reason.LEAVES, others, now, millis),
+                    now,
+                    millis);
+        }
+    }
+
+    /** Returns the room that there is, also if it is on servers that are set aside for a moment. */
+    private Optional<FreeRoom> room(
             CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis) {
         try {
-            place(cache, regions, server, reason, others, now, millis);
-            return true;
+            CachePlacement found = place(cache, regions, server, reason, others, now, millis);
+            return Optional.of(new FreeRoom(found.regions(), cache.threadsOfRegion()));
         } catch (NoRoomException e) {
-            return false;
+            return Optional.empty();
         }
     }
 
@@ -600,36 +695,53 @@ public final class PlannedMoves {
         }
     }
 
-    /** A cache for whose regions on a leaving server there is no room, and how many regions these are. */
-    public record StuckCache(CacheRecord cache, int regions) {}
+    /**
+     * A cache for whose regions on leaving servers there is no room.
+     *
+     * @param regions how many these are together
+     * @param first how many of them are on the server that ends first
+     */
+    public record StuckCache(CacheRecord cache, int regions, int first) {}
+
+    /** Whether {@link #stuck} has a cache that it did not have at the last call. */
+    public boolean isAnyNewlyStuck() {
+        return newlyStuck;
+    }
+
+    /** Whether regions on leaving servers wait for room. */
+    public boolean anyStuck() {
+        return !stuck.isEmpty();
+    }
 
     /** Whether no room was found for a cache's regions on a leaving server. */
     public boolean isStuck(long cacheId) {
-        return stuck.contains(cacheId);
+        return stuck.containsKey(cacheId);
     }
 
     /**
-     * Returns all such caches, by the room that there is now, those on servers that end first before the others; room
-     * that is set aside for a moment counts as room.
+     * Returns all such caches, those on servers that end first before the others: the last search of each has found no
+     * room.
      */
     public List<StuckCache> stuck(long now, long millis) {
-        List<StuckCache> all = new ArrayList<>();
+        newlyStuck = false;
+        Map<Long, StuckCache> all = new LinkedHashMap<>();
         if (stuck.isEmpty()) {
-            return all;
+            return List.of();
         }
         for (Servers.KnownServer server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
-                if (regions != null && stuck.contains(cache.id()) && !moves.containsKey(cache.id())) {
-                    try {
-                        place(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis);
-                    } catch (NoRoomException e) {
-                        all.add(new StuckCache(cache, regions));
-                    }
+                Move move = moves.get(cache.id());
+                boolean leaves = move != null && move.serverId() == server.record.id();
+                if (regions != null && stuck.containsKey(cache.id()) && !leaves) {
+                    all.merge(
+                            cache.id(),
+                            new StuckCache(cache, regions, regions),
+                            (one, next) -> new StuckCache(cache, one.regions() + next.regions(), one.first()));
                 }
             }
         }
-        return all;
+        return List.copyOf(all.values());
     }
 
     /** Returns servers on which a cache did not get its reserved regions a moment ago. */

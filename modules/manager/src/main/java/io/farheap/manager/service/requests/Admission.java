@@ -10,13 +10,13 @@ import io.farheap.manager.allocation.NetworkLocation;
 import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Tenants;
+import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.service.supply.SpareCapacity;
 import io.farheap.manager.state.AllocationTerms;
 import io.farheap.manager.state.CacheRecord;
 import java.util.Collections;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
@@ -114,10 +114,11 @@ public final class Admission {
         return allocator.place(need);
     }
 
-    /** Returns where a new cache would get what it needs, by server; empty if there is no room. */
-    public Optional<Map<Long, Integer>> room(CacheRequest request) {
+    /** Returns where a new cache would get what it needs; empty if there is no room. */
+    public Optional<FreeRoom> room(CacheRequest request) {
         try {
-            return Optional.of(place(request).regions());
+            CacheRecord cache = place(request);
+            return Optional.of(new FreeRoom(cache.regions(), cache.threadsOfRegion()));
         } catch (ControlException e) {
             if (e.getCause() instanceof NoRoomException) {
                 return Optional.empty();

@@ -14,6 +14,7 @@ import io.farheap.manager.allocation.Reallocator;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Tenants;
 import io.farheap.manager.service.moves.PlannedMoves;
+import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.ServerMembership;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.service.servers.SpotLives;
@@ -228,13 +229,15 @@ public final class Reallocations {
         }
     }
 
-    /** Returns where a cache would get what the change needs, by server; empty if there is no room. */
-    public Optional<Map<Long, Integer>> room(long cacheId, long capacity, List<AllocationCandidate> candidates) {
+    /** Returns where a cache would get what the change needs; empty if there is no room. */
+    public Optional<FreeRoom> room(long cacheId, long capacity, List<AllocationCandidate> candidates) {
         ReallocationRequest wish = new ReallocationRequest(caches.require(cacheId), capacity, candidates);
         servers.stock(nanos.getAsLong());
         spares.refresh(nanos.getAsLong());
         try {
-            return Optional.of(find(wish).more().regions());
+            Reallocation found = find(wish);
+            double threads = (double) found.candidate().serverThreads() / wish.threadRegions();
+            return Optional.of(new FreeRoom(found.more().regions(), threads));
         } catch (NoRoomException e) {
             return Optional.empty();
         }
@@ -257,7 +260,10 @@ public final class Reallocations {
         ReallocationRequest wish = new ReallocationRequest(cache, capacity, candidates);
         Need need = wish.need(millis.getAsLong());
         return shopping.forChange(
-                need, cache.regionBytes(), candidate -> reallocator.lacking(need, candidate, wish.held(), wish.more()));
+                need,
+                cache.regionBytes(),
+                candidate -> reallocator.wanted(need, candidate, wish.held(), wish.more()),
+                candidate -> reallocator.part(need, candidate, wish.held(), wish.more()));
     }
 
     /** As {@code CacheManager.reserve}. */
@@ -285,7 +291,11 @@ public final class Reallocations {
                             + Caches.hex(cacheId) + " of " + cache.regionBytes());
         }
         SortedMap<Long, Integer> reserved = new TreeMap<>(cache.reserved());
-        int free = servers.unpromised(server) + reserved.getOrDefault(server.record.id(), 0);
+        // Regions that would be lost need a search that finds room as soon as it can be given away.
+        int there = moves.anyStuck()
+                ? Math.min(servers.offered(server), servers.unpromised(server))
+                : servers.unpromised(server);
+        int free = Math.max(0, there) + reserved.getOrDefault(server.record.id(), 0);
         if (free < regions) {
             throw new ControlException(
                     Code.OUT_OF_MEMORY,

@@ -4,12 +4,11 @@ import io.farheap.control.ControlException;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.service.journal.ManagerLock;
+import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.supply.Fleet;
 import io.farheap.manager.service.supply.MachineOrder;
 import io.farheap.manager.service.supply.ServerProvisioner;
-import java.util.Map;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -25,10 +24,11 @@ public final class RoomFinder {
         /**
          * Called without the lock.
          *
-         * @param fits whether there is room, called with the lock
+         * @param room returns the room that the cache would get, called with the lock; empty if there is not
+         *     enough
          * @return whether that will give the cache room, so that it has to wait
          */
-        boolean makeRoom(long forCache, BooleanSupplier fits);
+        boolean makeRoom(long forCache, Supplier<Optional<FreeRoom>> room);
     }
 
     private final ManagerLock lock;
@@ -50,14 +50,14 @@ public final class RoomFinder {
      * Runs the action, and repeats it after waiting while it finds no room.
      *
      * @param action gives the cache its room, or throws if there is none
-     * @param room returns the room that the cache would get, by server, called with the lock; empty if there is none
+     * @param room returns the room that the cache would get, called with the lock; empty if there is none
      * @param orders returns machines that would give it room if they were started, called with the lock
      * @throws ControlException OUT_OF_MEMORY; BUSY if the client has to ask again; other exceptions of the action
      */
     public Allocation find(
             long cacheId,
             Supplier<Allocation> action,
-            Supplier<Optional<Map<Long, Integer>>> room,
+            Supplier<Optional<FreeRoom>> room,
             Supplier<Optional<MachineOrder>> orders) {
         long ends = System.nanoTime() + callNanos;
         while (true) {
@@ -68,7 +68,7 @@ public final class RoomFinder {
                 if (!(e.getCause() instanceof NoRoomException)) {
                     throw e;
                 }
-                if (ender.makeRoom(cacheId, () -> room.get().isPresent())) {
+                if (ender.makeRoom(cacheId, room)) {
                     lock.locked(() -> recruits.awaitRoom(cacheId, seen, ends));
                 } else {
                     lock.locked(() -> recruits.await(cacheId, room, orders, e, seen, ends));

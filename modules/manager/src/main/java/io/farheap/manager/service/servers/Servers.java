@@ -23,9 +23,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -89,8 +90,8 @@ public final class Servers {
     private final Stock stock = new Stock();
     /** With the regions that are held back; the same stock if none ever are. */
     private final Stock whole;
-    /** How many regions all servers of {@link #whole} have to give. */
-    private long freeRegions;
+    /** Counts the times at which a server had more to give than before. */
+    private long growths;
 
     /** By server: regions that are held back for caches on servers that leave. */
     private Map<Long, Integer> heldBack = Map.of();
@@ -98,9 +99,10 @@ public final class Servers {
     /**
      * Room that is kept for a cache that waits for it.
      *
+     * @param threads server threads for each region
      * @param firm whether regions on a server that leaves wait for it; other caches' room goes to such regions
      */
-    private record KeptRoom(int regions, boolean firm) {}
+    private record KeptRoom(int regions, double threads, boolean firm) {}
 
     /** Ends a time in which room that is kept for a cache counts as free. */
     public interface ServingTime extends AutoCloseable {
@@ -305,8 +307,6 @@ public final class Servers {
     }
 
     private void unlist(long id) {
-        Offer before = whole.find(id);
-        freeRegions -= before == null ? 0 : before.free();
         stock.remove(id);
         whole.remove(id);
     }
@@ -325,10 +325,11 @@ public final class Servers {
 
     /** A cache has changed: moves its promises from the old record to the new one. */
     public void promise(@Nullable CacheRecord before, @Nullable CacheRecord after) {
+        Set<KnownServer> changed = new LinkedHashSet<>();
         if (before != null) {
             of(before).forEach(server -> {
                 if (server.promised.remove(before.id()) != null) {
-                    offer(server);
+                    changed.add(server);
                 }
             });
         }
@@ -342,10 +343,11 @@ public final class Servers {
                             new Promise(share.getValue(), threads),
                             (one, other) ->
                                     new Promise(one.regions() + other.regions(), one.threads() + other.threads()));
-                    offer(server);
+                    changed.add(server);
                 }
             });
         }
+        changed.forEach(this::offer);
     }
 
     private static Stream<Map.Entry<Long, Integer>> sharesOf(CacheRecord cache) {
@@ -371,7 +373,10 @@ public final class Servers {
         MachineType type = prices.menu().find(report.type());
         double cores = type == null ? Double.POSITIVE_INFINITY : type.cores();
         double threads =
-                server.promised.values().stream().mapToDouble(Promise::threads).sum();
+                server.promised.values().stream().mapToDouble(Promise::threads).sum()
+                        + keptForOthers(server)
+                                .mapToDouble(room -> room.regions() * room.threads())
+                                .sum();
         Offer all = new Offer(
                 server.record.id(),
                 new Offer.Kind(report.type(), report.spot(), report.regionBytes()),
@@ -379,7 +384,13 @@ public final class Servers {
                 free(server, report),
                 Math.max(0, cores - threads));
         Offer before = whole.find(server.record.id());
-        freeRegions += all.free() - (before == null ? 0 : before.free());
+        boolean tries = served != null || pressing || !without.isEmpty();
+        boolean grows = before == null
+                ? all.free() > 0
+                : all.free() > before.free() || all.freeCores() > before.freeCores();
+        if (grows && !tries) {
+            growths++;
+        }
         whole.put(all);
         int held = heldBack.getOrDefault(all.serverId(), 0);
         if (held > 0) {
@@ -403,6 +414,7 @@ public final class Servers {
         for (long id : changed) {
             KnownServer server = servers.get(id);
             if (server != null && !before.getOrDefault(id, 0).equals(regions.getOrDefault(id, 0))) {
+                growths++;
                 offer(server);
             }
         }
@@ -428,40 +440,77 @@ public final class Servers {
      * Keeps room for a cache that waits for it: other caches do not get it.
      *
      * @param regions replaces what was kept for the cache on that server before
+     * @param threads server threads for each of them
      * @param firm whether its regions on a server that leaves wait for it
      */
-    public void keep(long serverId, long cacheId, int regions, boolean firm) {
-        kept.computeIfAbsent(serverId, _ -> new HashMap<>()).put(cacheId, new KeptRoom(regions, firm));
+    public void keep(long serverId, long cacheId, int regions, double threads, boolean firm) {
+        kept.computeIfAbsent(serverId, _ -> new HashMap<>()).put(cacheId, new KeptRoom(regions, threads, firm));
         keptFor.computeIfAbsent(cacheId, _ -> new HashSet<>()).add(serverId);
         offerAgain(serverId);
+    }
+
+    /**
+     * Keeps room for a cache that waits for it, instead of all that was kept for it before.
+     *
+     * @param firm as in {@link #keep}
+     */
+    public void keepOnly(long cacheId, FreeRoom room, boolean firm) {
+        Map<Long, Integer> regions = room.regions();
+        if (regions.isEmpty()) {
+            giveUpKept(cacheId);
+            return;
+        }
+        Set<Long> before = keptFor.remove(cacheId);
+        regions.forEach((id, count) -> keep(id, cacheId, count, room.threads(), firm));
+        if (before != null) {
+            before.stream().filter(id -> !regions.containsKey(id)).forEach(id -> giveUpKept(id, cacheId));
+        }
     }
 
     /** A cache has its room, or does not wait for it any more. */
     public void giveUpKept(long cacheId) {
         Set<Long> on = keptFor.remove(cacheId);
-        if (on == null) {
-            return;
+        if (on != null) {
+            on.forEach(id -> giveUpKept(id, cacheId));
         }
-        for (long serverId : on) {
-            Map<Long, KeptRoom> here = kept.get(serverId);
-            if (here != null) {
-                here.remove(cacheId);
-                if (here.isEmpty()) {
-                    kept.remove(serverId);
-                }
+    }
+
+    /**
+     * A cache has got a part of the room that is kept for it: the rest remains kept.
+     *
+     * @param regions that it has got, by server
+     */
+    public void takeKept(long cacheId, Map<Long, Integer> regions) {
+        Map<Long, Integer> rest = new HashMap<>();
+        boolean firm = false;
+        double threads = 0;
+        for (long serverId : keptFor.getOrDefault(cacheId, Set.of())) {
+            KeptRoom room = kept.getOrDefault(serverId, Map.of()).get(cacheId);
+            if (room != null && room.regions() > regions.getOrDefault(serverId, 0)) {
+                rest.put(serverId, room.regions() - regions.getOrDefault(serverId, 0));
+                firm = room.firm();
+                threads = room.threads();
             }
-            offerAgain(serverId);
         }
+        keepOnly(cacheId, new FreeRoom(rest, threads), firm);
+    }
+
+    private void giveUpKept(long serverId, long cacheId) {
+        // Also if room is being looked for at this moment.
+        growths++;
+        Map<Long, KeptRoom> here = kept.get(serverId);
+        if (here != null) {
+            here.remove(cacheId);
+            if (here.isEmpty()) {
+                kept.remove(serverId);
+            }
+        }
+        offerAgain(serverId);
     }
 
     /** Whether room is kept for any cache. */
     public boolean keepsAny() {
         return !kept.isEmpty();
-    }
-
-    /** Whether room is kept for a cache. */
-    public boolean keepsFor(long cacheId) {
-        return keptFor.containsKey(cacheId);
     }
 
     /** Whether room on a server is kept for any cache. */
@@ -501,14 +550,14 @@ public final class Servers {
     }
 
     private int keptFromThis(KnownServer server) {
-        int regions = 0;
-        for (Map.Entry<Long, KeptRoom> one :
-                kept.getOrDefault(server.record.id(), Map.of()).entrySet()) {
-            boolean free =
-                    one.getKey().equals(served) || pressing && !one.getValue().firm();
-            regions += free ? 0 : one.getValue().regions();
-        }
-        return regions;
+        return keptForOthers(server).mapToInt(KeptRoom::regions).sum();
+    }
+
+    private Stream<KeptRoom> keptForOthers(KnownServer server) {
+        return kept.getOrDefault(server.record.id(), Map.of()).entrySet().stream()
+                .filter(one -> !one.getKey().equals(served)
+                        && !(pressing && !one.getValue().firm()))
+                .map(Map.Entry::getValue);
     }
 
     /**
@@ -536,12 +585,17 @@ public final class Servers {
                         .sum();
     }
 
-    /** Evaluates a test as if some caches had no regions, and their servers had these to give. */
-    public boolean without(List<CacheRecord> gone, BooleanSupplier test) {
+    /**
+     * Looks for room as if some caches had no regions, and their servers had these to give.
+     *
+     * @param room returns the room; empty if there is not enough
+     * @return what it returns
+     */
+    public Optional<FreeRoom> without(List<CacheRecord> gone, Supplier<Optional<FreeRoom>> room) {
         without = gone.stream().map(CacheRecord::id).collect(Collectors.toUnmodifiableSet());
         gone.forEach(cache -> promise(cache, null));
         try {
-            return test.getAsBoolean();
+            return room.get();
         } finally {
             without = Set.of();
             gone.forEach(cache -> promise(null, cache));
@@ -588,9 +642,18 @@ public final class Servers {
                 - keptFromThis(server);
     }
 
-    /** Returns how many regions all servers together have to give, those that are held back included. */
-    public long freeRegions() {
-        return freeRegions;
+    /** As {@link #unpromised}, but counts only regions that the server reports as free. */
+    public int offered(KnownServer server) {
+        Offer offer = stock.find(server.record.id());
+        return offer == null ? 0 : offer.free();
+    }
+
+    /**
+     * Returns a number that changes whenever a server has more to give than before: a search that found no room need
+     * not be repeated until then.
+     */
+    public long growths() {
+        return growths;
     }
 
     /** Recomputes all offers, after a change of the menu or of the caches. */

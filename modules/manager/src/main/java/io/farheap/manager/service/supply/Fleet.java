@@ -34,6 +34,8 @@ public final class Fleet implements ServerProvider.Listener {
     private static final System.Logger LOG = System.getLogger(Fleet.class.getName());
     /** A machine whose server has not registered after this time counts as lost. */
     private static final long LOST_NANOS = 600_000_000_000L;
+    /** Allowed rounding error of a part of a thread. */
+    private static final double ROUNDING = 1e-9;
     /** A machine that could not be stopped is tried again after this time. */
     private static final long STOP_AGAIN_NANOS = 10_000_000_000L;
 
@@ -52,6 +54,8 @@ public final class Fleet implements ServerProvider.Listener {
         private final boolean spare;
         /** By cache, as long as that waits for it. */
         private final Map<Long, MachineClaim> claims = new LinkedHashMap<>();
+        /** The caches of {@link #claims} for which its server has less room than they wait for. */
+        private final Set<Long> disappointed = new HashSet<>();
 
         private final long since;
         private @Nullable String address;
@@ -93,6 +97,11 @@ public final class Fleet implements ServerProvider.Listener {
         /** Whether it may still become a server. */
         boolean isComing() {
             return failure == null && server == null && !stops() && reclaimedUntil == null;
+        }
+
+        /** Whether it has become a server that stays and has the room that a cache waits for. */
+        boolean serves(long cacheId) {
+            return server != null && !server.record.leaving() && !server.ended && !disappointed.contains(cacheId);
         }
 
         private boolean stops() {
@@ -265,7 +274,12 @@ public final class Fleet implements ServerProvider.Listener {
                 .toList();
     }
 
-    /** Returns machines that will become servers, of which caches may wait for the room. */
+    /** Returns for how long a machine has been starting, or was started. */
+    long age(StartedMachine hired) {
+        return nanos.getAsLong() - hired.since;
+    }
+
+    /** Returns machines that may still become servers, of which caches may wait for the room. */
     List<StartedMachine> coming() {
         return machines.values().stream()
                 .filter(hired -> hired.isComing() && !hired.spare)
@@ -275,20 +289,36 @@ public final class Fleet implements ServerProvider.Listener {
     /** A cache waits for room on a machine. */
     void claim(StartedMachine hired, long cacheId, MachineClaim claim) {
         hired.claims.put(cacheId, claim);
-        keepClaimed(hired);
+        keepClaimed(hired, cacheId, claim);
     }
 
-    private void keepClaimed(StartedMachine hired) {
+    /** A server may have less room than its machine was expected to have: those that claimed it first get it. */
+    private void keepClaimed(StartedMachine hired, long cacheId, MachineClaim claim) {
         Servers.KnownServer server = hired.server;
-        if (server != null) {
-            hired.claims.forEach(
-                    (cache, claim) -> servers.keep(server.record.id(), cache, claim.regions(), claim.firm()));
+        if (server == null) {
+            return;
+        }
+        double threads = claim.threads() / claim.regions();
+        int there = Math.min(claim.regions(), servers.free(server, threads * (1 - ROUNDING)));
+        if (there > 0) {
+            servers.keep(server.record.id(), cacheId, there, threads, claim.firm());
+        }
+        if (there < claim.regions()) {
+            hired.disappointed.add(cacheId);
+        }
+    }
+
+    /** A cache does not wait for machines any more. */
+    void unclaim(long cacheId) {
+        for (StartedMachine hired : machines.values()) {
+            hired.claims.remove(cacheId);
+            hired.disappointed.remove(cacheId);
         }
     }
 
     /** A cache has its servers, or waits no longer: any cache may use what was started for it. */
     void release(long cacheId) {
-        machines.values().forEach(hired -> hired.claims.remove(cacheId));
+        unclaim(cacheId);
         servers.giveUpKept(cacheId);
     }
 
@@ -307,7 +337,7 @@ public final class Fleet implements ServerProvider.Listener {
         hired.server = server;
         if (first) {
             LOG.log(System.Logger.Level.INFO, "server " + hired.address + " of type " + hired.lot() + " has started");
-            keepClaimed(hired);
+            hired.claims.forEach((cacheId, claim) -> keepClaimed(hired, cacheId, claim));
         }
     }
 

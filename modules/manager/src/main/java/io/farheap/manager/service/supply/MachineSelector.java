@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -27,6 +28,11 @@ import java.util.stream.Stream;
  */
 public final class MachineSelector {
 
+    /** Regions that would be lost count on a machine for at most this many times the menu's time to start. */
+    private static final double LATE = 2;
+
+    private static final double NANOS_A_SECOND = 1e9;
+
     private final Fleet fleet;
     private final Allocator allocator;
     /** Allocates from room that is held back, too. */
@@ -34,20 +40,40 @@ public final class MachineSelector {
 
     private final Prices prices;
     private final MigrationRates rates;
+    private final long waitNanos;
 
-    public MachineSelector(Fleet fleet, Allocator allocator, Allocator reserve, Prices prices, MigrationRates rates) {
+    /** @param waitNanos how long a cache waits at most for machines that are started for it */
+    public MachineSelector(
+            Fleet fleet, Allocator allocator, Allocator reserve, Prices prices, MigrationRates rates, long waitNanos) {
         this.fleet = fleet;
         this.allocator = allocator;
         this.reserve = reserve;
         this.prices = prices;
         this.rates = rates;
+        this.waitNanos = waitNanos;
+    }
+
+    /**
+     * Whether a cache may count on the room of a machine that is coming. A machine that is late may never come, and
+     * would keep others from being started.
+     *
+     * @param leaves whether regions on a server that leaves wait
+     */
+    boolean isExpected(Fleet.StartedMachine machine, boolean leaves) {
+        if (!machine.isComing()) {
+            return false;
+        }
+        MachineType type = prices.menu().find(machine.lot().type());
+        double startNanos = type == null ? 0 : type.startSeconds() * NANOS_A_SECOND;
+        long age = fleet.age(machine);
+        return age < waitNanos && !(leaves && startNanos > 0 && age > LATE * startNanos);
     }
 
     /** Returns machines for a new cache; empty if the provider has none that would be enough. */
     public Optional<MachineOrder> forNew(Need need) {
         return cheapest(need.candidates().stream().flatMap(candidate -> sizes().mapToObj(size -> {
             int regions = need.regions(size);
-            return order(need, candidate, size, regions, allocator.part(need, candidate, size, regions));
+            return order(need, candidate, size, regions, allocator.part(need, candidate, size, regions), false);
         })));
     }
 
@@ -55,20 +81,29 @@ public final class MachineSelector {
         return fleet.menu().stream().mapToLong(MachineOffer::regionBytes).distinct();
     }
 
-    /** Returns machines for regions on a server that leaves: the need has the cache's one configuration. */
+    /**
+     * Returns machines for regions on servers that leave; none of them if there is room. The need has the cache's one
+     * configuration.
+     */
     Optional<MachineOrder> forMore(Need need, long regionBytes, int regions) {
         AllocationCandidate candidate = need.candidates().getFirst();
-        return order(need, candidate, regionBytes, regions, reserve.part(need, candidate, regionBytes, regions));
+        return order(need, candidate, regionBytes, regions, reserve.part(need, candidate, regionBytes, regions), true);
     }
 
     /**
      * Returns machines for an existing cache that can use one of several configurations.
      *
-     * @param lacking returns the regions for which there is no room with a configuration
+     * @param wanted returns how many regions need other room with a configuration
+     * @param free returns where some of them have room now, by server
      */
-    public Optional<MachineOrder> forChange(Need need, long regionBytes, ToIntFunction<AllocationCandidate> lacking) {
+    public Optional<MachineOrder> forChange(
+            Need need,
+            long regionBytes,
+            ToIntFunction<AllocationCandidate> wanted,
+            Function<AllocationCandidate, Map<Long, Integer>> free) {
         return cheapest(need.candidates().stream()
-                .map(candidate -> order(need, candidate, regionBytes, lacking.applyAsInt(candidate), Map.of())));
+                .map(candidate -> order(
+                        need, candidate, regionBytes, wanted.applyAsInt(candidate), free.apply(candidate), false)));
     }
 
     private static Optional<MachineOrder> cheapest(Stream<Optional<MachineOrder>> orders) {
@@ -90,12 +125,21 @@ public final class MachineSelector {
                 : (int) Math.min(lot.regions(), cores / threads);
     }
 
-    /** @param free where some of the regions have room now */
+    /**
+     * @param free where some of the regions have room now
+     * @param leaves as in {@link #isExpected}
+     */
     private Optional<MachineOrder> order(
-            Need need, AllocationCandidate candidate, long regionBytes, int regions, Map<Long, Integer> free) {
+            Need need,
+            AllocationCandidate candidate,
+            long regionBytes,
+            int regions,
+            Map<Long, Integer> free,
+            boolean leaves) {
         int missing =
                 regions - free.values().stream().mapToInt(Integer::intValue).sum();
-        if (missing < 1) {
+        // Regions on a server that leaves may have to wait until others have moved, and keep their room meanwhile.
+        if (missing < 1 && !leaves) {
             return Optional.empty();
         }
         int total = need.regions(regionBytes);
@@ -104,7 +148,7 @@ public final class MachineSelector {
         int left = missing;
         for (Fleet.StartedMachine machine : fleet.coming()) {
             MachineOffer lot = machine.lot();
-            int part = lot.regionBytes() == regionBytes
+            int part = lot.regionBytes() == regionBytes && isExpected(machine, leaves)
                     ? Math.min(
                             left, room(lot, machine.claimedRegions(), machine.claimedThreads(), need, candidate, total))
                     : 0;

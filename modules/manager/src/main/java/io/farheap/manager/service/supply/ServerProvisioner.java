@@ -5,11 +5,15 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.manager.allocation.Need;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.moves.PlannedMoves;
+import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.Servers;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +21,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,23 +38,31 @@ public final class ServerProvisioner {
     public static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(3);
     /** How often machines are started for a cache at most, the first time included, if they do not become servers. */
     private static final int ATTEMPTS = 3;
+    /** After so many attempts, regions that would be lost wait for this long before each further one. */
+    private static final long AGAIN_NANOS = 5_000_000_000L;
     /** A client that waits repeats its call at once, so one that has not asked for this long is gone. */
     private static final long GONE_NANOS = 2 * CALL_NANOS;
 
     /** The most caches for which it looks, at one call, whether room has become free. */
     private static final int MOST_SERVED = 16;
+    /** The most caches on servers that leave for which it orders machines at one call. */
+    private static final int MOST_HELPED = 256;
+    /** How long it orders none for such a cache again that got none, unless an event may have changed that. */
+    private static final long PAUSE_NANOS = 1_000_000_000L;
 
     /** The servers for which a cache waits. */
     private static final class Recruit {
-        private final long deadline;
+        private long deadline;
         /** Whether regions on a server that leaves wait. */
         private final boolean leaves;
 
         private final Set<Fleet.StartedMachine> machines = new LinkedHashSet<>();
         /** Looks for the room that it needs; empty if there is not enough. */
-        private Supplier<Optional<Map<Long, Integer>>> room = Optional::empty;
+        private Supplier<Optional<FreeRoom>> room = Optional::empty;
         /** Whether all of its room is kept, so that it need not wait any longer. */
         private boolean served;
+        /** {@link Servers#growths} when its room was last looked for. */
+        private long searchedAt;
 
         /** When its client, or the manager for it, has last asked. */
         private long askedAt;
@@ -57,19 +70,17 @@ public final class ServerProvisioner {
         private int calls;
 
         private int attempts;
+        /** When machines were started for it last. */
+        private long startedAt;
         private String failure = "";
+        /** When the provider had no machines for it; null if it has not been asked, or had some. */
+        private @Nullable Long refusedAt;
+        /** {@link Fleet#latest} then. */
+        private long refusedNews;
 
         private Recruit(long deadline, boolean leaves) {
             this.deadline = deadline;
             this.leaves = leaves;
-        }
-
-        private boolean coming() {
-            for (Fleet.StartedMachine machine : machines) {
-                String why = machine.failure();
-                failure = why == null ? failure : "; a server of type " + machine.lot() + " does not start: " + why;
-            }
-            return machines.stream().anyMatch(Fleet.StartedMachine::isComing);
         }
     }
 
@@ -83,6 +94,8 @@ public final class ServerProvisioner {
     private final Map<Long, Recruit> recruits = new LinkedHashMap<>();
     /** When {@link #forgetLate} was called last. */
     private long looked;
+    /** {@link Fleet#latest} when {@link #help} was called last. */
+    private long helpedNews;
 
     public ServerProvisioner(
             Servers servers,
@@ -114,12 +127,13 @@ public final class ServerProvisioner {
      */
     public void await(
             long cacheId,
-            Supplier<Optional<Map<Long, Integer>>> room,
+            Supplier<Optional<FreeRoom>> room,
             Supplier<Optional<MachineOrder>> orders,
             ControlException refused,
             long seen,
             long until) {
         if (!fleet.canStart()) {
+            forget(cacheId);
             throw refused;
         }
         asks(cacheId);
@@ -131,7 +145,7 @@ public final class ServerProvisioner {
         }
         Recruit recruit = recruit(cacheId, false);
         recruit.room = room;
-        boolean coming = recruit.coming();
+        boolean coming = isComing(cacheId, recruit);
         boolean late = nanos.getAsLong() - recruit.deadline >= 0;
         if (late || !coming && !order(cacheId, recruit, orders)) {
             forget(cacheId);
@@ -147,6 +161,22 @@ public final class ServerProvisioner {
         }
     }
 
+    /** Whether all that is still missing of the machines that were started for a cache is coming. */
+    private boolean isComing(long cacheId, Recruit recruit) {
+        boolean coming = false;
+        boolean complete = true;
+        for (Fleet.StartedMachine machine : recruit.machines) {
+            String why = machine.failure();
+            if (why != null) {
+                recruit.failure = "; a server of type " + machine.lot() + " does not start: " + why;
+            }
+            boolean expected = shopping.isExpected(machine, recruit.leaves);
+            coming |= expected;
+            complete &= expected || machine.serves(cacheId);
+        }
+        return coming && complete;
+    }
+
     /** A cache's client has asked. Returns the servers for which it waits, or null. */
     private @Nullable Recruit asks(long cacheId) {
         Recruit recruit = recruits.get(cacheId);
@@ -158,34 +188,52 @@ public final class ServerProvisioner {
     }
 
     /**
-     * Keeps room that has become free for caches that have waited for it for longer than one that asks now.
+     * Keeps room that has become free for caches that have waited for it for longer than one that asks now. As long as
+     * none has, it looks for none.
      *
      * @param cacheId of the one that asks
      */
     public void serveEarlier(long cacheId) {
-        int looked = 0;
-        for (Map.Entry<Long, Recruit> each : List.copyOf(recruits.entrySet())) {
-            Recruit recruit = each.getValue();
-            if (each.getKey() == cacheId || looked == MOST_SERVED) {
-                return;
+        List<Long> earlier = new ArrayList<>();
+        for (Map.Entry<Long, Recruit> each : recruits.entrySet()) {
+            if (each.getKey() == cacheId) {
+                break;
             }
-            if (!recruit.served && !recruit.leaves) {
-                looked++;
-                serve(each.getKey(), recruit);
+            Recruit recruit = each.getValue();
+            if (!recruit.served && !recruit.leaves && recruit.searchedAt != servers.growths()) {
+                earlier.add(each.getKey());
             }
         }
+        Set<Long> chosen = Set.copyOf(longestAgo(earlier, MOST_SERVED, id -> require(id).searchedAt));
+        earlier.stream().filter(chosen::contains).forEach(id -> serve(id, require(id)));
+    }
+
+    private Recruit require(long cacheId) {
+        return Objects.requireNonNull(recruits.get(cacheId));
+    }
+
+    /** Returns all caches or, if they are more than one call may look at, those that were looked at longest ago. */
+    private static <T> List<T> longestAgo(List<T> all, int most, ToLongFunction<T> lookedAt) {
+        return all.size() <= most
+                ? all
+                : all.stream()
+                        .sorted(Comparator.comparingLong(lookedAt))
+                        .limit(most)
+                        .toList();
     }
 
     private void serve(long cacheId, Recruit recruit) {
-        Map<Long, Integer> found = Map.of();
+        recruit.searchedAt = servers.growths();
+        FreeRoom found = null;
         try (Servers.ServingTime _ = servers.serving(cacheId, false)) {
-            found = recruit.room.get().orElse(Map.of());
+            found = recruit.room.get().orElse(null);
         } catch (ControlException e) {
             // It is gone, or may not have the room: its client learns that when it asks.
         }
-        if (!found.isEmpty()) {
-            fleet.release(cacheId);
-            found.forEach((server, regions) -> servers.keep(server, cacheId, regions, false));
+        if (found != null) {
+            fleet.unclaim(cacheId);
+            recruit.machines.clear();
+            servers.keepOnly(cacheId, found, false);
             recruit.served = true;
             changed.signalAll();
         }
@@ -205,8 +253,20 @@ public final class ServerProvisioner {
     }
 
     /**
-     * Waits until something has changed, if caches are being ended for one that finds no room. Servers that were
-     * started for it before stay its own.
+     * Caches are being ended for one that finds no room: it waits for their room as others wait for machines.
+     *
+     * @param room as in {@link #await}
+     */
+    public void waits(long cacheId, Supplier<Optional<FreeRoom>> room) {
+        Recruit recruit = recruit(cacheId, false);
+        recruit.room = room;
+        if (recruit.machines.isEmpty()) {
+            recruit.deadline = nanos.getAsLong() + waitNanos;
+        }
+    }
+
+    /**
+     * Waits until something has changed, after {@link #waits}. Servers that were started for it before stay its own.
      *
      * @param seen as {@link #await}
      * @param until as {@link #await}
@@ -240,23 +300,25 @@ public final class ServerProvisioner {
     }
 
     private boolean order(long cacheId, Recruit recruit, Supplier<Optional<MachineOrder>> orders) {
-        if (recruit.attempts == ATTEMPTS) {
-            return false;
-        }
-        MachineOrder order;
-        try (Servers.ServingTime _ = servers.serving(cacheId, recruit.leaves)) {
-            order = orders.get().orElse(null);
-        }
+        // Its own claims must not count as those of another cache.
+        fleet.unclaim(cacheId);
+        boolean waits = recruit.leaves && nanos.getAsLong() - recruit.startedAt >= AGAIN_NANOS;
+        MachineOrder order = recruit.attempts < ATTEMPTS || waits ? find(cacheId, recruit, orders) : null;
         if (order == null) {
+            if (!recruit.machines.isEmpty()) {
+                // A part of what it needs is of no use to it, and may be enough for others.
+                recruit.machines.clear();
+                fleet.release(cacheId);
+            }
             return false;
         }
-        fleet.release(cacheId);
         recruit.machines.clear();
         double threads = order.threads();
-        order.free().forEach((server, regions) -> servers.keep(server, cacheId, regions, recruit.leaves));
+        servers.keepOnly(cacheId, new FreeRoom(order.free(), threads), recruit.leaves);
         order.coming().forEach((machine, regions) -> claim(cacheId, recruit, machine, regions, threads));
         if (order.wanted() > 0) {
             recruit.attempts++;
+            recruit.startedAt = nanos.getAsLong();
             int left = order.wanted();
             for (Fleet.StartedMachine machine : fleet.start(order.quote(), false)) {
                 int part = Math.min(left, order.room().applyAsInt(machine.lot()));
@@ -265,6 +327,12 @@ public final class ServerProvisioner {
             }
         }
         return true;
+    }
+
+    private @Nullable MachineOrder find(long cacheId, Recruit recruit, Supplier<Optional<MachineOrder>> orders) {
+        try (Servers.ServingTime _ = servers.serving(cacheId, recruit.leaves)) {
+            return orders.get().orElse(null);
+        }
     }
 
     private void claim(long cacheId, Recruit recruit, Fleet.StartedMachine machine, int regions, double threads) {
@@ -280,6 +348,11 @@ public final class ServerProvisioner {
      * @param leaves whether regions on a server that leaves wait
      */
     private Recruit recruit(long cacheId, boolean leaves) {
+        Recruit before = recruits.get(cacheId);
+        if (leaves && before != null && !before.leaves) {
+            // The cache waits for its growth, which is for later.
+            forget(cacheId);
+        }
         Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos, leaves));
         recruit.askedAt = nanos.getAsLong();
         return recruit;
@@ -300,14 +373,43 @@ public final class ServerProvisioner {
                 forget(each.getKey());
             }
         }
-        for (PlannedMoves.StuckCache one : stuck.get()) {
+        helpedNews = fleet.latest();
+        List<PlannedMoves.StuckCache> due = stuck.get().stream()
+                .filter(one -> isDue(one.cache().id(), recruit(one.cache().id(), true)))
+                .toList();
+        for (PlannedMoves.StuckCache one : longestAgo(due, MOST_HELPED, one -> refusedAt(one.cache().id()))) {
             long cacheId = one.cache().id();
-            Recruit recruit = recruit(cacheId, true);
-            if (!recruit.coming()) {
-                Need need = Caches.need(one.cache(), millis);
-                order(cacheId, recruit, () -> shopping.forMore(need, one.cache().regionBytes(), one.regions()));
-            }
+            Recruit recruit = require(cacheId);
+            boolean ordered = order(cacheId, recruit, () -> machines(one, millis));
+            recruit.refusedAt = ordered ? null : Long.valueOf(nanos.getAsLong());
+            recruit.refusedNews = fleet.latest();
         }
+    }
+
+    /** Returns machines for all that leaves or, if these cannot be had, for what is on the server that ends first. */
+    private Optional<MachineOrder> machines(PlannedMoves.StuckCache stuck, long millis) {
+        Need need = Caches.need(stuck.cache(), millis);
+        long size = stuck.cache().regionBytes();
+        Optional<MachineOrder> all = shopping.forMore(need, size, stuck.regions());
+        return all.isEmpty() && stuck.first() < stuck.regions() ? shopping.forMore(need, size, stuck.first()) : all;
+    }
+
+    private long refusedAt(long cacheId) {
+        Long at = require(cacheId).refusedAt;
+        return at == null ? Long.MIN_VALUE : at;
+    }
+
+    private boolean isDue(long cacheId, Recruit recruit) {
+        Long at = recruit.refusedAt;
+        boolean refused = at != null
+                && nanos.getAsLong() - at < PAUSE_NANOS
+                && fleet.latest() == recruit.refusedNews;
+        return !refused && !isComing(cacheId, recruit);
+    }
+
+    /** Whether an event since the last call of {@link #help} may help a cache. */
+    public boolean hasNews() {
+        return fleet.latest() != helpedNews;
     }
 
     /**

@@ -316,4 +316,59 @@ class ExpiredCacheReclaimerTest {
         assertEquals(1, moves.size());
         assertEquals("host2:1", moves.getFirst().server());
     }
+
+    /** Otherwise one cache after the other is ended, and each time a cache that came later takes the room. */
+    @Test
+    void theRoomOfACacheThatWasEndedIsForTheOneThatWaits() {
+        report(1, 4);
+        has(7, 4, MINUTE);
+        attend(7L);
+        pass(35);
+        pass(30);
+        refusal(Code.BUSY, () -> allocate(NEW, 3, 0));
+        takesBack(1, Set.of(7L));
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(NEW + 1, 2, 0));
+        assertEquals(3, allocate(NEW, 3, 0).shares().getFirst().regions());
+        assertEquals(1, allocate(NEW + 1, 1, 0).shares().getFirst().regions());
+    }
+
+    /** The first of two that were ended is not enough, and is kept until the second has given its room, too. */
+    @Test
+    void theRoomOfCachesThatWereEndedForRegionsOnALeavingServerIsForThese() {
+        report(1, 4);
+        for (long id = 1; id <= 4; id++) {
+            has(id, 1, id <= 2 ? MINUTE : 0);
+        }
+        report(1, 4);
+        report(2, 2);
+        has(8, 2, 0);
+        attend(1L, 2L, 3L, 4L, 8L);
+        pass(35);
+        pass(30);
+        report(2, 2, true);
+        cluster.tick();
+        assertEquals(Set.of(1L, 2L), new TreeSet<>(told));
+        takesBack(1, Set.of(1L));
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(NEW, 1, 0));
+        takesBack(1, Set.of(2L));
+        report(2, 2, true);
+        cluster.tick();
+        assertEquals(List.of(8L), moves.stream().map(Reclaim::cacheId).toList());
+    }
+
+    /** A client that does not ask any more leaves the room to others. */
+    @Test
+    void roomThatIsKeptForOneThatIsGoneIsForOthers() {
+        report(1, 4);
+        has(7, 4, MINUTE);
+        attend(7L);
+        pass(35);
+        pass(30);
+        refusal(Code.BUSY, () -> allocate(NEW, 3, 0));
+        takesBack(1, Set.of(7L));
+        for (int i = 0; i < 8; i++) {
+            pass(1);
+        }
+        assertEquals(4, allocate(NEW + 1, 4, 0).shares().getFirst().regions());
+    }
 }

@@ -1,0 +1,63 @@
+package io.farheap.manager.service;
+
+import static io.farheap.manager.service.TestCluster.SECOND;
+import static io.farheap.manager.service.TestCluster.refusal;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.control.ControlException.Code;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Which cache gets room that becomes free, if no machines can be started; only the tests advance the clock. */
+class FreedRoomTest {
+
+    private final TestCluster cluster =
+            new TestCluster(new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, Supply.DEFAULT), 1);
+
+    /** Cache 7 has found no room for its regions on server 1, which leaves, and cache 5 has all of server 2. */
+    @BeforeEach
+    void isStuck() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 4);
+        cluster.allocate(5, 4, 0);
+        cluster.reports(2, 4);
+        cluster.leaves(1, 4);
+        cluster.manager.tick();
+        assertEquals(Map.of(), cluster.record(7).reserved());
+    }
+
+    /** The pause between two searches is no reason to lose it. */
+    @Test
+    void aNewCacheDoesNotTakeTheRoomThatRegionsOnALeavingServerWaitFor() {
+        cluster.manager.deallocate(5);
+        cluster.reports(2, 4);
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
+        assertEquals(Map.of(2L, 4), cluster.record(7).reserved());
+    }
+
+    @Test
+    void growthDoesNotTakeItEither() {
+        cluster.reports(3, 1);
+        cluster.allocate(8, 1, 0);
+        cluster.reports(3, 1);
+        cluster.manager.deallocate(5);
+        cluster.reports(2, 4);
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.manager.reallocate(8, 3 * TestCluster.MIB, List.of()));
+        assertEquals(Map.of(2L, 4), cluster.record(7).reserved());
+    }
+
+    /** A client that moves its cache itself may otherwise have room before the server reports it as free. */
+    @Test
+    void norDoesAMoveThatAClientAsksFor() {
+        cluster.reports(3, 1);
+        cluster.allocate(8, 1, 0);
+        cluster.manager.deallocate(5);
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.manager.reserve(8, "host2:1", 1));
+        cluster.reports(2, 4);
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.manager.reserve(8, "host2:1", 1));
+        assertEquals(Map.of(2L, 4), cluster.record(7).reserved());
+    }
+}
