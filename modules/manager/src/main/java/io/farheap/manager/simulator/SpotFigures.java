@@ -55,9 +55,9 @@ record SpotFigures(
     private static final double MOST_STARTED = 1.2;
     private static final double MOST_LOST = 0.05;
 
-    /** Returns the part of early moves that were not needed. */
+    /** Returns the part of moves that were not needed. */
     double needlessPart() {
-        return early == 0 ? 0 : (double) needless / early;
+        return moves == 0 ? 0 : (double) needless / moves;
     }
 
     /** Returns the part of the regions on machines with a notice that were lost. */
@@ -90,7 +90,7 @@ record SpotFigures(
                     options.meanHours()));
         }
         if (needlessPart() > MOST_NEEDLESS) {
-            missed.add(String.format(Locale.ROOT, "%.1f%% of early moves were not needed", 100 * needlessPart()));
+            missed.add(String.format(Locale.ROOT, "%.1f%% of moves were not needed", 100 * needlessPart()));
         }
         if (closed > 0) {
             missed.add(closed + " of " + samples + " times a spot server with free regions offered none");

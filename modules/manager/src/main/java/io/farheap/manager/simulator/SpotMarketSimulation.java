@@ -308,9 +308,11 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         }
         long away = random.nextDouble() < AWAY_PART ? random.nextLong(MOST_AWAY_MILLIS) : 0;
         int count = alert.targets().stream().mapToInt(RegionShare::regions).sum();
-        long begin = Math.max(source.busyUntil, now + REACTION_MILLIS + away);
-        source.busyUntil = begin + count * MOVE_MILLIS;
-        cache.move = new SpotCache.ClientMove(alert, source, begin, source.busyUntil);
+        // Others do not wait for a client that is away.
+        long begin = away > 0 ? now + away : Math.max(source.busyUntil, now + REACTION_MILLIS);
+        long end = begin + count * MOVE_MILLIS;
+        source.busyUntil = away > 0 ? source.busyUntil : end;
+        cache.move = new SpotCache.ClientMove(alert, source, begin, end);
     }
 
     private void finishMoves() {

@@ -81,7 +81,9 @@ class SpotMarketSimulationTest {
     @Test
     void aManagerForeseesEndsAtTheSameAge() throws IOException {
         JsonObject market = meetsItsTargets("fixed");
-        assertTrue(market.get("early_moves").getAsLong() > 10, market::toString);
+        long early = market.get("early_moves").getAsLong();
+        assertTrue(early > 10, market::toString);
+        assertTrue(market.get("needless_moves").getAsLong() * 20 <= early, market::toString);
     }
 
     @Test
