@@ -58,6 +58,7 @@ class FreedRoomTest {
         refusal(Code.OUT_OF_MEMORY, () -> cluster.manager.reserve(8, "host2:1", 1));
         cluster.reports(2, 4);
         refusal(Code.OUT_OF_MEMORY, () -> cluster.manager.reserve(8, "host2:1", 1));
+        cluster.manager.tick();
         assertEquals(Map.of(2L, 4), cluster.record(7).reserved());
     }
 }

@@ -56,6 +56,10 @@ public final class Servers {
         public boolean ended;
 
         private final Map<Long, Promise> promised = new HashMap<>();
+        /** How many regions it had to give when it was listed last, those that are kept included; 0 if it is not. */
+        private int room;
+        /** How many cores no cache used then. */
+        private double freeCores;
 
         KnownServer(ServerRecord record) {
             this.record = record;
@@ -310,6 +314,10 @@ public final class Servers {
     private void unlist(long id) {
         stock.remove(id);
         whole.remove(id);
+        KnownServer server = servers.get(id);
+        if (server != null) {
+            server.room = 0;
+        }
     }
 
     /** Takes the report of a known server. */
@@ -373,25 +381,24 @@ public final class Servers {
         }
         MachineType type = prices.menu().find(report.type());
         double cores = type == null ? Double.POSITIVE_INFINITY : type.cores();
-        double threads =
-                server.promised.values().stream().mapToDouble(Promise::threads).sum()
-                        + keptForOthers(server)
-                                .mapToDouble(room -> room.regions() * room.threads())
-                                .sum();
+        double free =
+                cores - server.promised.values().stream().mapToDouble(Promise::threads).sum();
+        double kept = keptForOthers(server)
+                .mapToDouble(one -> one.regions() * one.threads())
+                .sum();
+        int room = room(server, report);
+        if (without.isEmpty()) {
+            // What is kept for a cache is found by that cache.
+            growths += room > server.room || free > server.freeCores && room > 0 ? 1 : 0;
+            server.room = room;
+            server.freeCores = free;
+        }
         Offer all = new Offer(
                 server.record.id(),
                 new Offer.Kind(report.type(), report.spot(), report.regionBytes()),
                 NetworkLocation.parse(report.place()),
-                free(server, report),
-                Math.max(0, cores - threads));
-        Offer before = whole.find(server.record.id());
-        boolean tries = served != null || pressing || !without.isEmpty();
-        boolean grows = before == null
-                ? all.free() > 0
-                : all.free() > before.free() || all.freeCores() > before.freeCores();
-        if (grows && !tries) {
-            growths++;
-        }
+                Math.max(0, room - keptFromThis(server)),
+                Math.max(0, free - kept));
         whole.put(all);
         int held = heldBack.getOrDefault(all.serverId(), 0);
         if (held > 0) {
@@ -445,7 +452,9 @@ public final class Servers {
      * @param firm whether its regions on a server that leaves wait for it
      */
     public void keep(long serverId, long cacheId, int regions, double threads, boolean firm) {
-        kept.computeIfAbsent(serverId, _ -> new HashMap<>()).put(cacheId, new KeptRoom(regions, threads, firm));
+        KeptRoom before = kept.computeIfAbsent(serverId, _ -> new HashMap<>())
+                .put(cacheId, new KeptRoom(regions, threads, firm));
+        growths += before != null && before.regions() > regions ? 1 : 0;
         keptFor.computeIfAbsent(cacheId, _ -> new HashSet<>()).add(serverId);
         offerAgain(serverId);
     }
@@ -497,7 +506,6 @@ public final class Servers {
     }
 
     private void giveUpKept(long serverId, long cacheId) {
-        // Also if room is being looked for at this moment.
         growths++;
         Map<Long, KeptRoom> here = kept.get(serverId);
         if (here != null) {
@@ -562,10 +570,10 @@ public final class Servers {
     }
 
     /**
-     * Returns how many regions a server could give to other caches. The server's report does not know regions that are
+     * Returns how many regions a server could give to caches, those that are kept included. The server's report does not know regions that are
      * promised but not taken yet; the manager's promises do not contain what caches without a manager take.
      */
-    private int free(KnownServer server, ServerReport report) {
+    private int room(KnownServer server, ServerReport report) {
         long untaken = 0;
         long all = 0;
         for (Map.Entry<Long, Promise> cache : server.promised.entrySet()) {
@@ -574,7 +582,7 @@ public final class Servers {
             untaken += Math.max(0, regions - report.held().getOrDefault(cache.getKey(), 0));
         }
         long free = Math.min(usable(report) - all, report.freeRegions() + given(report) - untaken);
-        return (int) Math.max(0, free - keptFromThis(server));
+        return (int) Math.max(0, free);
     }
 
     private long given(ServerReport report) {
