@@ -676,7 +676,7 @@ class ClusterManagerTest {
         pass(3, reports);
         allocate(8, 2);
         refusal(
-                Code.INVALID_ARGUMENT,
+                Code.BUSY,
                 () -> cluster.moved(
                         7,
                         growing.generation(),
