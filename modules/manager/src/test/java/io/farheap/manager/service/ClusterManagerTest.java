@@ -676,7 +676,7 @@ class ClusterManagerTest {
         pass(3, reports);
         allocate(8, 2);
         refusal(
-                Code.INVALID_ARGUMENT,
+                Code.BUSY,
                 () -> cluster.moved(
                         7,
                         growing.generation(),
@@ -1207,11 +1207,15 @@ class ClusterManagerTest {
         cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
         assertEquals(Map.of(3L, 4), store.caches.get(7L).reserved());
         // While the cache moves by itself, no move off its server is planned.
-        Allocation grows = cluster.reserve(8, "host3:1", 1);
+        cluster.reserve(8, "host3:1", 1);
         cluster.report(report(2, 4, 0, true, Map.of(8L, 4)));
-        cluster.moved(8, grows.generation(), 4 * MIB, List.of(new RegionShare("host2:1", 4)));
+        now += CacheManager.GROWTH_MILLIS * 1_000_000L - SECOND;
+        reports(3, 16);
+        cluster.report(report(2, 4, 0, true, Map.of(8L, 4)));
+        // Its client has not continued.
+        now += 2 * SECOND;
         cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
-        assertEquals(Map.of(), store.caches.get(8L).reserved());
+        assertEquals(Map.of(3L, 1), store.caches.get(8L).reserved());
         cluster.tick();
         assertEquals(Map.of(3L, 4), store.caches.get(8L).reserved());
     }

@@ -182,6 +182,7 @@ class EstimatesCommandTest {
         cluster.drain(from);
         assertEquals(1, alerts.size());
         Reclaim alert = alerts.getFirst();
+        millis += 1_000;
         cluster.moved(7, alert.generation(), REGION, null, alert.targets(), new ReclaimOutcome(from, 1_000, 0));
         millis += 6_000;
         report(1, from.equals("host1:1"));
