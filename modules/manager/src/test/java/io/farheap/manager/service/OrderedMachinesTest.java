@@ -446,4 +446,21 @@ class OrderedMachinesTest {
         allocateWithFourThreads(7);
         assertEquals(List.of(share(100, 8)), cluster.allocate(9, 8, 0).shares());
     }
+
+    /** A server that leaves was a target of a move when its notice came, and has got the regions. */
+    @Test
+    void machinesAreOrderedForRegionsThatLeaveLaterToo() {
+        cluster.reports(1, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 8, 0);
+        start(9);
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
+        cluster.leaves(1, 4);
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        assertEquals(2, provider.machines.size());
+    }
 }

@@ -400,7 +400,8 @@ public final class PlannedMoves {
     private boolean waits(long cacheId, long now) {
         CacheRecord cache = caches.find(cacheId);
         Move move = moves.get(cacheId);
-        return cache != null && waiting(cache, move == null ? NO_SERVER : move.serverId(), now) > 0;
+        return cache != null
+                && waiting(cache, move == null || !targetsStay(cache, now) ? NO_SERVER : move.serverId(), now) > 0;
     }
 
     /**
@@ -732,7 +733,8 @@ public final class PlannedMoves {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
                 Move move = moves.get(cache.id());
-                boolean leaves = move != null && move.serverId() == server.record.id();
+                // If a target leaves, too, all that is moving there has to go elsewhere.
+                boolean leaves = move != null && move.serverId() == server.record.id() && targetsStay(cache, now);
                 if (regions != null && stuck.containsKey(cache.id()) && !leaves) {
                     all.merge(
                             cache.id(),

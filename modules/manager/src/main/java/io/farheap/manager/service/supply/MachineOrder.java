@@ -2,8 +2,10 @@ package io.farheap.manager.service.supply;
 
 import io.farheap.manager.provider.MachineOffer;
 import io.farheap.manager.provider.Quote;
+import java.util.Collection;
 import java.util.Map;
 import java.util.function.ToIntFunction;
+import java.util.stream.Stream;
 
 /**
  * How a cache will get the room that it lacks now: what is free already, room on machines that are coming, and machines
@@ -23,6 +25,15 @@ public record MachineOrder(
         int wanted,
         ToIntFunction<MachineOffer> room,
         double threads) {
+
+    /** Returns for how many regions it is. */
+    int regions() {
+        return Stream.of(free.values(), coming.values())
+                        .flatMap(Collection::stream)
+                        .mapToInt(Integer::intValue)
+                        .sum()
+                + wanted;
+    }
 
     double cost() {
         return quote.cost();

@@ -73,7 +73,9 @@ public final class ServerProvisioner {
         /** When machines were started for it last. */
         private long startedAt;
         private String failure = "";
-        /** When the provider had no machines for it; null if it has not been asked, or had some. */
+        /** How many regions the last order was for. */
+        private int ordered;
+        /** When the provider had not all machines for it; null if it has not been asked, or had them. */
         private @Nullable Long refusedAt;
         /** {@link Fleet#latest} then. */
         private long refusedNews;
@@ -313,6 +315,7 @@ public final class ServerProvisioner {
             return false;
         }
         recruit.machines.clear();
+        recruit.ordered = order.regions();
         double threads = order.threads();
         servers.keepOnly(cacheId, new FreeRoom(order.free(), threads), recruit.leaves);
         order.coming().forEach((machine, regions) -> claim(cacheId, recruit, machine, regions, threads));
@@ -375,13 +378,13 @@ public final class ServerProvisioner {
         }
         helpedNews = fleet.latest();
         List<PlannedMoves.StuckCache> due = stuck.get().stream()
-                .filter(one -> isDue(one.cache().id(), recruit(one.cache().id(), true)))
+                .filter(one -> isDue(one, recruit(one.cache().id(), true)))
                 .toList();
         for (PlannedMoves.StuckCache one : longestAgo(due, MOST_HELPED, one -> refusedAt(one.cache().id()))) {
             long cacheId = one.cache().id();
             Recruit recruit = require(cacheId);
-            boolean ordered = order(cacheId, recruit, () -> machines(one, millis));
-            recruit.refusedAt = ordered ? null : Long.valueOf(nanos.getAsLong());
+            boolean all = order(cacheId, recruit, () -> machines(one, millis)) && recruit.ordered >= one.regions();
+            recruit.refusedAt = all ? null : Long.valueOf(nanos.getAsLong());
             recruit.refusedNews = fleet.latest();
         }
     }
@@ -399,12 +402,15 @@ public final class ServerProvisioner {
         return at == null ? Long.MIN_VALUE : at;
     }
 
-    private boolean isDue(long cacheId, Recruit recruit) {
+    private boolean isDue(PlannedMoves.StuckCache stuck, Recruit recruit) {
+        // Some have moved, or more have to move.
+        boolean more = stuck.regions() > recruit.ordered;
+        recruit.ordered = Math.min(recruit.ordered, stuck.regions());
         Long at = recruit.refusedAt;
         boolean refused = at != null
                 && nanos.getAsLong() - at < PAUSE_NANOS
                 && fleet.latest() == recruit.refusedNews;
-        return !refused && !isComing(cacheId, recruit);
+        return !refused && (more || !isComing(stuck.cache().id(), recruit));
     }
 
     /** Whether an event since the last call of {@link #help} may help a cache. */
