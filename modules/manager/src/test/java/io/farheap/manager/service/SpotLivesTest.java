@@ -81,6 +81,7 @@ class SpotLivesTest {
     @Test
     void aNewManagerCountsServersThatHaveNotReportedToItYet() {
         oneInTenEndsAfterAnHour();
+        movesNone();
         cluster.lead();
         LongStream.of(101, 102, 103, 121, 122).forEach(this::spot);
         cluster.pass(1_000);
