@@ -34,8 +34,7 @@ public final class RoomRenewal implements AutoCloseable {
      * @param late called if the manager may have received the last request after the end
      * @param urgent whether another server of the cache is about to end
      */
-    static RoomRenewal start(
-            String cache, long pauseMillis, Runnable renew, Runnable late, BooleanSupplier urgent) {
+    static RoomRenewal start(String cache, long pauseMillis, Runnable renew, Runnable late, BooleanSupplier urgent) {
         RoomRenewal renewal = new RoomRenewal(urgent);
         Thread.ofVirtual().name("farheap-room-" + cache).start(() -> renewal.run(pauseMillis, renew, late));
         return renewal;

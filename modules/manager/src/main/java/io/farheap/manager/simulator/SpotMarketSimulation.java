@@ -134,7 +134,10 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         while (now < end) {
             now += isBusy() ? BUSY_MILLIS : IDLE_MILLIS;
             finishMoves();
-            caches.values().stream().filter(cache -> cache.isTooLarge(now)).toList().forEach(this::shrink);
+            caches.values().stream()
+                    .filter(cache -> cache.isTooLarge(now))
+                    .toList()
+                    .forEach(this::shrink);
             market.pass(now);
             loseGone();
             endCaches();
@@ -331,9 +334,8 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         for (RegionShare target : move.alert().targets()) {
             SpotMachine to = market.find(target.address());
             int there = cache.regions.getOrDefault(move.source().number, 0);
-            int count = to == null
-                    ? 0
-                    : Math.min(Math.min(there, target.regions()), SpotMarket.REGIONS - to.heldRegions());
+            int count =
+                    to == null ? 0 : Math.min(Math.min(there, target.regions()), SpotMarket.REGIONS - to.heldRegions());
             if (to != null && count > 0) {
                 put(cache, move.source(), there - count);
                 put(cache, to, cache.regions.getOrDefault(to.number, 0) + count);

@@ -67,8 +67,7 @@ public final class ExpiredCacheReclaimer {
      * @param room returns the room that it would get; empty if there is not enough
      * @return whether there will be room, so that waiting for it is worthwhile; false after a cache has waited too long
      */
-    public boolean makeRoom(
-            long forCache, boolean firm, Supplier<Optional<FreeRoom>> room, long now, long millis) {
+    public boolean makeRoom(long forCache, boolean firm, Supplier<Optional<FreeRoom>> room, long now, long millis) {
         if (now - waiting.getOrDefault(forCache, now) > WAIT_NANOS) {
             return false;
         }
@@ -97,11 +96,7 @@ public final class ExpiredCacheReclaimer {
 
     /** @return the caches that expired first and together give enough room; empty if even all of them do not */
     private List<CacheRecord> enough(
-            long forCache,
-            Supplier<Optional<FreeRoom>> room,
-            List<CacheRecord> coming,
-            long now,
-            long millis) {
+            long forCache, Supplier<Optional<FreeRoom>> room, List<CacheRecord> coming, long now, long millis) {
         List<CacheRecord> all = caches.endingUntil(millis).stream()
                 .filter(cache -> cache.id() != forCache
                         && expiry.mayEnd(cache, now, millis)

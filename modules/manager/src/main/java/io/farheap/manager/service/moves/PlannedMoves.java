@@ -110,8 +110,8 @@ public final class PlannedMoves {
      */
     private final Map<Long, Long> earlier = new HashMap<>();
     /**
-     * By cache: the servers that leave while the cache grows or makes a move of its own. Its client is notified at once,
-     * and has to give way unless it moves off that server itself; then the moves off these servers are planned.
+     * By cache: the servers that leave while the cache grows or makes a move of its own. Its client is notified at
+     * once, and has to give way unless it moves off that server itself; then the moves off these servers are planned.
      */
     private final Map<Long, Set<Long>> announced = new TreeMap<>();
     /** By cache: servers on which it did not get its reserved regions, and until when it is not sent there. */
@@ -218,8 +218,7 @@ public final class PlannedMoves {
             // Its client did not know the targets before the move was planned.
             long from = Math.max(move.since(), now - nanos(answer.beganMillisAgo()));
             long to = Math.max(from, now - nanos(answer.endedMillisAgo()));
-            rates.moved(
-                    server.record.id(), server.record.type(), left * before.regionBytes(), from, to, now);
+            rates.moved(server.record.id(), server.record.type(), left * before.regionBytes(), from, to, now);
         }
         return Collections.emptySortedMap();
     }
@@ -479,7 +478,8 @@ public final class PlannedMoves {
      * @return whether there is room
      */
     private boolean looksAhead(CacheRecord cache, Servers.KnownServer server, long now, long millis) {
-        int regions = waiting(cache, Objects.requireNonNull(moves.get(cache.id())).serverId(), now);
+        int regions =
+                waiting(cache, Objects.requireNonNull(moves.get(cache.id())).serverId(), now);
         if (room(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis)
                 .isPresent()) {
             stuck.replace(cache.id(), RoomAttempt.NONE);
@@ -507,8 +507,8 @@ public final class PlannedMoves {
         if (last == null) {
             return false;
         }
-        boolean fresh = now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI
-                && Math.abs(millis - last.millis()) < PAUSE_MILLIS;
+        boolean fresh =
+                now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI && Math.abs(millis - last.millis()) < PAUSE_MILLIS;
         return last.round() == round || fresh && servers.growths() == last.growths();
     }
 
@@ -575,7 +575,8 @@ public final class PlannedMoves {
             found = find(cache, regions, server.record.id(), reason, others, now, millis);
             return found;
         } catch (NoRoomException e) {
-            if (room(cache, regions, server.record.id(), reason, others, now, millis).isPresent()) {
+            if (room(cache, regions, server.record.id(), reason, others, now, millis)
+                    .isPresent()) {
                 // There is room, but a moment ago the cache did not get it: it is tried again soon.
                 unstick(cache.id());
             } else if (reason == Reason.LEAVES) {
@@ -775,8 +776,8 @@ public final class PlannedMoves {
                 each.setValue(new Move(move.serverId(), move.reason(), move.since(), true));
             }
         }
-        announced.forEach((cache, leaving) -> leaving.forEach(server ->
-                tell(caches.require(cache), server, Reason.LEAVES, Collections.emptySortedMap(), now)));
+        announced.forEach((cache, leaving) -> leaving.forEach(
+                server -> tell(caches.require(cache), server, Reason.LEAVES, Collections.emptySortedMap(), now)));
     }
 
     /** @return whether the client was notified now */

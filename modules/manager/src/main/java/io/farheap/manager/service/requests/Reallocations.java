@@ -278,7 +278,8 @@ public final class Reallocations {
         }
         long now = nanos.getAsLong();
         if (isReserved(cache, address, regions)) {
-            // The client moves regions, and keeps its room meanwhile, also if the server that they leave is about to end:
+            // The client moves regions, and keeps its room meanwhile, also if the server that they leave is about to
+            // end:
             // it continues until it has given way to the notice, and others must not get that room before.
             moves.grows(cacheId, now);
             return cache;

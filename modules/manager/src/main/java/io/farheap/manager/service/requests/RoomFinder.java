@@ -24,8 +24,7 @@ public final class RoomFinder {
         /**
          * Called without the lock.
          *
-         * @param room returns the room that the cache would get, called with the lock; empty if there is not
-         *     enough
+         * @param room returns the room that the cache would get, called with the lock; empty if there is not enough
          * @return whether that will give the cache room, so that it has to wait
          */
         boolean makeRoom(long forCache, Supplier<Optional<FreeRoom>> room);

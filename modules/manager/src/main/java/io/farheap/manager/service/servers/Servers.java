@@ -381,8 +381,10 @@ public final class Servers {
         }
         MachineType type = prices.menu().find(report.type());
         double cores = type == null ? Double.POSITIVE_INFINITY : type.cores();
-        double free =
-                cores - server.promised.values().stream().mapToDouble(Promise::threads).sum();
+        double free = cores
+                - server.promised.values().stream()
+                        .mapToDouble(Promise::threads)
+                        .sum();
         double kept = keptForOthers(server)
                 .mapToDouble(one -> one.regions() * one.threads())
                 .sum();
@@ -452,8 +454,8 @@ public final class Servers {
      * @param firm whether its regions on a server that leaves wait for it
      */
     public void keep(long serverId, long cacheId, int regions, double threads, boolean firm) {
-        KeptRoom before = kept.computeIfAbsent(serverId, _ -> new HashMap<>())
-                .put(cacheId, new KeptRoom(regions, threads, firm));
+        KeptRoom before =
+                kept.computeIfAbsent(serverId, _ -> new HashMap<>()).put(cacheId, new KeptRoom(regions, threads, firm));
         growths += before != null && before.regions() > regions ? 1 : 0;
         keptFor.computeIfAbsent(cacheId, _ -> new HashSet<>()).add(serverId);
         offerAgain(serverId);
@@ -570,8 +572,9 @@ public final class Servers {
     }
 
     /**
-     * Returns how many regions a server could give to caches, those that are kept included. The server's report does not know regions that are
-     * promised but not taken yet; the manager's promises do not contain what caches without a manager take.
+     * Returns how many regions a server could give to caches, those that are kept included. The server's report does
+     * not know regions that are promised but not taken yet; the manager's promises do not contain what caches without a
+     * manager take.
      */
     private int room(KnownServer server, ServerReport report) {
         long untaken = 0;
@@ -675,9 +678,7 @@ public final class Servers {
         return server.report == null || now - server.reportedAt > silentNanos;
     }
 
-    /**
-     * Whether a server is on disk, has not reported since this manager leads, and may only not have found it yet.
-     */
+    /** Whether a server is on disk, has not reported since this manager leads, and may only not have found it yet. */
     boolean isAwaited(KnownServer server, long now) {
         return !server.wasHeard && now - loadedAt <= AWAITED_NANOS && !isReplaced(server);
     }

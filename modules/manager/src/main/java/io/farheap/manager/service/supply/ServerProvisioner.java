@@ -72,6 +72,7 @@ public final class ServerProvisioner {
         private int attempts;
         /** When machines were started for it last. */
         private long startedAt;
+
         private String failure = "";
         /** How many regions the last order was for. */
         private int ordered;
@@ -380,7 +381,8 @@ public final class ServerProvisioner {
         List<PlannedMoves.StuckCache> due = stuck.get().stream()
                 .filter(one -> isDue(one, recruit(one.cache().id(), true)))
                 .toList();
-        for (PlannedMoves.StuckCache one : longestAgo(due, MOST_HELPED, one -> refusedAt(one.cache().id()))) {
+        for (PlannedMoves.StuckCache one :
+                longestAgo(due, MOST_HELPED, one -> refusedAt(one.cache().id()))) {
             long cacheId = one.cache().id();
             Recruit recruit = require(cacheId);
             boolean all = order(cacheId, recruit, () -> machines(one, millis)) && recruit.ordered >= one.regions();
@@ -407,9 +409,7 @@ public final class ServerProvisioner {
         boolean more = stuck.regions() > recruit.ordered;
         recruit.ordered = Math.min(recruit.ordered, stuck.regions());
         Long at = recruit.refusedAt;
-        boolean refused = at != null
-                && nanos.getAsLong() - at < PAUSE_NANOS
-                && fleet.latest() == recruit.refusedNews;
+        boolean refused = at != null && nanos.getAsLong() - at < PAUSE_NANOS && fleet.latest() == recruit.refusedNews;
         return !refused && (more || !isComing(stuck.cache().id(), recruit));
     }
 
