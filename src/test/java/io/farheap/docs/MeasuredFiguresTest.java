@@ -34,7 +34,7 @@ class MeasuredFiguresTest {
             "docs/figures/resilience.md",
             "docs/figures/resize.md",
             "docs/figures/slo.md",
-            "docs/figures/ycsb.md");
+            "docs/figures/ycsb-memory.md");
 
     private static final int MOST_BY_HAND = 11;
 
