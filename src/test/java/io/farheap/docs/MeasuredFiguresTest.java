@@ -26,9 +26,10 @@ class MeasuredFiguresTest {
     private static final Set<String> BY_HAND = Set.of(
             "docs/figures/kv.md",
             "docs/figures/manager.md",
+            "docs/figures/reclaim.md",
             "docs/figures/ycsb-memory.md");
 
-    private static final int MOST_BY_HAND = 3;
+    private static final int MOST_BY_HAND = 4;
 
     @Test
     void measuredFiguresAreInPlacesButOnPagesThatAreStillByHand() throws IOException {
