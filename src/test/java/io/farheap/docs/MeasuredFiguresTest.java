@@ -24,10 +24,7 @@ class MeasuredFiguresTest {
      * into a place; none is added: a new figure is in a place.
      */
     private static final Set<String> BY_HAND = Set.of(
-            "docs/figures/kv.md",
-            "docs/figures/manager.md",
-            "docs/figures/reclaim.md",
-            "docs/figures/ycsb-memory.md");
+            "docs/figures/kv.md", "docs/figures/manager.md", "docs/figures/reclaim.md", "docs/figures/ycsb-memory.md");
 
     private static final int MOST_BY_HAND = 4;
 
