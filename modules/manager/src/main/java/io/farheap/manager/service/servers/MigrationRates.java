@@ -23,6 +23,10 @@ public final class MigrationRates {
     private static final double GIVEN = 1e9 / 1.09;
     /** The weight of a new observation; the rest is that of earlier ones. */
     private static final double WEIGHT = 0.2;
+    /** What passes of a notice before regions move, in s at most: reports, the plan, its alert and the connection. */
+    public static final double REACTION_SECONDS = 2;
+    /** Of a short notice less is left aside, as otherwise nothing of it would be left. */
+    private static final double REACTION_PART = 0.1;
     /** An observation counts as at most this many times the earlier rate, and as no less than that part of it. */
     private static final double MOST_TIMES = 2;
     /** Fewer bytes tell how long it takes to begin, and not how fast they move. */
@@ -183,7 +187,10 @@ public final class MigrationRates {
         return bytesPerSecond.getOrDefault(type, GIVEN);
     }
 
-    /** Returns how many regions can leave a server within its notice, less the time until another one serves. */
+    /**
+     * Returns how many regions can leave a server within its notice, less the time until another one serves, and less
+     * {@value #REACTION_SECONDS} s, or a tenth of a short notice.
+     */
     long leavable(ServerReport server, Menu menu) {
         return leavable(server.type(), server.noticeMillis(), server.regionBytes(), menu);
     }
@@ -191,7 +198,9 @@ public final class MigrationRates {
     /** The same for a server that has not started yet. */
     public long leavable(String name, long noticeMillis, long regionBytes, Menu menu) {
         MachineType type = menu.find(name);
-        double seconds = noticeMillis / 1e3 - (type == null ? 0 : type.startSeconds());
+        double notice = noticeMillis / 1e3;
+        double reaction = Math.min(REACTION_SECONDS, notice * REACTION_PART);
+        double seconds = notice - reaction - (type == null ? 0 : type.startSeconds());
         return (long) (Math.max(0, seconds) * bytesPerSecond(name) / regionBytes);
     }
 }
