@@ -351,7 +351,12 @@ final class SpotMarketSimulation implements CacheManager.Listener {
 
     /** The client reports its state again, which answers no alert. */
     private void report(SpotCache cache) {
-        report(cache, cluster.describe(cache.id()).allocation().generation(), null);
+        try {
+            report(cache, cluster.describe(cache.id()).allocation().generation(), null);
+        } catch (ControlException e) {
+            // The manager has ended the cache.
+            cache.reported();
+        }
     }
 
     private void report(SpotCache cache, long generation, @Nullable ReclaimOutcome outcome) {

@@ -459,7 +459,7 @@ public final class PlannedMoves {
                     || !targetsStay(cache, now)
                     || !move.told() && endsBefore(server, move.serverId());
             if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
-                // An optional move has become one with a deadline.
+                // An optional move has become one with a deadline, of which its client is notified, too.
                 moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
             } else if (its && urgent && isGrowing(cache, now)) {
                 announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
@@ -806,7 +806,7 @@ public final class PlannedMoves {
                 || server == null
                 || report == null
                 || !caches.isWritten(cache.id())
-                || !line.hearsFirst(cache, serverId)) {
+                || !line.hearsFirst(cache, serverId, reason)) {
             return false;
         }
         long ago = (now - server.reportedAt) / NANOS_PER_MILLI;
