@@ -2,7 +2,10 @@ package io.farheap.manager.allocation;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Estimates how long machines of a type live from those that were observed, by Kaplan and Meier's estimate: a machine
@@ -13,6 +16,7 @@ import java.util.List;
 public final class SurvivalEstimator {
 
     private static final int ENOUGH = 10;
+    private static final int MINUTES_AN_HOUR = 60;
     /** Most observations that are kept: older ones say little of today, and cost time. */
     private static final int MOST = 1_000;
 
@@ -41,6 +45,9 @@ public final class SurvivalEstimator {
     private double[] steps = {};
     /** The part of machines that live for longer than each of {@link #steps}. */
     private double[] parts = {};
+
+    /** In how many different minutes machines have ended at the age of each of {@link #steps} or at a greater one. */
+    private int[] events = {};
 
     private boolean stale;
     private double mean;
@@ -179,7 +186,8 @@ public final class SurvivalEstimator {
 
     /**
      * Returns how likely a machine of some age ends within the next hours, by the ends that were observed; 0 if fewer
-     * than {@value #ENOUGH} machines were observed at that age, and beyond the last end, of which nothing is known.
+     * than {@value #ENOUGH} machines were observed at that age or have ended at a greater one. Machines that have ended
+     * within the same minute count as one of these: a market may take a rack at once, whatever the ages there.
      */
     public double endsWithin(double age, double hours) {
         if (ends < ENOUGH) {
@@ -187,7 +195,37 @@ public final class SurvivalEstimator {
         }
         update();
         double now = part(age);
-        return now == 0 || upTo(entries, age) - upTo(exits, age) < ENOUGH ? 0 : 1 - part(age + hours) / now;
+        return now == 0 || upTo(entries, age) - upTo(exits, age) < ENOUGH || eventsAfter(age) < ENOUGH
+                ? 0
+                : 1 - part(age + hours) / now;
+    }
+
+    private int eventsAfter(double age) {
+        int step = upTo(steps, age);
+        return step == steps.length ? 0 : events[step];
+    }
+
+    /** Sets {@link #events}. */
+    private void countEvents() {
+        events = new int[steps.length];
+        Set<Long> minutes = new HashSet<>();
+        List<SurvivalObservation> oldestFirst = seen.stream()
+                .filter(one -> one.ended > 0)
+                .sorted(Comparator.comparingDouble(SurvivalObservation::hours).reversed())
+                .toList();
+        int next = 0;
+        int unknown = 0;
+        for (int i = steps.length - 1; i >= 0; i--) {
+            for (; next < oldestFirst.size() && oldestFirst.get(next).hours >= steps[i]; next++) {
+                SurvivalObservation one = oldestFirst.get(next);
+                if (one.at == 0) {
+                    unknown += one.ended;
+                } else {
+                    minutes.add((long) (one.at * MINUTES_AN_HOUR));
+                }
+            }
+            events[i] = unknown + minutes.size();
+        }
     }
 
     /** Returns the average life in hours. */
@@ -237,6 +275,7 @@ public final class SurvivalEstimator {
             alive *= 1 - (double) (next - first) / (begun - gone + others);
             parts[i] = alive;
         }
+        countEvents();
         lastRate = rate(ended);
         // Machines that all ended at once would give a mean of 0, by which callers could not divide.
         mean = Math.max(area + (alive == 0 ? 0 : alive / lastRate), Double.MIN_NORMAL);

@@ -53,7 +53,7 @@ record SpotFigures(
     private static final double MEAN_TOLERANCE = 0.2;
     private static final double MOST_NEEDLESS = 0.05;
     private static final double MOST_STARTED = 1.2;
-    private static final double MOST_LOST = 0.05;
+    private static final double MOST_LOST = 0.1;
     /** A cache leaves its servers one after the other, and a rack that is taken may have several of them. */
     private static final double MOST_LOST_WITH_RACKS = 0.2;
 

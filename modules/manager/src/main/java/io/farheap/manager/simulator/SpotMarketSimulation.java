@@ -14,6 +14,7 @@ import io.farheap.manager.RegionShare;
 import io.farheap.manager.service.ClusterManager;
 import io.farheap.manager.service.ManagerOptions;
 import io.farheap.manager.service.Supply;
+import io.farheap.manager.service.servers.MigrationRates;
 import io.farheap.manager.simulator.SpotMarket.SpotMachine;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,8 +49,8 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private static final long OBSERVE_MILLIS = 300_000;
 
     private static final long MOVE_MILLIS = (long) (1_000 * MemoryOffers.MOVE_SECONDS);
-    /** How long a client takes to begin a move. */
-    private static final long REACTION_MILLIS = 200;
+    /** How long it takes until a client begins a move: reports, the alert, and a connection. */
+    private static final long REACTION_MILLIS = 1_500;
     /** How often a client is away when an alert comes, and for how long at most. */
     private static final double AWAY_PART = 0.02;
 
@@ -257,7 +258,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 .mapToDouble(LeavingRate::bytesPerSecond)
                 .findFirst()
                 .orElse(1 / MemoryOffers.MOVE_SECONDS * CostMeter.GIB);
-        double seconds = CostMeter.NOTICE_SECONDS - CostMeter.START_SECONDS;
+        double seconds = CostMeter.NOTICE_SECONDS - CostMeter.START_SECONDS - MigrationRates.REACTION_SECONDS;
         return (int) Math.min(SpotMarket.REGIONS, seconds * rate / CostMeter.GIB);
     }
 
@@ -353,7 +354,12 @@ final class SpotMarketSimulation implements CacheManager.Listener {
 
     /** The client reports its state again, which answers no alert. */
     private void report(SpotCache cache) {
-        report(cache, cluster.describe(cache.id()).allocation().generation(), null);
+        try {
+            report(cache, cluster.describe(cache.id()).allocation().generation(), null);
+        } catch (ControlException e) {
+            // The manager has ended the cache.
+            cache.reported();
+        }
     }
 
     private void report(SpotCache cache, long generation, @Nullable ReclaimOutcome outcome) {

@@ -34,8 +34,24 @@ class SurvivalEstimatorTest {
         assertEquals(20 / 30.0 / 2, life.beyond(3), 1e-12);
         // Beyond 3 h the rate of all 15 ends in 65 hours of lives continues.
         assertEquals(1 + 2 * 20 / 30.0 + 10 / 30.0 * 65 / 15, life.mean(), 1e-12);
-        assertEquals(0.5, life.endsWithin(2, 1), 1e-12);
+        assertEquals(10 / 30.0, life.endsWithin(0.5, 1), 1e-12);
+        assertEquals(0, life.endsWithin(2, 1), "five ends say too little");
         assertEquals(0, life.endsWithin(3, 1), 1e-12);
+    }
+
+    /** A market takes a rack: of all that reached that age all have ended, and yet it is one event. */
+    @Test
+    void machinesThatEndTogetherAreOneEvent() {
+        SurvivalEstimator life = new SurvivalEstimator(1);
+        for (int i = 0; i < 16; i++) {
+            life.add(1, true, 1_000);
+        }
+        assertEquals(0, life.endsWithin(0.99, 0.1));
+        for (int i = 1; i < 10; i++) {
+            assertEquals(0, life.endsWithin(0.99, 0.1));
+            life.add(1, true, 1_000 + i / 50.0);
+        }
+        assertEquals(1, life.endsWithin(0.99, 0.1));
     }
 
     private static void times(int count, SurvivalEstimator life, double hours, boolean ended) {

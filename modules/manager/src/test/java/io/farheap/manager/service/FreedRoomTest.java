@@ -61,4 +61,20 @@ class FreedRoomTest {
         cluster.manager.tick();
         assertEquals(Map.of(2L, 4), cluster.record(7).reserved());
     }
+
+    /** It leaves two servers that end at the same time one after the other: time may not be enough for both. */
+    @Test
+    void aCacheLeavesTheServerWithMostOfItsRegionsFirst() {
+        cluster.manager.deallocate(7);
+        cluster.manager.deallocate(5);
+        cluster.reports(11, 2);
+        cluster.reports(12, 6);
+        cluster.allocate(9, 8, 0);
+        cluster.leaves(11, 2);
+        cluster.leaves(12, 6);
+        assertEquals(Map.of(), cluster.record(9).reserved());
+        cluster.reports(13, 16);
+        cluster.manager.tick();
+        assertEquals(Map.of(13L, 6), cluster.record(9).reserved());
+    }
 }

@@ -17,6 +17,9 @@ import org.junit.jupiter.api.Test;
 class SpotLivesTest {
 
     private static final long HOUR = 3_600_000;
+    /** Servers that end at such intervals do not end together. */
+    private static final long OVER_A_MINUTE = 61_000;
+
     private static final String MENU = """
             {"types": [{"name": "t", "cores": 4, "memory": "4m", "price": 2, "spot_price": 0.1}]}""";
 
@@ -31,38 +34,41 @@ class SpotLivesTest {
                 TestCluster.server(id, "t", true, 4, cluster.held(id)).leavingWithin(30_000));
     }
 
-    /** Twelve spot servers have all ended after an hour. */
+    /** Twelve spot servers have all ended after an hour, one after the other. */
     private void anHourIsALife() {
         cluster.manager.menu(MENU);
-        for (int id = 100; id < 112; id++) {
+        someLiveAnHour(12, () -> {});
+    }
+
+    /** @param meanwhile done when all of them have begun */
+    private void someLiveAnHour(int servers, Runnable meanwhile) {
+        for (int id = 200; id < 200 + servers; id++) {
             spot(id);
+            cluster.pass(OVER_A_MINUTE);
         }
-        cluster.pass(HOUR);
-        for (int id = 100; id < 112; id++) {
+        meanwhile.run();
+        cluster.pass(HOUR - servers * OVER_A_MINUTE);
+        for (int id = 200; id < 200 + servers; id++) {
             ends(id);
+            cluster.pass(OVER_A_MINUTE);
         }
     }
 
     /**
-     * Ten of a hundred have ended after an hour, and ninety have not: of that age one in ten ends, and not all. Twenty
-     * others, with caches, are nearly as old, and two are new.
+     * Ten have ended after an hour, and a hundred have not: of that age one in eleven ends, and not all. Twenty others
+     * are nearly as old, and two are new.
      */
-    private void oneInTenEndsAfterAnHour() {
+    private void oneInElevenEndsAfterAnHour() {
         cluster.manager.menu(MENU);
-        LongStream.rangeClosed(1, 100).forEach(this::spot);
-        LongStream.rangeClosed(1, 90).forEach(id -> cluster.allocate(id, 4, DAY_MILLIS));
-        List<Long> empty = LongStream.rangeClosed(1, 100)
-                .filter(id -> cluster.held(id).isEmpty())
-                .boxed()
-                .toList();
-        assertEquals(10, empty.size());
-        cluster.pass(HOUR);
-        empty.forEach(this::ends);
+        someLiveAnHour(10, () -> {
+            LongStream.rangeClosed(1, 100).forEach(this::spot);
+            LongStream.rangeClosed(1, 100).forEach(id -> cluster.allocate(id, 4, DAY_MILLIS));
+        });
         cluster.pass(HOUR / 2);
-        LongStream.rangeClosed(1, 120).filter(id -> !empty.contains(id)).forEach(this::spot);
+        LongStream.rangeClosed(1, 120).forEach(this::spot);
         LongStream.rangeClosed(101, 120).forEach(id -> cluster.allocate(id, 4, DAY_MILLIS));
         cluster.pass(HOUR - 60_000);
-        LongStream.rangeClosed(1, 122).filter(id -> !empty.contains(id)).forEach(this::spot);
+        LongStream.rangeClosed(1, 122).forEach(this::spot);
     }
 
     private void movesNone() {
@@ -72,15 +78,15 @@ class SpotLivesTest {
     }
 
     @Test
-    void oneInTenThatHasEndedMovesNoCacheOffTheOthers() {
-        oneInTenEndsAfterAnHour();
+    void oneInElevenThatHasEndedMovesNoCacheOffTheOthers() {
+        oneInElevenEndsAfterAnHour();
         movesNone();
     }
 
     /** Servers find it within some seconds; those that have not yet live, too. */
     @Test
     void aNewManagerCountsServersThatHaveNotReportedToItYet() {
-        oneInTenEndsAfterAnHour();
+        oneInElevenEndsAfterAnHour();
         movesNone();
         cluster.lead();
         LongStream.of(101, 102, 103, 121, 122).forEach(this::spot);
@@ -106,6 +112,43 @@ class SpotLivesTest {
                 List.of(share(3, 1)), cluster.manager.reallocate(8, 4 * MIB).reserved());
         assertEquals(List.of(share(3, 1)), placed(9, 1));
         assertEquals(List.of(share(1, 3)), placed(10, 3), "no other server has that room");
+    }
+
+    /** A rack that is taken says little of the others, though none has lived for longer. */
+    @Test
+    void serversThatEndTogetherForetellNothing() {
+        cluster.manager.menu(MENU);
+        LongStream.range(200, 216).forEach(this::spot);
+        cluster.pass(60_000);
+        spot(1);
+        cluster.allocate(7, 4, DAY_MILLIS);
+        cluster.pass(HOUR - 60_000);
+        LongStream.range(200, 216).forEach(this::ends);
+        spot(1);
+        spot(2);
+        movesNone();
+    }
+
+    /** Its client would not give way to a server that leaves. */
+    @Test
+    void anEarlyMoveThatHasGotADeadlineIsToldAgain() {
+        anHourIsALife();
+        spot(1);
+        cluster.allocate(7, 1, DAY_MILLIS);
+        cluster.pass(HOUR - 60_000);
+        spot(1);
+        spot(2);
+        cluster.manager.tick();
+        cluster.attends(7L);
+        Reclaim early = cluster.alerts.getLast();
+        assertEquals(Reclaim.Reason.ENDS_SOON, early.reason());
+        ends(1);
+        cluster.manager.tick();
+        assertEquals(2, cluster.alerts.size());
+        Reclaim urgent = cluster.alerts.getLast();
+        assertEquals(Reclaim.Reason.LEAVES, urgent.reason());
+        assertEquals(early.generation(), urgent.generation());
+        assertEquals(early.targets(), urgent.targets());
     }
 
     private List<RegionShare> placed(long id, int regions) {

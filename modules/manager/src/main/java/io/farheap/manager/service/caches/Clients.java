@@ -1,6 +1,7 @@
 package io.farheap.manager.service.caches;
 
 import io.farheap.manager.CacheManager;
+import io.farheap.manager.Reclaim;
 import io.farheap.manager.state.CacheRecord;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,14 +19,17 @@ public final class Clients {
 
     private static final System.Logger LOG = System.getLogger(Clients.class.getName());
 
-    /** The servers that a client was notified of, and the cache's generation then. */
-    private record ToldServers(long generation, Set<Long> servers) {}
+    /** That a cache should leave a server, for a reason. */
+    private record ToldAlert(long serverId, Reclaim.Reason reason) {}
+
+    /** Of what a client was notified, and the cache's generation then. */
+    private record ToldAlerts(long generation, Set<ToldAlert> alerts) {}
 
     /** The stream of messages to one client process. */
     public static final class ClientLine {
         final CacheManager.Listener listener;
         /** By cache: of what the client was notified last. */
-        private final Map<Long, ToldServers> told = new HashMap<>();
+        private final Map<Long, ToldAlerts> told = new HashMap<>();
 
         /** The caches that it named last; some may belong to another process's line by now. */
         private Set<Long> caches = Set.of();
@@ -45,16 +49,16 @@ public final class Clients {
         }
 
         /**
-         * Whether the client was not yet notified that a cache's current generation should leave a server; marks it as
-         * notified.
+         * Whether the client was not yet notified that a cache's current generation should leave a server for this
+         * reason; marks it as notified.
          */
-        public boolean hearsFirst(CacheRecord cache, long serverId) {
-            ToldServers last = told.get(cache.id());
+        public boolean hearsFirst(CacheRecord cache, long serverId, Reclaim.Reason reason) {
+            ToldAlerts last = told.get(cache.id());
             if (last == null || last.generation() != cache.generation()) {
-                last = new ToldServers(cache.generation(), new HashSet<>());
+                last = new ToldAlerts(cache.generation(), new HashSet<>());
                 told.put(cache.id(), last);
             }
-            return last.servers().add(serverId);
+            return last.alerts().add(new ToldAlert(serverId, reason));
         }
     }
 

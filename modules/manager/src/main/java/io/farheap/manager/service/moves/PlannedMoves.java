@@ -458,17 +458,35 @@ public final class PlannedMoves {
                     || !targetsStay(cache, now)
                     || !move.told() && endsBefore(server, move.serverId());
             if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
-                // An optional move has become one with a deadline.
+                // An optional move has become one with a deadline, of which its client is notified, too.
                 moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
             } else if (its && urgent && isGrowing(cache, now)) {
                 announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
             } else if (its && urgent && left > 0 && !wasTried(cacheId, now, millis)) {
-                left -= plan(cache, server, Reason.LEAVES, Set.of(), now, millis) == null ? 1 : 0;
+                left -= leavesOne(cache, server, now, millis) ? 0 : 1;
             } else if (its && !urgent && left > 0 && !wasTried(cacheId, now, millis)) {
                 left -= looksAhead(cache, server, now, millis) ? 0 : 1;
             }
         }
         return left;
+    }
+
+    /**
+     * Plans the move of a cache off a server or, of several that end at the same time, off the one with most of its
+     * regions that have room: it leaves them one after the other, and time may not be enough for all.
+     *
+     * @return whether there is room
+     */
+    private boolean leavesOne(CacheRecord cache, Servers.KnownServer server, long now, long millis) {
+        List<Servers.KnownServer> together = cache.regions().entrySet().stream()
+                .sorted(Map.Entry.<Long, Integer>comparingByValue().reversed())
+                .map(share -> servers.find(share.getKey()))
+                .filter(Objects::nonNull)
+                .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
+                .filter(one -> Math.abs(end(one) - end(server)) < SAME_NANOS)
+                .toList();
+        return together.stream()
+                .anyMatch(one -> plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null);
     }
 
     /**
@@ -789,7 +807,7 @@ public final class PlannedMoves {
                 || server == null
                 || report == null
                 || !caches.isWritten(cache.id())
-                || !line.hearsFirst(cache, serverId)) {
+                || !line.hearsFirst(cache, serverId, reason)) {
             return false;
         }
         long ago = (now - server.reportedAt) / NANOS_PER_MILLI;

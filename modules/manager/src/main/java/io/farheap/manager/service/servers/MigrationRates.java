@@ -23,6 +23,10 @@ public final class MigrationRates {
     private static final double GIVEN = 1e9 / 1.09;
     /** The weight of a new observation; the rest is that of earlier ones. */
     private static final double WEIGHT = 0.2;
+    /** What passes of a notice before regions move, in s at most: reports, the plan, its alert and the connection. */
+    public static final double REACTION_SECONDS = 2;
+    /** Of a short notice less is left aside, as otherwise nothing of it would be left. */
+    private static final double REACTION_PART = 0.1;
     /** An observation counts as at most this many times the earlier rate, and as no less than that part of it. */
     private static final double MOST_TIMES = 2;
     /** Fewer bytes tell how long it takes to begin, and not how fast they move. */
@@ -31,6 +35,8 @@ public final class MigrationRates {
     private static final long TOGETHER_NANOS = 5_000_000_000L;
     /** How long after the first report the moves off one server are counted, also if some have not ended. */
     private static final long LONGEST_NANOS = 120_000_000_000L;
+    /** How long a low rate that is not observed stays. */
+    private static final long DRIFT_NANOS = 3_600_000_000_000L;
     /** No network is faster, in bytes a second; a client that says so errs. */
     private static final double FASTEST = 50e9;
 
@@ -66,6 +72,8 @@ public final class MigrationRates {
     private final Map<String, Double> bytesPerSecond = new HashMap<>();
     /** By type: observations since this manager leads. */
     private final Map<String, Long> samples = new HashMap<>();
+    /** By type: when its rate was observed last, or has risen since no move was observed. */
+    private final Map<String, Long> changedAt = new HashMap<>();
     /** By server. */
     private final Map<Long, Departure> departures = new HashMap<>();
     /** Types of which the rate has changed since it was written. */
@@ -93,10 +101,10 @@ public final class MigrationRates {
      * @return whether a rate has changed
      */
     public boolean settle(long now, Supplier<Set<Long>> left) {
+        boolean any = drift(now);
         if (departures.isEmpty()) {
-            return false;
+            return any;
         }
-        boolean any = false;
         Set<Long> busy = left.get();
         Iterator<Map.Entry<Long, Departure>> each = departures.entrySet().iterator();
         while (each.hasNext()) {
@@ -107,8 +115,27 @@ public final class MigrationRates {
                 each.remove();
                 if (departure.bytes >= LEAST_BYTES) {
                     seen(departure.type, departure.bytes, departure.seconds());
+                    changedAt.put(departure.type, now);
                     any = true;
                 }
+            }
+        }
+        return any;
+    }
+
+    /**
+     * A rate that was not observed for long rises towards the given one: servers of a type that is too slow to offer
+     * anything have no caches, so that nothing moves off them any more.
+     */
+    private boolean drift(long now) {
+        boolean any = false;
+        for (Map.Entry<String, Double> rate : bytesPerSecond.entrySet()) {
+            long since = changedAt.computeIfAbsent(rate.getKey(), _ -> now);
+            if (rate.getValue() < GIVEN && now - since > DRIFT_NANOS) {
+                rate.setValue(rate.getValue() + WEIGHT * (GIVEN - rate.getValue()));
+                changedAt.put(rate.getKey(), now);
+                changed.add(rate.getKey());
+                any = true;
             }
         }
         return any;
@@ -129,6 +156,7 @@ public final class MigrationRates {
         bytesPerSecond.clear();
         bytesPerSecond.putAll(observed);
         samples.clear();
+        changedAt.clear();
         departures.clear();
         changed.clear();
     }
@@ -159,7 +187,10 @@ public final class MigrationRates {
         return bytesPerSecond.getOrDefault(type, GIVEN);
     }
 
-    /** Returns how many regions can leave a server within its notice, less the time until another one serves. */
+    /**
+     * Returns how many regions can leave a server within its notice, less the time until another one serves, and less
+     * {@value #REACTION_SECONDS} s, or a tenth of a short notice.
+     */
     long leavable(ServerReport server, Menu menu) {
         return leavable(server.type(), server.noticeMillis(), server.regionBytes(), menu);
     }
@@ -167,7 +198,9 @@ public final class MigrationRates {
     /** The same for a server that has not started yet. */
     public long leavable(String name, long noticeMillis, long regionBytes, Menu menu) {
         MachineType type = menu.find(name);
-        double seconds = noticeMillis / 1e3 - (type == null ? 0 : type.startSeconds());
+        double notice = noticeMillis / 1e3;
+        double reaction = Math.min(REACTION_SECONDS, notice * REACTION_PART);
+        double seconds = notice - reaction - (type == null ? 0 : type.startSeconds());
         return (long) (Math.max(0, seconds) * bytesPerSecond(name) / regionBytes);
     }
 }

@@ -146,12 +146,15 @@ class EstimatesCommandTest {
 
     @Test
     void serversThatAreExpectedToEndSoonAreNamed() {
+        // Servers that end within a minute count as one.
         for (long id = 11; id <= 20; id++) {
             report(id, false);
+            millis += 61_000;
         }
-        millis += HOUR;
+        millis += HOUR - 10 * 61_000;
         for (long id = 11; id <= 20; id++) {
             report(id, true);
+            millis += 61_000;
         }
         report(31, false);
         report(32, false);
