@@ -485,8 +485,7 @@ public final class PlannedMoves {
                 .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
                 .filter(one -> Math.abs(end(one) - end(server)) < SAME_NANOS)
                 .toList();
-        return together.stream()
-                .anyMatch(one -> plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null);
+        return together.stream().anyMatch(one -> plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null);
     }
 
     /**
