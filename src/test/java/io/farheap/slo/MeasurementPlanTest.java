@@ -84,13 +84,13 @@ class MeasurementPlanTest {
             });
             PerformanceModel model = plan.model();
             assertEquals(uncertainty > 0.02, plan.leftOut() == 0, () -> plan.leftOut() + " points left out");
-            PredictionBasis far = model.basis(new Configuration(30, 1, 1, 1));
+            PerformanceModel.Basis far = model.basis(new Configuration(30, 1, 1, 1));
             assertEquals(uncertainty > 0.02 ? 0 : 1, far.estimated());
             assertEquals(uncertainty, far.uncertainty());
             assertFalse(far.isMeasured());
             assertEquals(uncertainty > 0.02, far.toString().contains("known to 30.0%"), far::toString);
             assertEquals(uncertainty < 0.02, far.toString().contains("estimates of 1 of 1 point"), far::toString);
-            PredictionBasis between = model.basis(new Configuration(3, 1, 3, 4));
+            PerformanceModel.Basis between = model.basis(new Configuration(3, 1, 3, 4));
             assertEquals(4, between.measured() + between.estimated(), "two client threads, two batch sizes");
         }
         assertThrows(IllegalArgumentException.class, () -> Models.measured(subject, new SimulatedSystem(subject, 0, 1))

@@ -10,7 +10,6 @@ import io.farheap.slo.CandidateConfiguration;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
 import io.farheap.slo.PerformanceModel;
-import io.farheap.slo.PredictionBasis;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -111,7 +110,7 @@ final class MenuExplanation {
                                 .thenComparing(MachineType::name))
                         .map(type -> text(type, threads))
                         .orElse("no type on the menu"));
-        PredictionBasis basis = model.basis(optimum.configuration());
+        PerformanceModel.Basis basis = model.basis(optimum.configuration());
         if (!basis.isMeasured()) {
             out.printf("  rests on  %s%n", basis);
         }
