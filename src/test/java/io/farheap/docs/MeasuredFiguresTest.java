@@ -26,7 +26,6 @@ class MeasuredFiguresTest {
     private static final Set<String> BY_HAND = Set.of(
             "README.md",
             "docs/figures/cache.md",
-            "docs/figures/kv.md",
             "docs/figures/manager.md",
             "docs/figures/migration.md",
             "docs/figures/procedure.md",
@@ -37,7 +36,7 @@ class MeasuredFiguresTest {
             "docs/figures/store.md",
             "docs/figures/ycsb.md");
 
-    private static final int MOST_BY_HAND = 12;
+    private static final int MOST_BY_HAND = 11;
 
     @Test
     void measuredFiguresAreInPlacesButOnPagesThatAreStillByHand() throws IOException {
