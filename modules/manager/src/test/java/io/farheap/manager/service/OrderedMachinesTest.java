@@ -463,4 +463,28 @@ class OrderedMachinesTest {
         cluster.manager.tick();
         assertEquals(2, provider.machines.size());
     }
+
+    private void offersFour() {
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
+    }
+
+    /** Each of four servers gives its notice a moment after the last one. */
+    @Test
+    void machinesThatAreComingRemainThoseOfACacheOfWhichMoreRegionsLeave() {
+        for (int id = 1; id <= 4; id++) {
+            cluster.reports(id, 4);
+        }
+        cluster.allocate(7, 16, 0);
+        start(9);
+        for (int id = 1; id <= 4; id++) {
+            offersFour();
+            cluster.leaves(id, 4);
+            cluster.manager.tick();
+            cluster.pass(250);
+        }
+        assertEquals(4, provider.machines.size());
+        offersFour();
+        busy(8, 4);
+        assertEquals(5, provider.machines.size(), "none of the four is for another cache");
+    }
 }

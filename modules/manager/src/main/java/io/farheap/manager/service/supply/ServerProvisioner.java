@@ -36,7 +36,10 @@ public final class ServerProvisioner {
      * How long a call waits at most; then the client has to ask again. It is less than a client waits for an answer.
      */
     public static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(3);
-    /** How often machines are started for a cache at most, the first time included, if they do not become servers. */
+    /**
+     * How often machines are started for a cache at most, the first time included, if they do not become servers.
+     * Machines for more regions do not count.
+     */
     private static final int ATTEMPTS = 3;
     /** After so many attempts, regions that would be lost wait for this long before each further one. */
     private static final long AGAIN_NANOS = 5_000_000_000L;
@@ -303,10 +306,18 @@ public final class ServerProvisioner {
     }
 
     private boolean order(long cacheId, Recruit recruit, Supplier<Optional<MachineOrder>> orders) {
+        boolean waited = recruit.leaves && nanos.getAsLong() - recruit.startedAt >= AGAIN_NANOS;
+        if (recruit.attempts >= ATTEMPTS && !waited) {
+            // What is coming for it remains its own.
+            return false;
+        }
+        // An order for more regions is no sign that machines do not start.
+        boolean adds = !recruit.machines.isEmpty()
+                && recruit.machines.stream()
+                        .allMatch(one -> shopping.isExpected(one, recruit.leaves) || one.serves(cacheId));
         // Its own claims must not count as those of another cache.
         fleet.unclaim(cacheId);
-        boolean waits = recruit.leaves && nanos.getAsLong() - recruit.startedAt >= AGAIN_NANOS;
-        MachineOrder order = recruit.attempts < ATTEMPTS || waits ? find(cacheId, recruit, orders) : null;
+        MachineOrder order = find(cacheId, recruit, orders);
         if (order == null) {
             if (!recruit.machines.isEmpty()) {
                 // A part of what it needs is of no use to it, and may be enough for others.
@@ -321,7 +332,7 @@ public final class ServerProvisioner {
         servers.keepOnly(cacheId, new FreeRoom(order.free(), threads), recruit.leaves);
         order.coming().forEach((machine, regions) -> claim(cacheId, recruit, machine, regions, threads));
         if (order.wanted() > 0) {
-            recruit.attempts++;
+            recruit.attempts += adds ? 0 : 1;
             recruit.startedAt = nanos.getAsLong();
             int left = order.wanted();
             for (Fleet.StartedMachine machine : fleet.start(order.quote(), false)) {
