@@ -487,4 +487,24 @@ class OrderedMachinesTest {
         busy(8, 4);
         assertEquals(5, provider.machines.size(), "none of the four is for another cache");
     }
+
+    /** The room for its second move is there at first, and another cache takes it. */
+    @Test
+    void aCacheThatLeavesAServerLooksForLaterRoomOnlyAfterAPause() {
+        cluster.reports(1, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 8, 0);
+        cluster.reports(3, 8);
+        start(9);
+        cluster.leaves(1, 4);
+        cluster.leaves(2, 4);
+        assertEquals(4, reserved(7));
+        cluster.allocate(8, 4, 0);
+        cluster.pass(250);
+        cluster.manager.tick();
+        assertEquals(0, provider.machines.size());
+        cluster.pass(250);
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+    }
 }

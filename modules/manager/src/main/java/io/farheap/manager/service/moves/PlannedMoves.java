@@ -75,7 +75,7 @@ public final class PlannedMoves {
     private record Move(long serverId, Reason reason, long since, boolean told) {}
 
     /**
-     * A search for room that found none.
+     * A search for room.
      *
      * @param millis the time of day
      * @param growths {@link Servers#growths} then
@@ -123,6 +123,8 @@ public final class PlannedMoves {
      * said so.
      */
     private final Map<Long, RoomAttempt> stuck = new TreeMap<>();
+    /** By cache that leaves a server: the last search that found room for its regions on others that leave. */
+    private final Map<Long, RoomAttempt> ahead = new HashMap<>();
     /** {@link Servers#growths} when room was last looked for, for all of them. */
     private long searchedAt;
     /** Counts the rounds in which room was looked for, for all of them; a round may take several ticks. */
@@ -279,6 +281,7 @@ public final class PlannedMoves {
         earlier.clear();
         avoided.clear();
         stays.clear();
+        ahead.clear();
         List.copyOf(stuck.keySet()).forEach(this::unstick);
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
@@ -371,9 +374,10 @@ public final class PlannedMoves {
         plan(MOST_SEARCHES, now, millis);
     }
 
-    /** @param most how many searches may find nothing; the next call continues with the others */
+    /** @param most as in {@link #leave}; the next call continues with the others */
     private void plan(int most, long now, long millis) {
         List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id, now)).forEach(this::unstick);
+        ahead.keySet().retainAll(moves.keySet());
         long growths = servers.growths();
         int left = most;
         for (Servers.KnownServer server : leaving(now)) {
@@ -438,7 +442,7 @@ public final class PlannedMoves {
     }
 
     /**
-     * @param most how many searches may find nothing
+     * @param most how many searches may find nothing, or only look ahead
      * @return how many more may
      */
     @SuppressWarnings("ReferenceEquality")
@@ -464,8 +468,13 @@ public final class PlannedMoves {
                 announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
             } else if (its && urgent && left > 0 && !wasTried(cacheId, now, millis)) {
                 left -= leavesOne(cache, server, now, millis) ? 0 : 1;
-            } else if (its && !urgent && left > 0 && !wasTried(cacheId, now, millis)) {
-                left -= looksAhead(cache, server, now, millis) ? 0 : 1;
+            } else if (its
+                    && !urgent
+                    && left > 0
+                    && !wasTried(cacheId, now, millis)
+                    && !hasLooked(cacheId, now, millis)) {
+                looksAhead(cache, server, now, millis);
+                left--;
             }
         }
         return left;
@@ -491,19 +500,17 @@ public final class PlannedMoves {
     /**
      * Looks for room for the regions on servers that leave of a cache that leaves another one first: it may take longer
      * to make that room than the notice lasts.
-     *
-     * @return whether there is room
      */
-    private boolean looksAhead(CacheRecord cache, Servers.KnownServer server, long now, long millis) {
+    private void looksAhead(CacheRecord cache, Servers.KnownServer server, long now, long millis) {
         int regions =
                 waiting(cache, Objects.requireNonNull(moves.get(cache.id())).serverId(), now);
         if (room(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis)
                 .isPresent()) {
             stuck.replace(cache.id(), RoomAttempt.NONE);
-            return true;
+            ahead.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round));
+        } else {
+            findsNone(cache, regions, server, Set.of(), now, millis, "");
         }
-        findsNone(cache, regions, server, Set.of(), now, millis, "");
-        return false;
     }
 
     /** Returns how many regions a cache has on servers that leave, beside the one that it is leaving. */
@@ -521,12 +528,18 @@ public final class PlannedMoves {
     /** Whether no room was found in this round, or a moment ago and none has become free since. */
     private boolean wasTried(long cacheId, long now, long millis) {
         RoomAttempt last = stuck.get(cacheId);
-        if (last == null) {
-            return false;
-        }
-        boolean fresh =
-                now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI && Math.abs(millis - last.millis()) < PAUSE_MILLIS;
-        return last.round() == round || fresh && servers.growths() == last.growths();
+        return last != null
+                && (last.round() == round || isFresh(last, now, millis) && servers.growths() == last.growths());
+    }
+
+    /** Whether room that a cache needs later was found in this round, or a moment ago. */
+    private boolean hasLooked(long cacheId, long now, long millis) {
+        RoomAttempt last = ahead.get(cacheId);
+        return last != null && (last.round() == round || isFresh(last, now, millis));
+    }
+
+    private static boolean isFresh(RoomAttempt last, long now, long millis) {
+        return now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI && Math.abs(millis - last.millis()) < PAUSE_MILLIS;
     }
 
     /**
@@ -610,6 +623,7 @@ public final class PlannedMoves {
                     stuck.remove(cache.id());
                     servers.giveUpKept(cache.id());
                 }
+                ahead.remove(cache.id());
                 caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
                 announced.remove(cache.id());
