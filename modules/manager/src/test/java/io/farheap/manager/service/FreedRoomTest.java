@@ -77,4 +77,31 @@ class FreedRoomTest {
         cluster.manager.tick();
         assertEquals(Map.of(13L, 6), cluster.record(9).reserved());
     }
+
+    private void leavesWithin(long id, int total, long millis) {
+        cluster.manager.report(
+                TestCluster.server(id, "t", false, total, cluster.held(id)).leavingWithin(millis));
+    }
+
+    /** There is no room for what is on the server that ends first, and some for what is on the other one. */
+    @Test
+    void aCacheLeavesAnotherServerIfThereIsOnlyRoomForThatOne() {
+        cluster.manager.deallocate(7);
+        cluster.manager.deallocate(5);
+        cluster.reports(11, 8);
+        cluster.reports(12, 4);
+        cluster.allocate(9, 12, 0);
+        cluster.reports(13, 4);
+        leavesWithin(11, 8, 10_000);
+        leavesWithin(12, 4, 14_000);
+        assertEquals(Map.of(), cluster.record(9).reserved());
+        cluster.pass(500);
+        cluster.manager.tick();
+        assertEquals(Map.of(13L, 4), cluster.record(9).reserved());
+        long generation = cluster.generation(9);
+        cluster.pass(500);
+        cluster.manager.tick();
+        assertEquals(Map.of(13L, 4), cluster.record(9).reserved());
+        assertEquals(generation, cluster.generation(9), "the move is not planned again");
+    }
 }

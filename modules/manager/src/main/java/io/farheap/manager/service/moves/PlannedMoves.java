@@ -467,7 +467,7 @@ public final class PlannedMoves {
             } else if (its && urgent && isGrowing(cache, now)) {
                 announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
             } else if (its && urgent && left > 0 && !wasTried(cacheId, now, millis)) {
-                left -= leavesOne(cache, server, now, millis) ? 0 : 1;
+                left -= leavesOne(cache, now, millis) ? 0 : 1;
             } else if (its
                     && !urgent
                     && left > 0
@@ -481,20 +481,38 @@ public final class PlannedMoves {
     }
 
     /**
-     * Plans the move of a cache off a server or, of several that end at the same time, off the one with most of its
-     * regions that have room: it leaves them one after the other, and time may not be enough for all.
+     * Plans the move of a cache off one of its servers that leave. Those that end first come before the others and, of
+     * several that end at the same time, the one with most of its regions: it leaves them one after the other, and time
+     * may not be enough for all.
      *
      * @return whether there is room
      */
-    private boolean leavesOne(CacheRecord cache, Servers.KnownServer server, long now, long millis) {
-        List<Servers.KnownServer> together = cache.regions().entrySet().stream()
+    private boolean leavesOne(CacheRecord cache, long now, long millis) {
+        Move move = moves.get(cache.id());
+        // A move off a server that ends later is given up only for one that ends earlier.
+        long later = move != null
+                        && move.reason() == Reason.LEAVES
+                        && !isSilent(move.serverId(), now)
+                        && targetsStay(cache, now)
+                ? move.serverId()
+                : NO_SERVER;
+        List<Servers.KnownServer> left = cache.regions().entrySet().stream()
                 .sorted(Map.Entry.<Long, Integer>comparingByValue().reversed())
                 .map(share -> servers.find(share.getKey()))
                 .filter(Objects::nonNull)
                 .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
-                .filter(one -> Math.abs(end(one) - end(server)) < SAME_NANOS)
+                .filter(one -> later == NO_SERVER || endsBefore(one, later))
                 .toList();
-        return together.stream().anyMatch(one -> plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null);
+        long first = now + left.stream().mapToLong(one -> end(one) - now).min().orElse(0);
+        // What is kept for it is for the server that ends first.
+        return left.stream()
+                .sorted(Comparator.comparingLong(one -> steps(one, first)))
+                .anyMatch(one -> (steps(one, first) == 0 || servers.kept(cache.id()).isEmpty())
+                        && plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null);
+    }
+
+    private static long steps(Servers.KnownServer server, long first) {
+        return (end(server) - first) / SAME_NANOS;
     }
 
     /**

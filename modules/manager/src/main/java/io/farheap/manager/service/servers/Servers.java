@@ -519,6 +519,18 @@ public final class Servers {
         offerAgain(serverId);
     }
 
+    /** Returns how many regions are kept for a cache, by server. */
+    public Map<Long, Integer> kept(long cacheId) {
+        Map<Long, Integer> regions = new HashMap<>();
+        for (long serverId : keptFor.getOrDefault(cacheId, Set.of())) {
+            KeptRoom room = kept.getOrDefault(serverId, Map.of()).get(cacheId);
+            if (room != null) {
+                regions.put(serverId, room.regions());
+            }
+        }
+        return regions;
+    }
+
     /** Whether room is kept for any cache. */
     public boolean keepsAny() {
         return !kept.isEmpty();
