@@ -104,4 +104,31 @@ class FreedRoomTest {
         assertEquals(Map.of(13L, 4), cluster.record(9).reserved());
         assertEquals(generation, cluster.generation(9), "the move is not planned again");
     }
+
+    private void pass() {
+        cluster.pass(1_000);
+        cluster.leaves(1, 4);
+        cluster.reports(2, 4);
+        cluster.reports(4, 3);
+        cluster.manager.tick();
+    }
+
+    /** The server of a cache that is ended is cut off: three regions are free, and the fourth does not come. */
+    @Test
+    void roomThatIsTooLittleWithoutThatOfAnEndedCacheIsForOthers() {
+        cluster.reports(3, 1);
+        cluster.allocate(6, 1, 60_000);
+        cluster.reports(4, 3);
+        cluster.attends(6L);
+        for (int second = 0; second < 100 && cluster.ends.isEmpty(); second++) {
+            cluster.reports(3, 1);
+            pass();
+        }
+        assertEquals(List.of(6L), cluster.ends);
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 3, 0));
+        for (int second = 0; second < 25; second++) {
+            pass();
+        }
+        assertEquals(List.of(TestCluster.share(4, 3)), cluster.allocate(8, 3, 0).shares());
+    }
 }
