@@ -507,4 +507,37 @@ class OrderedMachinesTest {
         cluster.manager.tick();
         assertEquals(1, provider.machines.size());
     }
+
+    /** One tick orders for 256 caches, and so many leave one server and have their room for leaving another one. */
+    @Test
+    void cachesThatHaveAllTheirRoomLeaveTheOrdersToOthers() {
+        cluster.reports(5, 4);
+        cluster.allocate(9, 4, 0);
+        for (int id = 1000; id < 1256; id++) {
+            cluster.reports(id, 1);
+            cluster.reports(id + 1000, 1);
+            cluster.allocate(id, 2, 0);
+        }
+        start(9);
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 512, "d/c/r", 30_000, 9));
+        for (int id = 1000; id < 1256; id++) {
+            cluster.leaves(id, 1);
+            cluster.leaves(id + 1000, 1);
+        }
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+        serve(0);
+        cluster.manager.tick();
+        cluster.manager.tick();
+        assertEquals(1, reserved(1000));
+        assertEquals(1, reserved(1255));
+        provider.lots = List.of();
+        cluster.leaves(5, 4);
+        cluster.pass(600);
+        cluster.manager.tick();
+        provider.lots = List.of(lot(9));
+        provider.tellAvailable("t");
+        cluster.manager.tick();
+        assertEquals(2, provider.machines.size(), "one for the four regions on server 5");
+    }
 }

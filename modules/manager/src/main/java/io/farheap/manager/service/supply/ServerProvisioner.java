@@ -7,6 +7,7 @@ import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.moves.PlannedMoves;
 import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.state.CacheRecord;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -43,6 +44,8 @@ public final class ServerProvisioner {
     private static final int ATTEMPTS = 3;
     /** After so many attempts, regions that would be lost wait for this long before each further one. */
     private static final long AGAIN_NANOS = 5_000_000_000L;
+    /** Allowed rounding error of a part of a thread. */
+    private static final double ROUNDING = 1e-9;
     /** A client that waits repeats its call at once, so one that has not asked for this long is gone. */
     private static final long GONE_NANOS = 2 * CALL_NANOS;
 
@@ -421,7 +424,15 @@ public final class ServerProvisioner {
         recruit.ordered = Math.min(recruit.ordered, stuck.regions());
         Long at = recruit.refusedAt;
         boolean refused = at != null && nanos.getAsLong() - at < PAUSE_NANOS && fleet.latest() == recruit.refusedNews;
-        return !refused && (more || !isComing(stuck.cache().id(), recruit));
+        return !refused && (more || !isComing(stuck.cache().id(), recruit) && !hasAll(stuck, recruit));
+    }
+
+    /** Whether all room that was ordered for a cache is there, and is kept until the cache may move. */
+    private boolean hasAll(PlannedMoves.StuckCache stuck, Recruit recruit) {
+        CacheRecord cache = stuck.cache();
+        double threads = cache.threadsOfRegion() * (1 - ROUNDING);
+        return recruit.machines.stream().allMatch(machine -> machine.serves(cache.id()))
+                && servers.keptAndFree(cache.id(), threads, nanos.getAsLong()) >= stuck.regions();
     }
 
     /** Whether an event since the last call of {@link #help} may help a cache. */
