@@ -77,4 +77,58 @@ class FreedRoomTest {
         cluster.manager.tick();
         assertEquals(Map.of(13L, 6), cluster.record(9).reserved());
     }
+
+    private void leavesWithin(long id, int total, long millis) {
+        cluster.manager.report(
+                TestCluster.server(id, "t", false, total, cluster.held(id)).leavingWithin(millis));
+    }
+
+    /** There is no room for what is on the server that ends first, and some for what is on the other one. */
+    @Test
+    void aCacheLeavesAnotherServerIfThereIsOnlyRoomForThatOne() {
+        cluster.manager.deallocate(7);
+        cluster.manager.deallocate(5);
+        cluster.reports(11, 8);
+        cluster.reports(12, 4);
+        cluster.allocate(9, 12, 0);
+        cluster.reports(13, 4);
+        leavesWithin(11, 8, 10_000);
+        leavesWithin(12, 4, 14_000);
+        assertEquals(Map.of(), cluster.record(9).reserved());
+        cluster.pass(500);
+        cluster.manager.tick();
+        assertEquals(Map.of(13L, 4), cluster.record(9).reserved());
+        long generation = cluster.generation(9);
+        cluster.pass(500);
+        cluster.manager.tick();
+        assertEquals(Map.of(13L, 4), cluster.record(9).reserved());
+        assertEquals(generation, cluster.generation(9), "the move is not planned again");
+    }
+
+    private void pass() {
+        cluster.pass(1_000);
+        cluster.leaves(1, 4);
+        cluster.reports(2, 4);
+        cluster.reports(4, 3);
+        cluster.manager.tick();
+    }
+
+    /** The server of a cache that is ended is cut off: three regions are free, and the fourth does not come. */
+    @Test
+    void roomThatIsTooLittleWithoutThatOfAnEndedCacheIsForOthers() {
+        cluster.reports(3, 1);
+        cluster.allocate(6, 1, 60_000);
+        cluster.reports(4, 3);
+        cluster.attends(6L);
+        for (int second = 0; second < 100 && cluster.ends.isEmpty(); second++) {
+            cluster.reports(3, 1);
+            pass();
+        }
+        assertEquals(List.of(6L), cluster.ends);
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 3, 0));
+        for (int second = 0; second < 25; second++) {
+            pass();
+        }
+        assertEquals(List.of(TestCluster.share(4, 3)), cluster.allocate(8, 3, 0).shares());
+    }
 }

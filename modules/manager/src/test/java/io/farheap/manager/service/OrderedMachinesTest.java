@@ -463,4 +463,81 @@ class OrderedMachinesTest {
         cluster.manager.tick();
         assertEquals(2, provider.machines.size());
     }
+
+    private void offersFour() {
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
+    }
+
+    /** Each of four servers gives its notice a moment after the last one. */
+    @Test
+    void machinesThatAreComingRemainThoseOfACacheOfWhichMoreRegionsLeave() {
+        for (int id = 1; id <= 4; id++) {
+            cluster.reports(id, 4);
+        }
+        cluster.allocate(7, 16, 0);
+        start(9);
+        for (int id = 1; id <= 4; id++) {
+            offersFour();
+            cluster.leaves(id, 4);
+            cluster.manager.tick();
+            cluster.pass(250);
+        }
+        assertEquals(4, provider.machines.size());
+        offersFour();
+        busy(8, 4);
+        assertEquals(5, provider.machines.size(), "none of the four is for another cache");
+    }
+
+    /** The room for its second move is there at first, and another cache takes it. */
+    @Test
+    void aCacheThatLeavesAServerLooksForLaterRoomOnlyAfterAPause() {
+        cluster.reports(1, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 8, 0);
+        cluster.reports(3, 8);
+        start(9);
+        cluster.leaves(1, 4);
+        cluster.leaves(2, 4);
+        assertEquals(4, reserved(7));
+        cluster.allocate(8, 4, 0);
+        cluster.pass(250);
+        cluster.manager.tick();
+        assertEquals(0, provider.machines.size());
+        cluster.pass(250);
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+    }
+
+    /** One tick orders for 256 caches, and so many leave one server and have their room for leaving another one. */
+    @Test
+    void cachesThatHaveAllTheirRoomLeaveTheOrdersToOthers() {
+        cluster.reports(5, 4);
+        cluster.allocate(9, 4, 0);
+        for (int id = 1000; id < 1256; id++) {
+            cluster.reports(id, 1);
+            cluster.reports(id + 1000, 1);
+            cluster.allocate(id, 2, 0);
+        }
+        start(9);
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 512, "d/c/r", 30_000, 9));
+        for (int id = 1000; id < 1256; id++) {
+            cluster.leaves(id, 1);
+            cluster.leaves(id + 1000, 1);
+        }
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+        serve(0);
+        cluster.manager.tick();
+        cluster.manager.tick();
+        assertEquals(1, reserved(1000));
+        assertEquals(1, reserved(1255));
+        provider.lots = List.of();
+        cluster.leaves(5, 4);
+        cluster.pass(600);
+        cluster.manager.tick();
+        provider.lots = List.of(lot(9));
+        provider.tellAvailable("t");
+        cluster.manager.tick();
+        assertEquals(2, provider.machines.size(), "one for the four regions on server 5");
+    }
 }

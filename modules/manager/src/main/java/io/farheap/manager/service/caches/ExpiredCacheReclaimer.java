@@ -48,6 +48,8 @@ public final class ExpiredCacheReclaimer {
     private final Map<Long, Clients.ClientLine> told = new HashMap<>();
     /** By cache: since when it waits for the room of ended caches. */
     private final Map<Long, Long> waiting = new TreeMap<>();
+    /** By cache that waits: what was kept for it last. */
+    private final Map<Long, Map<Long, Integer>> made = new HashMap<>();
 
     /** @param forget called with each cache that is ended */
     public ExpiredCacheReclaimer(
@@ -61,7 +63,8 @@ public final class ExpiredCacheReclaimer {
 
     /**
      * Ends caches for a cache that finds no room, if that gives it enough, and keeps for it the room that it will get
-     * then. The caller gives that up ({@link Servers#giveUpKept}) if the cache does not wait for it any more.
+     * then. The caller gives that up ({@link Servers#giveUpKept}) if the cache does not wait for it any more; this does
+     * if the room has not come.
      *
      * @param firm as in {@link Servers#keep}
      * @param room returns the room that it would get; empty if there is not enough
@@ -69,6 +72,7 @@ public final class ExpiredCacheReclaimer {
      */
     public boolean makeRoom(long forCache, boolean firm, Supplier<Optional<FreeRoom>> room, long now, long millis) {
         if (now - waiting.getOrDefault(forCache, now) > WAIT_NANOS) {
+            giveUpMade(forCache);
             return false;
         }
         List<CacheRecord> coming = caches.ended().stream()
@@ -78,20 +82,33 @@ public final class ExpiredCacheReclaimer {
         if (found.isEmpty()) {
             List<CacheRecord> enough = enough(forCache, room, coming, now, millis);
             if (enough.isEmpty()) {
+                giveUpMade(forCache);
                 return false;
             }
             List<CacheRecord> needed = fewest(enough, coming, room);
             found = servers.without(both(coming, needed), room);
             needed.forEach(cache -> end(cache, now, millis));
         }
-        found.ifPresent(there -> servers.keepOnly(forCache, there, firm));
+        found.ifPresent(there -> {
+            servers.keepOnly(forCache, there, firm);
+            made.put(forCache, Map.copyOf(there.regions()));
+        });
         waiting.putIfAbsent(forCache, now);
         return true;
+    }
+
+    /** The room of ended caches does not come: gives up what is kept beside it, unless an order keeps other room. */
+    private void giveUpMade(long cacheId) {
+        Map<Long, Integer> room = made.remove(cacheId);
+        if (room != null && room.equals(servers.kept(cacheId))) {
+            servers.giveUpKept(cacheId);
+        }
     }
 
     /** A cache has its room, or waits for it no longer. */
     public void forget(long cacheId) {
         waiting.remove(cacheId);
+        made.remove(cacheId);
     }
 
     /** @return the caches that expired first and together give enough room; empty if even all of them do not */
@@ -202,6 +219,9 @@ public final class ExpiredCacheReclaimer {
     /** Forgets caches whose wait for room ended long ago. */
     public void forgetLate(long now) {
         waiting.values().removeIf(began -> now - began > 2 * WAIT_NANOS);
+        Set.copyOf(made.keySet()).stream()
+                .filter(id -> !waiting.containsKey(id))
+                .forEach(this::giveUpMade);
         // A cache whose end could not be written has not ended.
         since.keySet().removeIf(id -> caches.ended().stream().noneMatch(over -> over.id() == id));
     }

@@ -75,7 +75,7 @@ public final class PlannedMoves {
     private record Move(long serverId, Reason reason, long since, boolean told) {}
 
     /**
-     * A search for room that found none.
+     * A search for room.
      *
      * @param millis the time of day
      * @param growths {@link Servers#growths} then
@@ -123,6 +123,8 @@ public final class PlannedMoves {
      * said so.
      */
     private final Map<Long, RoomAttempt> stuck = new TreeMap<>();
+    /** By cache that leaves a server: the last search that found room for its regions on others that leave. */
+    private final Map<Long, RoomAttempt> ahead = new HashMap<>();
     /** {@link Servers#growths} when room was last looked for, for all of them. */
     private long searchedAt;
     /** Counts the rounds in which room was looked for, for all of them; a round may take several ticks. */
@@ -279,6 +281,7 @@ public final class PlannedMoves {
         earlier.clear();
         avoided.clear();
         stays.clear();
+        ahead.clear();
         List.copyOf(stuck.keySet()).forEach(this::unstick);
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
@@ -371,9 +374,10 @@ public final class PlannedMoves {
         plan(MOST_SEARCHES, now, millis);
     }
 
-    /** @param most how many searches may find nothing; the next call continues with the others */
+    /** @param most as in {@link #leave}; the next call continues with the others */
     private void plan(int most, long now, long millis) {
         List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id, now)).forEach(this::unstick);
+        ahead.keySet().retainAll(moves.keySet());
         long growths = servers.growths();
         int left = most;
         for (Servers.KnownServer server : leaving(now)) {
@@ -438,7 +442,7 @@ public final class PlannedMoves {
     }
 
     /**
-     * @param most how many searches may find nothing
+     * @param most how many searches may find nothing, or only look ahead
      * @return how many more may
      */
     @SuppressWarnings("ReferenceEquality")
@@ -463,47 +467,68 @@ public final class PlannedMoves {
             } else if (its && urgent && isGrowing(cache, now)) {
                 announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
             } else if (its && urgent && left > 0 && !wasTried(cacheId, now, millis)) {
-                left -= leavesOne(cache, server, now, millis) ? 0 : 1;
-            } else if (its && !urgent && left > 0 && !wasTried(cacheId, now, millis)) {
-                left -= looksAhead(cache, server, now, millis) ? 0 : 1;
+                left -= leavesOne(cache, now, millis) ? 0 : 1;
+            } else if (its
+                    && !urgent
+                    && left > 0
+                    && !wasTried(cacheId, now, millis)
+                    && !hasLooked(cacheId, now, millis)) {
+                looksAhead(cache, server, now, millis);
+                left--;
             }
         }
         return left;
     }
 
     /**
-     * Plans the move of a cache off a server or, of several that end at the same time, off the one with most of its
-     * regions that have room: it leaves them one after the other, and time may not be enough for all.
+     * Plans the move of a cache off one of its servers that leave. Those that end first come before the others and, of
+     * several that end at the same time, the one with most of its regions: it leaves them one after the other, and time
+     * may not be enough for all.
      *
      * @return whether there is room
      */
-    private boolean leavesOne(CacheRecord cache, Servers.KnownServer server, long now, long millis) {
-        List<Servers.KnownServer> together = cache.regions().entrySet().stream()
+    private boolean leavesOne(CacheRecord cache, long now, long millis) {
+        Move move = moves.get(cache.id());
+        // A move off a server that ends later is given up only for one that ends earlier.
+        long later = move != null
+                        && move.reason() == Reason.LEAVES
+                        && !isSilent(move.serverId(), now)
+                        && targetsStay(cache, now)
+                ? move.serverId()
+                : NO_SERVER;
+        List<Servers.KnownServer> left = cache.regions().entrySet().stream()
                 .sorted(Map.Entry.<Long, Integer>comparingByValue().reversed())
                 .map(share -> servers.find(share.getKey()))
                 .filter(Objects::nonNull)
                 .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
-                .filter(one -> Math.abs(end(one) - end(server)) < SAME_NANOS)
+                .filter(one -> later == NO_SERVER || endsBefore(one, later))
                 .toList();
-        return together.stream().anyMatch(one -> plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null);
+        long first = now + left.stream().mapToLong(one -> end(one) - now).min().orElse(0);
+        // What is kept for it is for the server that ends first.
+        return left.stream()
+                .sorted(Comparator.comparingLong(one -> steps(one, first)))
+                .anyMatch(one -> (steps(one, first) == 0 || servers.kept(cache.id()).isEmpty())
+                        && plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null);
+    }
+
+    private static long steps(Servers.KnownServer server, long first) {
+        return (end(server) - first) / SAME_NANOS;
     }
 
     /**
      * Looks for room for the regions on servers that leave of a cache that leaves another one first: it may take longer
      * to make that room than the notice lasts.
-     *
-     * @return whether there is room
      */
-    private boolean looksAhead(CacheRecord cache, Servers.KnownServer server, long now, long millis) {
+    private void looksAhead(CacheRecord cache, Servers.KnownServer server, long now, long millis) {
         int regions =
                 waiting(cache, Objects.requireNonNull(moves.get(cache.id())).serverId(), now);
         if (room(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis)
                 .isPresent()) {
             stuck.replace(cache.id(), RoomAttempt.NONE);
-            return true;
+            ahead.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round));
+        } else {
+            findsNone(cache, regions, server, Set.of(), now, millis, "");
         }
-        findsNone(cache, regions, server, Set.of(), now, millis, "");
-        return false;
     }
 
     /** Returns how many regions a cache has on servers that leave, beside the one that it is leaving. */
@@ -521,12 +546,18 @@ public final class PlannedMoves {
     /** Whether no room was found in this round, or a moment ago and none has become free since. */
     private boolean wasTried(long cacheId, long now, long millis) {
         RoomAttempt last = stuck.get(cacheId);
-        if (last == null) {
-            return false;
-        }
-        boolean fresh =
-                now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI && Math.abs(millis - last.millis()) < PAUSE_MILLIS;
-        return last.round() == round || fresh && servers.growths() == last.growths();
+        return last != null
+                && (last.round() == round || isFresh(last, now, millis) && servers.growths() == last.growths());
+    }
+
+    /** Whether room that a cache needs later was found in this round, or a moment ago. */
+    private boolean hasLooked(long cacheId, long now, long millis) {
+        RoomAttempt last = ahead.get(cacheId);
+        return last != null && (last.round() == round || isFresh(last, now, millis));
+    }
+
+    private static boolean isFresh(RoomAttempt last, long now, long millis) {
+        return now - last.nanos() < PAUSE_MILLIS * NANOS_PER_MILLI && Math.abs(millis - last.millis()) < PAUSE_MILLIS;
     }
 
     /**
@@ -610,6 +641,7 @@ public final class PlannedMoves {
                     stuck.remove(cache.id());
                     servers.giveUpKept(cache.id());
                 }
+                ahead.remove(cache.id());
                 caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
                 announced.remove(cache.id());

@@ -519,6 +519,37 @@ public final class Servers {
         offerAgain(serverId);
     }
 
+    /** Returns how many regions are kept for a cache, by server. */
+    public Map<Long, Integer> kept(long cacheId) {
+        Map<Long, Integer> regions = new HashMap<>();
+        for (long serverId : keptFor.getOrDefault(cacheId, Set.of())) {
+            KeptRoom room = kept.getOrDefault(serverId, Map.of()).get(cacheId);
+            if (room != null) {
+                regions.put(serverId, room.regions());
+            }
+        }
+        return regions;
+    }
+
+    /**
+     * Returns how many of the regions that are kept for a cache its servers have to give.
+     *
+     * @param threads server threads that each of them needs
+     */
+    public int keptAndFree(long cacheId, double threads, long now) {
+        stock(now);
+        int regions = 0;
+        try (ServingTime _ = serving(cacheId, false)) {
+            for (Map.Entry<Long, Integer> room : kept(cacheId).entrySet()) {
+                KnownServer server = servers.get(room.getKey());
+                if (server != null && !server.ended) {
+                    regions += Math.min(room.getValue(), free(server, threads));
+                }
+            }
+        }
+        return regions;
+    }
+
     /** Whether room is kept for any cache. */
     public boolean keepsAny() {
         return !kept.isEmpty();

@@ -7,6 +7,7 @@ import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.moves.PlannedMoves;
 import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.Servers;
+import io.farheap.manager.state.CacheRecord;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -36,10 +37,15 @@ public final class ServerProvisioner {
      * How long a call waits at most; then the client has to ask again. It is less than a client waits for an answer.
      */
     public static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(3);
-    /** How often machines are started for a cache at most, the first time included, if they do not become servers. */
+    /**
+     * How often machines are started for a cache at most, the first time included, if they do not become servers.
+     * Machines for more regions do not count.
+     */
     private static final int ATTEMPTS = 3;
     /** After so many attempts, regions that would be lost wait for this long before each further one. */
     private static final long AGAIN_NANOS = 5_000_000_000L;
+    /** Allowed rounding error of a part of a thread. */
+    private static final double ROUNDING = 1e-9;
     /** A client that waits repeats its call at once, so one that has not asked for this long is gone. */
     private static final long GONE_NANOS = 2 * CALL_NANOS;
 
@@ -303,10 +309,18 @@ public final class ServerProvisioner {
     }
 
     private boolean order(long cacheId, Recruit recruit, Supplier<Optional<MachineOrder>> orders) {
+        boolean waited = recruit.leaves && nanos.getAsLong() - recruit.startedAt >= AGAIN_NANOS;
+        if (recruit.attempts >= ATTEMPTS && !waited) {
+            // What is coming for it remains its own.
+            return false;
+        }
+        // An order for more regions is no sign that machines do not start.
+        boolean adds = !recruit.machines.isEmpty()
+                && recruit.machines.stream()
+                        .allMatch(one -> shopping.isExpected(one, recruit.leaves) || one.serves(cacheId));
         // Its own claims must not count as those of another cache.
         fleet.unclaim(cacheId);
-        boolean waits = recruit.leaves && nanos.getAsLong() - recruit.startedAt >= AGAIN_NANOS;
-        MachineOrder order = recruit.attempts < ATTEMPTS || waits ? find(cacheId, recruit, orders) : null;
+        MachineOrder order = find(cacheId, recruit, orders);
         if (order == null) {
             if (!recruit.machines.isEmpty()) {
                 // A part of what it needs is of no use to it, and may be enough for others.
@@ -321,7 +335,7 @@ public final class ServerProvisioner {
         servers.keepOnly(cacheId, new FreeRoom(order.free(), threads), recruit.leaves);
         order.coming().forEach((machine, regions) -> claim(cacheId, recruit, machine, regions, threads));
         if (order.wanted() > 0) {
-            recruit.attempts++;
+            recruit.attempts += adds ? 0 : 1;
             recruit.startedAt = nanos.getAsLong();
             int left = order.wanted();
             for (Fleet.StartedMachine machine : fleet.start(order.quote(), false)) {
@@ -410,7 +424,15 @@ public final class ServerProvisioner {
         recruit.ordered = Math.min(recruit.ordered, stuck.regions());
         Long at = recruit.refusedAt;
         boolean refused = at != null && nanos.getAsLong() - at < PAUSE_NANOS && fleet.latest() == recruit.refusedNews;
-        return !refused && (more || !isComing(stuck.cache().id(), recruit));
+        return !refused && (more || !isComing(stuck.cache().id(), recruit) && !hasAll(stuck, recruit));
+    }
+
+    /** Whether all room that was ordered for a cache is there, and is kept until the cache may move. */
+    private boolean hasAll(PlannedMoves.StuckCache stuck, Recruit recruit) {
+        CacheRecord cache = stuck.cache();
+        double threads = cache.threadsOfRegion() * (1 - ROUNDING);
+        return recruit.machines.stream().allMatch(machine -> machine.serves(cache.id()))
+                && servers.keptAndFree(cache.id(), threads, nanos.getAsLong()) >= stuck.regions();
     }
 
     /** Whether an event since the last call of {@link #help} may help a cache. */
