@@ -507,8 +507,9 @@ public final class PlannedMoves {
         // What is kept for it is for the server that ends first.
         return left.stream()
                 .sorted(Comparator.comparingLong(one -> steps(one, first)))
-                .anyMatch(one -> (steps(one, first) == 0 || servers.kept(cache.id()).isEmpty())
-                        && plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null);
+                .anyMatch(one ->
+                        (steps(one, first) == 0 || servers.kept(cache.id()).isEmpty())
+                                && plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null);
     }
 
     private static long steps(Servers.KnownServer server, long first) {
