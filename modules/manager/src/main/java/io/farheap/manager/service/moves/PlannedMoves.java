@@ -466,15 +466,13 @@ public final class PlannedMoves {
                 moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since(), move.told()));
             } else if (its && urgent && isGrowing(cache, now)) {
                 announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
-            } else if (its && urgent && left > 0 && !wasTried(cacheId, now, millis)) {
-                left -= leavesOne(cache, now, millis) ? 0 : 1;
-            } else if (its
-                    && !urgent
-                    && left > 0
-                    && !wasTried(cacheId, now, millis)
-                    && !hasLooked(cacheId, now, millis)) {
-                looksAhead(cache, server, now, millis);
-                left--;
+            } else if (its && left > 0 && !wasTried(cacheId, now, millis)) {
+                if (urgent) {
+                    left -= leavesOne(cache, now, millis) ? 0 : 1;
+                } else if (!hasLooked(cacheId, now, millis)) {
+                    looksAhead(cache, server, now, millis);
+                    left--;
+                }
             }
         }
         return left;
@@ -620,12 +618,17 @@ public final class PlannedMoves {
         CacheRecord bare = cache.placed(cache.capacity(), cache.regions());
         servers.promise(cache, bare);
         CachePlacement found = null;
+        Set<Long> setAside = avoided(cache.id(), now);
+        Set<Long> without = new TreeSet<>(others);
+        without.addAll(setAside);
         try {
-            found = find(cache, regions, server.record.id(), reason, others, now, millis);
+            found = place(cache, regions, server.record.id(), reason, without, now, millis);
             return found;
         } catch (NoRoomException e) {
-            if (room(cache, regions, server.record.id(), reason, others, now, millis)
-                    .isPresent()) {
+            // Without servers that are set aside, this search has seen all room.
+            if (!setAside.isEmpty()
+                    && room(cache, regions, server.record.id(), reason, others, now, millis)
+                            .isPresent()) {
                 // There is room, but a moment ago the cache did not get it: it is tried again soon.
                 unstick(cache.id());
             } else if (reason == Reason.LEAVES) {
@@ -690,15 +693,6 @@ public final class PlannedMoves {
         }
     }
 
-    private CachePlacement find(
-            CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis)
-            throws NoRoomException {
-        Set<Long> failed = avoided(cache.id(), now);
-        failed.addAll(others);
-        return place(cache, regions, server, reason, failed, now, millis);
-    }
-
-    /** As {@link #find}, also on servers that are set aside. */
     private CachePlacement place(
             CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis)
             throws NoRoomException {
@@ -723,16 +717,7 @@ public final class PlannedMoves {
         if (reason != Reason.LEAVES) {
             return allocator.more(Caches.need(cache, millis).avoiding(left), cache.regionBytes(), regions, List.of());
         }
-        Set<Long> lasting = new TreeSet<>(left);
-        lasting.addAll(lives.ending());
-        if (!lasting.equals(left)) {
-            try {
-                return any(cache, regions, lasting, millis);
-            } catch (NoRoomException e) {
-                // A server that is expected to end soon is better than one that ends now.
-            }
-        }
-        return any(cache, regions, left, millis);
+        return lives.preferLasting(left, without -> any(cache, regions, without, millis));
     }
 
     private CachePlacement any(CacheRecord cache, int regions, Set<Long> left, long millis) throws NoRoomException {
@@ -776,10 +761,10 @@ public final class PlannedMoves {
      */
     public List<StuckCache> stuck(long now, long millis) {
         newlyStuck = false;
-        Map<Long, StuckCache> all = new LinkedHashMap<>();
         if (stuck.isEmpty()) {
             return List.of();
         }
+        Map<Long, StuckCache> all = new LinkedHashMap<>();
         for (Servers.KnownServer server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());

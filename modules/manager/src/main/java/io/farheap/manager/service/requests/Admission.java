@@ -78,7 +78,8 @@ public final class Admission {
         spares.refresh(nanos.getAsLong());
         Need need = need(request);
         try (Servers.ServingTime _ = servers.serving(request.cacheId(), false)) {
-            CachePlacement placement = find(need);
+            CachePlacement placement =
+                    lives.preferLasting(need.avoidServers(), left -> allocator.place(need.avoiding(left)));
             AllocationTerms terms = new AllocationTerms(
                     request.place(),
                     placement.candidate().switches(),
@@ -100,18 +101,6 @@ public final class Admission {
             throw new ControlException(
                     Code.OUT_OF_MEMORY, NoRoomMessage.of(allocator, need, e) + servers.sayHeldBack(), e);
         }
-    }
-
-    /** Room on servers that are expected to end soon is better than none. */
-    private CachePlacement find(Need need) throws NoRoomException {
-        if (!lives.ending().isEmpty()) {
-            try {
-                return allocator.place(need.avoiding(lives.ending()));
-            } catch (NoRoomException e) {
-                // Only these servers have the room, or none has.
-            }
-        }
-        return allocator.place(need);
     }
 
     /** Returns where a new cache would get what it needs; empty if there is no room. */

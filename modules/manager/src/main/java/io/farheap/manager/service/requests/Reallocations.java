@@ -214,18 +214,12 @@ public final class Reallocations {
         }
     }
 
-    /** Room on servers that are expected to end soon is better than none. */
     private Reallocation find(ReallocationRequest wish) throws NoRoomException {
         Need need = wish.need(millis.getAsLong());
         try (Servers.ServingTime _ = servers.serving(wish.cache().id(), false)) {
-            if (!lives.ending().isEmpty()) {
-                try {
-                    return reallocator.find(need.avoiding(lives.ending()), wish.held(), wish.more(), cheaper);
-                } catch (NoRoomException e) {
-                    // Only these servers have the room, or none has.
-                }
-            }
-            return reallocator.find(need, wish.held(), wish.more(), cheaper);
+            return lives.preferLasting(
+                    need.avoidServers(),
+                    left -> reallocator.find(need.avoiding(left), wish.held(), wish.more(), cheaper));
         }
     }
 
@@ -279,8 +273,7 @@ public final class Reallocations {
         long now = nanos.getAsLong();
         if (isReserved(cache, address, regions)) {
             // The client moves regions, and keeps its room meanwhile, also if the server that they leave is about to
-            // end:
-            // it continues until it has given way to the notice, and others must not get that room before.
+            // end: it continues until it has given way to the notice, and others must not get that room before.
             moves.grows(cacheId, now);
             return cache;
         }

@@ -1,5 +1,6 @@
 package io.farheap.manager.service.servers;
 
+import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.allocation.Prices;
 import io.farheap.manager.allocation.SurvivalEstimator;
 import java.util.ArrayList;
@@ -97,5 +98,28 @@ public final class SpotLives {
     /** Returns the servers that are expected to end soon, by the last look. */
     public Set<Long> ending() {
         return ending;
+    }
+
+    /** A search for room that leaves some servers out. */
+    public interface RoomSearch<T> {
+        T without(Set<Long> left) throws NoRoomException;
+    }
+
+    /**
+     * Looks for room, first without the servers that are expected to end soon: room there is better than none.
+     *
+     * @param left servers that the search leaves out in any case
+     */
+    public <T> T preferLasting(Set<Long> left, RoomSearch<T> search) throws NoRoomException {
+        if (!left.containsAll(ending)) {
+            Set<Long> more = new HashSet<>(left);
+            more.addAll(ending);
+            try {
+                return search.without(more);
+            } catch (NoRoomException e) {
+                // Only the servers that are expected to end soon have the room, or none has.
+            }
+        }
+        return search.without(left);
     }
 }
