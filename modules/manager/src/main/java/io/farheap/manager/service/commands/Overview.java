@@ -173,7 +173,7 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         }));
     }
 
-    private static JsonArray array(Stream<JsonObject> objects) {
+    static JsonArray array(Stream<JsonObject> objects) {
         JsonArray array = new JsonArray();
         objects.forEach(array::add);
         return array;
