@@ -1,5 +1,6 @@
 package io.farheap.manager.service;
 
+import static io.farheap.manager.service.TestCluster.refusal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -73,12 +74,6 @@ class ClusterManagerTest {
     private Allocation allocate(long id, int regions) {
         return cluster.allocate(
                 new CacheRequest(id, CLIENT, "cache", regions * MIB, 0, "", List.of(AllocationCandidate.ANY)));
-    }
-
-    private static ControlException refusal(Code code, Runnable call) {
-        ControlException refused = assertThrows(ControlException.class, call::run);
-        assertEquals(code, refused.code(), refused.getMessage());
-        return refused;
     }
 
     private CacheManager.Attendance attend() {

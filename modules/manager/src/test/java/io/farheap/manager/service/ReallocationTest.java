@@ -8,7 +8,6 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
-import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.RegionShare;
@@ -86,27 +85,7 @@ class ReallocationTest {
     }
 
     private void attend() {
-        cluster.attend(CLIENT, new CacheManager.Listener() {
-                    @Override
-                    public void reclaim(Reclaim alert) {
-                        alerts.add(alert);
-                    }
-
-                    @Override
-                    public void expiring(long cacheId, long leftMillis) {}
-
-                    @Override
-                    public void lost(long cacheId, String server) {}
-
-                    @Override
-                    public void ended(long cacheId, String why) {}
-
-                    @Override
-                    public void ended(ControlException why) {
-                        throw new AssertionError(why);
-                    }
-                })
-                .renew(Set.of(CACHE));
+        cluster.attend(CLIENT, new RecordedNotices(alerts, new ArrayList<>())).renew(Set.of(CACHE));
     }
 
     private void pass(int seconds, Runnable reports) {

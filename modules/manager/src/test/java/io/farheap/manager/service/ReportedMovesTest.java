@@ -185,7 +185,7 @@ class ReportedMovesTest {
             assertEquals(Map.of(2L, 4), cluster.record(7).reserved());
         }
         assertEquals(1, cluster.alerts.size());
-        // A client that does not continue is told what to do.
+        // A client that does not continue receives an alert with targets.
         for (int i = 0; i < 5; i++) {
             cluster.pass(2_500);
             cluster.leaves(1, 4);

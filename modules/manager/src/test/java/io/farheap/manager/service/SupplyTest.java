@@ -121,27 +121,7 @@ class SupplyTest {
     }
 
     private void attend(long cacheId) {
-        cluster.attend(CLIENT, new CacheManager.Listener() {
-                    @Override
-                    public void reclaim(Reclaim alert) {
-                        alerts.add(alert);
-                    }
-
-                    @Override
-                    public void expiring(long cacheId, long leftMillis) {}
-
-                    @Override
-                    public void lost(long cacheId, String server) {}
-
-                    @Override
-                    public void ended(long cacheId, String why) {}
-
-                    @Override
-                    public void ended(ControlException why) {
-                        throw new AssertionError(why);
-                    }
-                })
-                .renew(Set.of(cacheId));
+        cluster.attend(CLIENT, new RecordedNotices(alerts, new ArrayList<>())).renew(Set.of(cacheId));
     }
 
     @Test

@@ -7,7 +7,6 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.AllocationCandidate;
-import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.RegionShare;
@@ -103,29 +102,7 @@ final class TestCluster {
 
     /** The client is connected, and names these caches as its own. */
     void attends(Long... caches) {
-        manager.attend(CLIENT, new CacheManager.Listener() {
-                    @Override
-                    public void reclaim(Reclaim alert) {
-                        alerts.add(alert);
-                    }
-
-                    @Override
-                    public void expiring(long cacheId, long leftMillis) {}
-
-                    @Override
-                    public void lost(long cacheId, String server) {}
-
-                    @Override
-                    public void ended(long cacheId, String why) {
-                        ends.add(cacheId);
-                    }
-
-                    @Override
-                    public void ended(ControlException why) {
-                        throw new AssertionError(why);
-                    }
-                })
-                .renew(Set.of(caches));
+        manager.attend(CLIENT, new RecordedNotices(alerts, ends)).renew(Set.of(caches));
     }
 
     CacheRecord record(long id) {

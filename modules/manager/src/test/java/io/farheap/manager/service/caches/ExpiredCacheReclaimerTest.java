@@ -15,6 +15,7 @@ import io.farheap.manager.ServerReport;
 import io.farheap.manager.service.ClusterManager;
 import io.farheap.manager.service.ManagerOptions;
 import io.farheap.manager.service.MemoryStore;
+import io.farheap.manager.service.RecordedNotices;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -92,28 +93,7 @@ class ExpiredCacheReclaimerTest {
     }
 
     private void attend(Long... caches) {
-        line = cluster.attend(CLIENT, new CacheManager.Listener() {
-            @Override
-            public void reclaim(Reclaim alert) {
-                moves.add(alert);
-            }
-
-            @Override
-            public void expiring(long cacheId, long leftMillis) {}
-
-            @Override
-            public void lost(long cacheId, String server) {}
-
-            @Override
-            public void ended(long cacheId, String why) {
-                told.add(cacheId);
-            }
-
-            @Override
-            public void ended(ControlException why) {
-                throw new AssertionError(why);
-            }
-        });
+        line = cluster.attend(CLIENT, new RecordedNotices(moves, told));
         line.renew(Set.of(caches));
     }
 
