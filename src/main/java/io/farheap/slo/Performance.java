@@ -59,6 +59,10 @@ public record Performance(
 
     /** Whether the figures are known well enough to be compared with others. */
     public boolean settled() {
+        return settled(uncertainty);
+    }
+
+    static boolean settled(double uncertainty) {
         return uncertainty <= SETTLED;
     }
 

@@ -156,7 +156,7 @@ public final class PerformanceModel {
 
         /** Whether all figures behind the prediction were measured and have settled. */
         public boolean isMeasured() {
-            return estimated == 0 && uncertainty <= Performance.SETTLED;
+            return estimated == 0 && Performance.settled(uncertainty);
         }
 
         /** For people: what the prediction rests on, and how well that is known. */
@@ -166,7 +166,7 @@ public final class PerformanceModel {
                     ? "measured figures alone"
                     : "estimates of " + estimated + " of " + (measured + estimated)
                             + " points, which were left out since a line of the grid had ended";
-            if (uncertainty <= Performance.SETTLED) {
+            if (Performance.settled(uncertainty)) {
                 return points;
             }
             return points

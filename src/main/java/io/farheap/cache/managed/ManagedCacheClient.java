@@ -248,16 +248,16 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         @Override
         public void move(Reclaim alert) {
             ManagedCache moved = managed();
-            boolean anew = true;
+            boolean again = true;
             MoveTimes times = new MoveTimes();
             try {
                 ManagedCacheClient.this.move(moved, alert, times);
             } finally {
                 // Also if it has moved only in part.
                 try {
-                    anew = telling.moved(moved, alert, () -> times.outcome(alert.server()));
+                    again = telling.moved(moved, alert, () -> times.outcome(alert.server()));
                 } finally {
-                    if (anew) {
+                    if (again) {
                         changed();
                     }
                 }

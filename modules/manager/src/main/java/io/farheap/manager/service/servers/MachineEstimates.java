@@ -17,8 +17,6 @@ import java.util.stream.Collectors;
 /** Describes for people what is estimated of types of machines. Guarded by the manager's lock. */
 public final class MachineEstimates {
 
-    private static final double MILLIS_AN_HOUR = 3_600_000;
-
     private final Servers servers;
     private final Prices prices;
     private final MigrationRates rates;
@@ -68,8 +66,8 @@ public final class MachineEstimates {
                         rack.getKey(),
                         rack.getValue().size(),
                         rack.getValue().stream()
-                                .mapToDouble(
-                                        server -> Math.max(0, millis - server.record.sinceMillis()) / MILLIS_AN_HOUR)
+                                .mapToDouble(server ->
+                                        Math.max(0, millis - server.record.sinceMillis()) / SpotLives.MILLIS_AN_HOUR)
                                 .max()
                                 .orElse(0),
                         rack.getValue().stream()

@@ -44,8 +44,6 @@ public final class ServerProvisioner {
     private static final int ATTEMPTS = 3;
     /** After so many attempts, regions that would be lost wait for this long before each further one. */
     private static final long AGAIN_NANOS = 5_000_000_000L;
-    /** Allowed rounding error of a part of a thread. */
-    private static final double ROUNDING = 1e-9;
     /** A client that waits repeats its call at once, so one that has not asked for this long is gone. */
     private static final long GONE_NANOS = 2 * CALL_NANOS;
 
@@ -430,7 +428,7 @@ public final class ServerProvisioner {
     /** Whether all room that was ordered for a cache is there, and is kept until the cache may move. */
     private boolean hasAll(PlannedMoves.StuckCache stuck, Recruit recruit) {
         CacheRecord cache = stuck.cache();
-        double threads = cache.threadsOfRegion() * (1 - ROUNDING);
+        double threads = cache.threadsOfRegion() * (1 - Fleet.ROUNDING);
         return recruit.machines.stream().allMatch(machine -> machine.serves(cache.id()))
                 && servers.keptAndFree(cache.id(), threads, nanos.getAsLong()) >= stuck.regions();
     }
