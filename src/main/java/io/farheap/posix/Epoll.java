@@ -16,7 +16,6 @@ public final class Epoll implements AutoCloseable {
     private static final int EPOLL_CTL_ADD = 1;
     private static final int EPOLL_CTL_DEL = 2;
     private static final int EPOLLIN = 1;
-    private static final int EINTR = 4;
     private static final boolean PACKED = System.getProperty("os.arch").equals("amd64");
     /** struct epoll_event is packed on x86-64, and only there. */
     private static final int EVENT_BYTES = PACKED ? 12 : 16;
@@ -27,8 +26,12 @@ public final class Epoll implements AutoCloseable {
             Posix.bind("epoll_create1", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle MH$epoll_ctl =
             Posix.bind("epoll_ctl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
-    private static final MethodHandle MH$epoll_wait =
-            Posix.bind("epoll_wait", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT));
+    private static final FunctionDescriptor WAIT =
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
+    /** Allocates nothing, also while it is not compiled, as a call that reports its error number does. */
+    private static final MethodHandle MH$epoll_wait = Posix.bindPlain("epoll_wait", WAIT);
+
+    private static final MethodHandle MH$epoll_wait_errno = Posix.bind("epoll_wait", WAIT);
 
     private final Arena arena = Arena.ofShared();
     private final int most;
@@ -86,11 +89,13 @@ public final class Epoll implements AutoCloseable {
      */
     public int await() {
         try {
-            int ready = (int) MH$epoll_wait.invokeExact(state, epoll, events, most, -1);
-            if (ready < 0) {
-                return Posix.errno(state) == EINTR ? 0 : Posix.check(ready, state, "epoll_wait(%d)", epoll);
+            int ready = (int) MH$epoll_wait.invokeExact(epoll, events, most, -1);
+            if (ready >= 0) {
+                return ready;
             }
-            return ready;
+            // A second call reports the error number. After a signal there is none, so the call must not wait.
+            ready = (int) MH$epoll_wait_errno.invokeExact(state, epoll, events, most, 0);
+            return Posix.interrupted(ready, state) ? 0 : Posix.check(ready, state, "epoll_wait(%d)", epoll);
         } catch (Throwable e) {
             throw Posix.rethrow(e);
         }

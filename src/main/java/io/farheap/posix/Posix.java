@@ -93,10 +93,14 @@ public final class Posix {
     private static final MethodHandle MH$sched_setaffinity =
             bind("sched_setaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER));
     private static final MethodHandle MH$sched_getcpu = bind("sched_getcpu", FunctionDescriptor.of(JAVA_INT));
-    private static final MethodHandle MH$membarrier = bind(
-            "syscall",
-            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT),
-            Linker.Option.firstVariadicArg(1));
+    private static final FunctionDescriptor MEMBARRIER =
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT);
+    /** Allocates nothing, also while it is not compiled, as a call that reports its error number does. */
+    private static final MethodHandle MH$membarrier =
+            bindPlain("syscall", MEMBARRIER, Linker.Option.firstVariadicArg(1));
+
+    private static final MethodHandle MH$membarrier_errno =
+            bind("syscall", MEMBARRIER, Linker.Option.firstVariadicArg(1));
     private static final MethodHandle MH$prctl = bind(
             "prctl",
             FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
@@ -423,9 +427,6 @@ public final class Posix {
         }
     }
 
-    /** Shared by all calls, so that none may read it: a thread that is about to sleep must allocate nothing. */
-    private static final MemorySegment UNREAD_STATE = Arena.global().allocate(ERRNO_LAYOUT);
-
     /**
      * Calls membarrier(2).
      *
@@ -433,13 +434,13 @@ public final class Posix {
      */
     static int membarrier(int command) {
         try {
-            if ((long) MH$membarrier.invokeExact(UNREAD_STATE, (long) SYS_MEMBARRIER, command, 0, 0) == 0) {
+            if ((long) MH$membarrier.invokeExact((long) SYS_MEMBARRIER, command, 0, 0) == 0) {
                 return 0;
             }
             // A second call returns the error number, or succeeds.
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment state = arena.allocate(ERRNO_LAYOUT);
-                long result = (long) MH$membarrier.invokeExact(state, (long) SYS_MEMBARRIER, command, 0, 0);
+                long result = (long) MH$membarrier_errno.invokeExact(state, (long) SYS_MEMBARRIER, command, 0, 0);
                 return result == 0 ? 0 : -errno(state);
             }
         } catch (Throwable e) {

@@ -6,9 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import io.farheap.cache.calls.CacheProcedures;
 import io.farheap.cache.contract.CallCompletion;
-import io.farheap.posix.AsymmetricFence;
-import io.farheap.posix.Epoll;
-import io.farheap.posix.EventFd;
 import io.farheap.procedure.CallStatus;
 import io.farheap.server.contract.ServedCode;
 import io.farheap.testing.Effort;
@@ -62,9 +59,6 @@ class CallAllocationTest {
 
     private static final int CALLS = 200;
     private static final int AT_ONCE = 32;
-    private static final int SLEEPS = 20_000;
-
-    private static boolean sleepersAreCompiled;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final long[] addresses = new long[AT_ONCE];
@@ -122,7 +116,6 @@ class CallAllocationTest {
     /** @param others threads that do not belong to this test's servers */
     private void measure(Kind kind, Set<Thread> others) {
         kind.round.accept(this);
-        compileWhatSleepersCall();
         serverThreads = Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> !others.contains(thread) && thread.getName().startsWith("farheap-srv-"))
                 .mapToLong(Thread::threadId)
@@ -138,24 +131,6 @@ class CallAllocationTest {
         }
         assertEquals(SILENT_ROUNDS, silent, "last rounds that allocated nothing; bytes of all: " + all);
         assertEquals(made, done);
-    }
-
-    /** Threads that go to sleep call these methods so seldom that they would stay interpreted and allocate. */
-    private static void compileWhatSleepersCall() {
-        if (sleepersAreCompiled) {
-            return;
-        }
-        sleepersAreCompiled = true;
-        try (Epoll epoll = new Epoll(1);
-                EventFd event = new EventFd()) {
-            epoll.add(event.fd(), 1);
-            for (int i = 0; i < SLEEPS; i++) {
-                AsymmetricFence.heavy();
-                event.signal();
-                assertEquals(1, epoll.await());
-                event.drain();
-            }
-        }
     }
 
     /**
