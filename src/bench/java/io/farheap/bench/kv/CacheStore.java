@@ -51,6 +51,11 @@ record CacheStore(CacheSystem system, CacheServer server) implements YcsbStore {
         return SoftverbsModel.NONE;
     }
 
+    @Override
+    public long serverCpuNanos() {
+        return server.process().cpuNanos();
+    }
+
     /** The server has one thread. */
     @Override
     public SideSetup setup(int sessions) {

@@ -67,13 +67,21 @@ final class ClosedLoop {
      *
      * @param rates requests a second, of each window
      * @param cpuNanos processor time of the clients' threads
+     * @param allRequests with those of the windows that do not count, which a server has served, too
      */
     record LoopResult(
-            long requests, Samples rates, Histogram latency, VerbCounts posted, long gets, long absent, long cpuNanos) {
+            long requests,
+            Samples rates,
+            Histogram latency,
+            VerbCounts posted,
+            long gets,
+            long absent,
+            long cpuNanos,
+            long allRequests) {
 
         /** Returns an empty result, to which others are added. */
         static LoopResult nothing() {
-            return new LoopResult(0, new Samples(), new Histogram(3), MapTrace.none(), 0, 0, 0);
+            return new LoopResult(0, new Samples(), new Histogram(3), MapTrace.none(), 0, 0, 0, 0);
         }
 
         /** Returns both results as if they were of one run. */
@@ -90,14 +98,25 @@ final class ClosedLoop {
                     MapTrace.sum(posted, other.posted),
                     gets + other.gets,
                     absent + other.absent,
-                    cpuNanos + other.cpuNanos);
+                    cpuNanos + other.cpuNanos,
+                    allRequests + other.allRequests);
         }
 
         /**
-         * Returns the processor time of a request, which depends less than the rate on the other load of the machine.
+         * Returns the processor time of a request in the clients' threads, which depends less than the rate on the
+         * other load of the machine.
          */
         double cpuNanosOfOne() {
             return cpuNanos / (double) Math.max(1, requests);
+        }
+
+        /**
+         * Returns the processor time of a request in the server.
+         *
+         * @param serverNanos from the beginning of the run to its end
+         */
+        double serverCpuNanosOfOne(long serverNanos) {
+            return serverNanos / (double) Math.max(1, allRequests);
         }
 
         /** Puts the fields that each row of a closed loop has; an invalid one has no rates and no times. */
@@ -203,6 +222,7 @@ final class ClosedLoop {
         long from = System.nanoTime() + warmUps * WINDOW_NANOS;
         LoopResult before = null;
         long requests = 0;
+        long all = 0;
         int window = 0;
         long windowFrom = 0;
         long inWindow = 0;
@@ -236,6 +256,7 @@ final class ClosedLoop {
                 }
             }
             begun[at] = now;
+            all++;
             own[at].begin();
         }
         LoopResult after = counted(own);
@@ -247,7 +268,8 @@ final class ClosedLoop {
                 after.posted.since(Objects.requireNonNull(before).posted),
                 after.gets - before.gets,
                 after.absent - before.absent,
-                after.cpuNanos - before.cpuNanos);
+                after.cpuNanos - before.cpuNanos,
+                all);
     }
 
     /** Polls all of its clients: one of them may wait for a lock that another holds. */
@@ -281,6 +303,7 @@ final class ClosedLoop {
                 posted,
                 gets,
                 absent,
-                ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
+                ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime(),
+                0);
     }
 }

@@ -11,13 +11,24 @@ import io.farheap.remote.contract.VerbCounts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
+import java.util.function.DoubleSupplier;
+import java.util.function.LongConsumer;
 
 /**
- * Compares a {@code getAll} of {@value #KEYS} keys with as many gets, one at a time; in turns. All keys are present.
+ * Compares a {@code getAll} of {@value #KEYS} keys with gets, one at a time, and then with as many gets in flight; in
+ * turns. All keys are present.
  */
 final class GetAllCost {
 
     static final int KEYS = 64;
+
+    /**
+     * The ns of a key in batches beside those of gets.
+     *
+     * @param single one at a time
+     * @param piped {@value #KEYS} in flight
+     */
+    record ComparedGets(PairedTurns single, PairedTurns piped) {}
 
     private final FarMap map;
     private final long objects;
@@ -36,24 +47,23 @@ final class GetAllCost {
         this.objects = objects;
     }
 
-    /** Returns the ns of a key: in batches, and one at a time. */
-    PairedTurns run(int turns, ModelLateness late, long turnNanos) {
+    ComparedGets run(int turns, ModelLateness late, long turnNanos) {
         try (Arena arena = Arena.ofConfined();
                 MapSession session = map.openSession(KEYS);
-                MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
+                MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES);
+                MapCaller piping = new MapCaller(map.openSession(KEYS), BenchMaps.VALUE_BYTES)) {
             MemorySegment key = arena.allocate(JAVA_LONG);
             MapBatch batch = new MapBatch();
-            PairedTurns taken = PairedTurns.take(
+            DoubleSupplier batches = () -> nanosOfKey(turnNanos, () -> getAll(session, batch, key), () -> {});
+            PairedTurns single = PairedTurns.take(
                     turns,
                     late,
-                    () -> nanosOfKey(turnNanos, () -> getAll(session, batch, key)),
-                    () -> nanosOfKey(turnNanos, () -> {
-                        for (int i = 0; i < KEYS; i++) {
-                            caller.get(random.nextLong(objects));
-                        }
-                    }));
+                    batches,
+                    () -> nanosOfKey(turnNanos, () -> each(number -> caller.get(number)), () -> {}));
+            PairedTurns piped = PairedTurns.take(
+                    turns, late, batches, () -> nanosOfKey(turnNanos, () -> each(piping::beginGet), piping::drain));
             posted = session.posted();
-            return taken;
+            return new ComparedGets(single, piped);
         }
     }
 
@@ -71,7 +81,13 @@ final class GetAllCost {
         }
     }
 
-    private static double nanosOfKey(long turnNanos, Runnable batch) {
+    private void each(LongConsumer get) {
+        for (int i = 0; i < KEYS; i++) {
+            get.accept(random.nextLong(objects));
+        }
+    }
+
+    private static double nanosOfKey(long turnNanos, Runnable batch, Runnable drain) {
         long begun = System.nanoTime();
         long asked = 0;
         long now = begun;
@@ -80,6 +96,7 @@ final class GetAllCost {
             asked += KEYS;
             now = System.nanoTime();
         }
-        return (double) (now - begun) / asked;
+        drain.run();
+        return (double) (System.nanoTime() - begun) / asked;
     }
 }

@@ -1,5 +1,6 @@
 package io.farheap.bench.kv;
 
+import io.farheap.bench.child.ProcessorTime;
 import io.farheap.bench.report.SideSetup;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
@@ -9,7 +10,7 @@ import io.farheap.verbs.Devices;
 import java.util.List;
 
 /** A map of a memory server. */
-record MapStore(FarMap map) implements YcsbStore {
+record MapStore(FarMap map, ServerProcess server) implements YcsbStore {
 
     /** As {@link FarMap#openSession(int)} states it. */
     private static final long REQUEST_BYTES = 32 << 10;
@@ -23,7 +24,7 @@ record MapStore(FarMap map) implements YcsbStore {
         FarMap map = BenchMaps.create(server, "ycsb", bytes, 4 * objects);
         try {
             BenchMaps.fill(map, objects);
-            return new MapStore(map);
+            return new MapStore(map, server);
         } catch (Throwable e) {
             map.drop();
             throw e;
@@ -38,6 +39,11 @@ record MapStore(FarMap map) implements YcsbStore {
     @Override
     public String model() {
         return SoftverbsModel.of(Devices.library());
+    }
+
+    @Override
+    public long serverCpuNanos() {
+        return ProcessorTime.nanos(ProcessHandle.of(server.pid()).stream());
     }
 
     /** The server's cores are idle. */

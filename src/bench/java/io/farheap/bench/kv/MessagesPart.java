@@ -104,19 +104,28 @@ final class MessagesPart {
 
     private void getAll(FarMap map, ModelLateness late) {
         GetAllCost cost = new GetAllCost(map, objects);
-        PairedTurns taken = cost.run(turns, late, TURN_NANOS);
+        GetAllCost.ComparedGets gets = cost.run(turns, late, TURN_NANOS);
+        PairedTurns taken = gets.single();
+        PairedTurns piped = gets.piped();
         counts("get-all", cost.posted, cost.keys);
         out.printf(
-                "   %d keys: %,.0f ns a key, one at a time %,.0f: %.1f times as fast %s%n",
+                "   %d keys: %,.0f ns a key, one at a time %,.0f: %.1f times as fast %s; as many in flight %,.0f: %.2f %s%n",
                 GetAllCost.KEYS,
                 taken.validity().compared(taken.ours().median()),
                 taken.validity().compared(taken.other().median()),
                 1 / taken.ratio(),
-                taken.validity().remark(taken.settled()));
+                taken.validity().remark(taken.settled()),
+                piped.validity().compared(piped.other().median()),
+                1 / piped.ratio(),
+                piped.validity().remark(piped.settled()));
         BenchReport.Row row =
                 row("uniform", "get-all", 1, cost.posted, cost.keys).put("keys", (long) GetAllCost.KEYS);
         new SideSetup(MapStore.bytesOfSession(GetAllCost.KEYS), 1, GetAllCost.KEYS, GetAllCost.KEYS).put(row);
         taken.validity().put(taken.put(row, "ns_of_key", "single_ns"), taken.settled());
+        piped.put(row, "ns_of_key_beside_piped", "piped_ns")
+                .put("piped_settled", piped.settled())
+                .put("piped_late_pct", piped.validity().latePercent())
+                .put("piped_invalid", piped.validity().invalid());
     }
 
     private interface Keys {

@@ -24,8 +24,9 @@ interface WorthMap extends AutoCloseable {
     void close();
 
     /** Creates one of the benchmark's own maps, filled with all objects that it has room for. */
-    static WorthMap own(ServerProcess server, MapDesign design, long objects, boolean sparse) {
-        FarTable table = new FarTable(server.address(), design, sparse ? SPARSE * objects : objects, objects);
+    static WorthMap own(ServerProcess server, MapDesign design, long objects, boolean sparse, int valueBytes) {
+        long tableObjects = sparse ? SPARSE * objects : objects;
+        FarTable table = new FarTable(server.address(), design, tableObjects, objects, valueBytes);
         try (FarTableClient filling = table.openClient()) {
             for (long key = 0; key < objects; key++) {
                 filling.begin(key);

@@ -41,12 +41,16 @@ final class WorthPart {
     private static final String NO_COUNTERS = "FC cache off";
     private static final String COUNTERS = "FC cache, all keys";
     private static final String WHOLE = "all parts";
+    private static final String WHOLE_SMALL = "all parts, 8 bytes";
     private static final String WITHOUT_LAZY = "no lazy weights, FC";
     private static final String WITHOUT_HISTORY = "nor history in table";
     private static final String WITHOUT_TABLE = "nor metadata there";
 
-    /** @param load whether all keys have room, or a tenth of them */
-    private record Variant(String load, String name, IntFunction<WorthMap> map) {}
+    /**
+     * @param load whether all keys have room, or a tenth of them
+     * @param valueBytes of each pair: variants are comparable if these are equal
+     */
+    private record Variant(String load, String name, int valueBytes, IntFunction<WorthMap> map) {}
 
     /** The result of a variant with one number of sessions. */
     private record Measured(ClosedLoop.LoopResult ran, Validity validity) {
@@ -103,7 +107,8 @@ final class WorthPart {
         fits("FC cache, 1/10", whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES / 10));
         fits(COUNTERS, whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES));
         for (String policy : POLICIES) {
-            variants.add(new Variant(FITS, "library, " + policy, sessions -> library(policy)));
+            variants.add(new Variant(
+                    FITS, "library, " + policy, BenchMaps.VALUE_BYTES, sessions -> library(policy)));
         }
         misses(WHOLE, whole);
         misses("no metadata in table", whole.without(Part.METADATA_IN_TABLE));
@@ -114,17 +119,24 @@ final class WorthPart {
         misses(WITHOUT_LAZY, eager);
         misses(WITHOUT_HISTORY, eager.without(Part.HISTORY_IN_TABLE));
         misses(WITHOUT_TABLE, eager.without(Part.HISTORY_IN_TABLE, Part.METADATA_IN_TABLE));
+        misses(WHOLE_SMALL, whole, Long.BYTES);
         for (String policy : POLICIES) {
-            variants.add(new Variant(MISSES, "library, " + policy, sessions -> librarySmall(policy, sessions)));
+            variants.add(new Variant(
+                    MISSES, "library, " + policy, Long.BYTES, sessions -> librarySmall(policy, sessions)));
         }
     }
 
     private void fits(String name, MapDesign design) {
-        variants.add(new Variant(FITS, name, sessions -> WorthMap.own(server, design, keys, true)));
+        int bytes = BenchMaps.VALUE_BYTES;
+        variants.add(new Variant(FITS, name, bytes, sessions -> WorthMap.own(server, design, keys, true, bytes)));
     }
 
     private void misses(String name, MapDesign design) {
-        variants.add(new Variant(MISSES, name, sessions -> WorthMap.own(server, design, held, false)));
+        misses(name, design, BenchMaps.VALUE_BYTES);
+    }
+
+    private void misses(String name, MapDesign design, int bytes) {
+        variants.add(new Variant(MISSES, name, bytes, sessions -> WorthMap.own(server, design, held, false, bytes)));
     }
 
     private WorthMap library(String policy) {
@@ -134,8 +146,8 @@ final class WorthPart {
     }
 
     /**
-     * The library's maps hold an exact number of objects only if these are small; blocks that sessions hold free are
-     * extra.
+     * The library's maps hold an exact number of objects only if these are small, so one of the benchmark's own maps
+     * with values as small stands beside them; blocks that sessions hold free are extra.
      */
     private WorthMap librarySmall(String policy, int sessions) {
         return WorthMap.library(BenchMaps.createSmall(server, "bench", held, sessions, policy), held, Long.BYTES);
@@ -146,8 +158,8 @@ final class WorthPart {
                 "%nworth: %,d keys, Zipfian, pairs of 256 bytes; medians of %d windows of 0.1 s, in turns; %d threads%n",
                 keys, rounds * windows, ClosedLoop.threads(Integer.MAX_VALUE));
         out.printf(
-                "fits: each key has room; misses: %,d keys have, and a missed key is inserted (library's maps: values of "
-                        + "8 bytes)%n",
+                "fits: each key has room; misses: %,d keys have, and a missed key is inserted (library's maps have values "
+                        + "of 8 bytes, as one of the others)%n",
                 held);
         long room = BenchMaps.room(keys);
         // The memory of a closed map is still being zeroed when the next one is created.
@@ -194,6 +206,7 @@ final class WorthPart {
                     .put("part", "worth")
                     .put("load", variant.load)
                     .put("variant", variant.name)
+                    .put("value_bytes", (long) variant.valueBytes)
                     .put("sessions", (long) sessions)
                     .put("threads", (long) ClosedLoop.threads(sessions));
             one.ran

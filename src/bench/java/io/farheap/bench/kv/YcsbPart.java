@@ -112,10 +112,12 @@ final class YcsbPart {
             TurnWarmUp warmUp = new TurnWarmUp(stores.size(), least, most, System::nanoTime);
             Turns taken = Turns.take(stores, warmUp, turns, late::restart);
             Validity validity = late.validity();
-            for (MeasuredStore store : stores) {
+            for (int side = 0; side < stores.size(); side++) {
+                MeasuredStore store = stores.get(side);
                 // Peers do not use the model: late operations of the map are none of theirs.
                 Validity own = store.store instanceof MapStore ? validity : Validity.NO_MODEL;
-                new YcsbRow(point, store.store, room, store.result, own, taken.settled()).put(report, out);
+                new YcsbRow(point, store.store, room, store.result, store.serverNanos, own, taken.settled(side))
+                        .put(report, out);
             }
         }
     }
@@ -137,6 +139,9 @@ final class YcsbPart {
         /** Of the turns that count. */
         private ClosedLoop.LoopResult result = ClosedLoop.LoopResult.nothing();
 
+        /** Processor time of the server, of the turns that count with their openings and warm-ups. */
+        private long serverNanos;
+
         MeasuredStore(YcsbStore store, YcsbPoint point) {
             this.store = store;
             this.sessions = point.sessions();
@@ -147,9 +152,11 @@ final class YcsbPart {
 
         @Override
         public double run(int turn) {
+            long before = store.serverCpuNanos();
             ClosedLoop.LoopResult ran = ClosedLoop.turn(sessions, store.clients(requests));
             if (turn >= 0) {
                 result = result.and(ran);
+                serverNanos += store.serverCpuNanos() - before;
             }
             return ran.rates().median();
         }

@@ -10,12 +10,14 @@ import org.HdrHistogram.Histogram;
  * rates nor times.
  *
  * @param bytesRemote memory of the store's server
+ * @param serverNanos processor time of the store's server, for all requests of the result
  */
 record YcsbRow(
         YcsbPoint point,
         YcsbStore store,
         long bytesRemote,
         ClosedLoop.LoopResult result,
+        long serverNanos,
         Validity validity,
         boolean settled) {
 
@@ -73,7 +75,11 @@ record YcsbRow(
                 .put("threads", (long) ClosedLoop.threads(point.sessions()))
                 .put("model", store.model());
         store.setup(point.sessions()).put(row).put("bytes_remote", bytesRemote);
-        result.put(row, validity).put("p999_ns", p999).put("max_ns", max).put("paper_ops_per_s", paper);
+        result.put(row, validity)
+                .put("server_cpu_ns", validity.compared(result.serverCpuNanosOfOne(serverNanos)))
+                .put("p999_ns", p999)
+                .put("max_ns", max)
+                .put("paper_ops_per_s", paper);
         validity.put(row, settled);
     }
 }

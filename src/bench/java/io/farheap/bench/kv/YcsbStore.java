@@ -12,6 +12,9 @@ interface YcsbStore extends AutoCloseable {
     /** The NIC model under which it is measured, as in {@link io.farheap.measure.SoftverbsModel}. */
     String model();
 
+    /** Returns the processor time of its server's process so far, in ns. */
+    long serverCpuNanos();
+
     /** Returns the means that it needs for so many sessions. */
     SideSetup setup(int sessions);
 

@@ -1,5 +1,6 @@
 package io.farheap.bench.peers;
 
+import io.farheap.bench.child.ProcessorTime;
 import io.farheap.bench.child.TetheredProcess;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -96,6 +97,12 @@ public final class ChildProcess implements AutoCloseable {
             }
             Thread.sleep(10);
         }
+    }
+
+    /** Returns the server's processor time so far, as {@link ProcessorTime#nanos} states it. */
+    public long cpuNanos() {
+        // The shell's other child waits.
+        return ProcessorTime.nanos(shell.descendants());
     }
 
     @Override

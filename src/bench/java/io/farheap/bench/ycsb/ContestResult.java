@@ -61,6 +61,11 @@ final class ContestResult {
         return other;
     }
 
+    /** Returns the number of threads that carried out its operations, which may be one of the contestant's own. */
+    int ownThreads() {
+        return ownThreads;
+    }
+
     /** Adds a turn that does not count. */
     void warmUp(ContestTurn turn) {
         warmUp.add(0, turn.opsPerSecond());

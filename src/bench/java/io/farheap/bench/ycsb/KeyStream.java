@@ -3,8 +3,10 @@ package io.farheap.bench.ycsb;
 import java.util.SplittableRandom;
 
 /**
- * The operations of one thread. Ranks and keys are drawn before the measurement, since drawing a Zipfian one takes as
- * long as an operation on local memory; a turn begins at a random place in them. One thread at a time.
+ * The operations of one thread. Ranks and Zipfian keys are drawn before the measurement, since drawing one takes as long
+ * as an operation on local memory; a turn begins at a random place in them. Uniform keys are drawn on the way. Streams
+ * of different numbers of threads have no keys in common either: if two threads repeated the keys that one thread has
+ * just read, caches would look too good. One thread at a time.
  */
 final class KeyStream {
 
@@ -14,8 +16,10 @@ final class KeyStream {
     /** More threads than these share the memory of so many streams. */
     private static final int FULL_STREAMS = 8;
 
+    /** Empty for uniform keys: so many would be repeated, and leave out a third of the records. */
     private final long[] drawn;
-    private final int mask;
+
+    private final boolean uniform;
     private final boolean latest;
     private final long records;
     private final int thread;
@@ -30,26 +34,28 @@ final class KeyStream {
         this.thread = thread;
         this.threads = threads;
         this.latest = distribution == KeyDistribution.LATEST;
-        this.random = new SplittableRandom(31L * thread + distribution.ordinal());
+        this.uniform = distribution == KeyDistribution.UNIFORM;
+        this.random = new SplittableRandom(seed(distribution, thread, threads));
+        if (uniform) {
+            drawn = new long[0];
+            return;
+        }
         long wanted =
                 Math.clamp(DRAWN_PER_RECORD * records, LEAST_DRAWN, MOST_DRAWN / Math.max(1, threads / FULL_STREAMS));
         drawn = new long[Integer.highestOneBit((int) wanted)];
-        mask = drawn.length - 1;
-        if (distribution == KeyDistribution.UNIFORM) {
-            for (int i = 0; i < drawn.length; i++) {
-                drawn[i] = random.nextLong(records);
-            }
-        } else {
-            YcsbKeys keys = new YcsbKeys(records, random.nextLong());
-            for (int i = 0; i < drawn.length; i++) {
-                drawn[i] = latest ? records - 1 - keys.latest() : keys.zipfian();
-            }
+        YcsbKeys keys = new YcsbKeys(records, random.nextLong());
+        for (int i = 0; i < drawn.length; i++) {
+            drawn[i] = latest ? records - 1 - keys.latest() : keys.zipfian();
         }
+    }
+
+    private static long seed(KeyDistribution distribution, int thread, int threads) {
+        return ((long) threads << 32 | thread) * KeyDistribution.values().length + distribution.ordinal();
     }
 
     /** Continues at a random place. */
     void shuffle() {
-        at = random.nextInt(drawn.length);
+        at = uniform ? 0 : random.nextInt(drawn.length);
     }
 
     void fill(OperationGroup group, YcsbWorkload workload) {
@@ -75,7 +81,11 @@ final class KeyStream {
     }
 
     private long next() {
-        long value = drawn[at++ & mask];
+        if (uniform) {
+            // Without the division of nextLong(records).
+            return Math.unsignedMultiplyHigh(random.nextLong(), records);
+        }
+        long value = drawn[at++ & (drawn.length - 1)];
         if (!latest) {
             return value;
         }

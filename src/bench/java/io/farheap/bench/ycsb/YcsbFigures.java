@@ -11,6 +11,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -136,24 +137,31 @@ final class YcsbFigures implements AutoCloseable {
                     .logarithmicY();
             List<String> names =
                     shown.stream().map(result -> result.contestant).distinct().toList();
-            for (int threads : plan.threads()) {
-                plot.series(
-                        Plurals.of(threads, "thread"),
-                        names,
-                        names.stream().map(name -> rate(shown, name, threads)).toList());
-            }
+            rates(shown, names).forEach((threads, rates) -> plot.series(Plurals.of(threads, "thread"), names, rates));
             PaperRates.add(plot, names, distribution, plan.data().valueBytes());
             plots.add(plot);
         }
     }
 
     /**
-     * Returns null for an invalid result, and for a contestant that has a number of threads of its own and ran beside
-     * another one.
+     * Returns the rates of contestants by the number of threads that carried out their operations. A contestant that has
+     * a number of threads of its own stands in no other series.
      */
+    static SortedMap<Integer, List<@Nullable Double>> rates(List<ContestResult> results, List<String> names) {
+        SortedMap<Integer, List<@Nullable Double>> rates = new TreeMap<>();
+        for (ContestResult result : results) {
+            int threads = result.ownThreads();
+            rates.computeIfAbsent(threads, added -> names.stream()
+                    .<@Nullable Double>map(name -> rate(results, name, threads))
+                    .toList());
+        }
+        return rates;
+    }
+
+    /** Returns null for an invalid result, and for a contestant that was not measured with so many threads. */
     private static @Nullable Double rate(List<ContestResult> results, String name, int threads) {
         return results.stream()
-                .filter(result -> result.contestant.equals(name) && result.threads == threads)
+                .filter(result -> result.contestant.equals(name) && result.ownThreads() == threads)
                 .findFirst()
                 .map(ContestResult::comparableRate)
                 .orElse(null);

@@ -227,8 +227,8 @@ class BenchKvTest {
             row.assertThere("p99_ns");
             byName.put(row.text("load") + " " + row.text("variant"), row);
         }
-        assertEquals(20, byName.size());
-        assertEquals(20, rows.size());
+        assertEquals(21, byName.size());
+        assertEquals(21, rows.size());
         ToDoubleBiFunction<String, String> of = (name, kind) -> byName.get(name).number(kind);
         assertEquals(2, of.applyAsDouble("fits table alone", "reads"), 0.1);
         assertEquals(0, of.applyAsDouble("fits table alone", "writes"));
@@ -240,10 +240,15 @@ class BenchKvTest {
         assertTrue(of.applyAsDouble("misses no metadata in table", "reads") > reads + 0.3, byName::toString);
         assertTrue(of.applyAsDouble("misses no history in table", "reads") > reads + 0.3, byName::toString);
         assertTrue(of.applyAsDouble("misses no lazy weights", "reads") > reads + 0.1, byName::toString);
-        for (String load : new String[] {"all parts", "nor metadata there", "library, adaptive"}) {
+        for (String load : new String[] {"all parts", "nor metadata there", "all parts, 8 bytes", "library, adaptive"}) {
             double hits = of.applyAsDouble("misses " + load, "hit_pct");
             assertTrue(hits > 20 && hits < 95, byName::toString);
         }
+        // The library's maps stand beside one of the others that moves as many bytes.
+        assertEquals(8, of.applyAsDouble("misses all parts, 8 bytes", "value_bytes"));
+        assertEquals(8, of.applyAsDouble("misses library, adaptive", "value_bytes"));
+        assertEquals(248, of.applyAsDouble("fits library, adaptive", "value_bytes"));
+        assertEquals(reads, of.applyAsDouble("misses all parts, 8 bytes", "reads"), 0.2);
         assertTrue(Files.exists(plots.resolve("kv-worth-lists.png")));
         assertTrue(Files.exists(plots.resolve("kv-worth-parts.png")));
     }

@@ -8,9 +8,9 @@ final class ClientPageLayout {
     /** The block that is read. */
     static final int BLOCK = 640;
     /** The block that is written. */
-    static final int NEW_BLOCK = BLOCK + FarTableLayout.BLOCK_BYTES;
+    static final int NEW_BLOCK = BLOCK + FarTableLayout.MOST_BLOCK_BYTES;
     /** A bucket at a random place. */
-    static final int SAMPLE = NEW_BLOCK + FarTableLayout.BLOCK_BYTES;
+    static final int SAMPLE = NEW_BLOCK + FarTableLayout.MOST_BLOCK_BYTES;
     /** The first bytes of blocks that the sample names. */
     static final int HEADS = SAMPLE + FarTableLayout.BUCKET_BYTES;
 

@@ -25,10 +25,11 @@ public final class FarTable implements AutoCloseable {
      * @param server with a free region
      * @param tableObjects objects for which the table has slots, two each
      * @param objects the most objects
+     * @param valueBytes of each object, a multiple of 8 up to 264
      */
-    public FarTable(String server, MapDesign design, long tableObjects, long objects) {
+    public FarTable(String server, MapDesign design, long tableObjects, long objects, int valueBytes) {
         this.design = design;
-        shape = FarTableLayout.of(tableObjects, objects, design.shards());
+        shape = FarTableLayout.of(tableObjects, objects, design.shards(), valueBytes);
         try (CloseStack stack = new CloseStack()) {
             memory = stack.add(RemoteMemory.open("", "worth"));
             RemoteServer attached = memory.attach(server);

@@ -149,7 +149,7 @@ public final class FarTableClient implements AutoCloseable {
             word = wire.get(slotAt(slot));
             if (FarTableWord.isLive(word) && FarTableWord.mayBe(word, hash)) {
                 step = BLOCK;
-                wire.read(shape.blockOf(word), ClientPageLayout.BLOCK, FarTableLayout.BLOCK_BYTES);
+                wire.read(shape.blockOf(word), ClientPageLayout.BLOCK, shape.blockBytes());
                 return;
             }
         }
@@ -157,7 +157,7 @@ public final class FarTableClient implements AutoCloseable {
     }
 
     private void check() {
-        if (wire.get(ClientPageLayout.BLOCK) != word || wire.get(ClientPageLayout.BLOCK + FarTableLayout.END) != word) {
+        if (wire.get(ClientPageLayout.BLOCK) != word || wire.get(ClientPageLayout.BLOCK + shape.end()) != word) {
             readBucket();
         } else if (wire.get(ClientPageLayout.BLOCK + FarTableLayout.KEY) != key) {
             readBlockOf(slot + 1);
@@ -264,9 +264,9 @@ public final class FarTableClient implements AutoCloseable {
         wire.set(at + FarTableLayout.INSERTED, metadata.insertTime());
         wire.set(at + FarTableLayout.ACCESSED, metadata.lastAccess());
         wire.set(at + FarTableLayout.KEY, key);
-        wire.set(at + FarTableLayout.END, block);
+        wire.set(at + shape.end(), block);
         wire.beginList();
-        wire.write(shape.blockOf(block), at, FarTableLayout.BLOCK_BYTES);
+        wire.write(shape.blockOf(block), at, shape.blockBytes());
         wire.swap(farSlot(), word, block, ClientPageLayout.OLD);
         wire.postList();
     }

@@ -8,7 +8,7 @@ import io.farheap.kv.format.SlotWord;
  * <pre>
  * page     128 u64 the next history number; 192 u64 weight of the first expert, a double; 256 zero
  * table    buckets of 16 slots of 40 bytes: word, hash, frequency, insert time (history: experts), last access
- * blocks   of 320 bytes: the slot's word; hash, frequency, insert time, last access; key; 248 bytes of value; the word
+ * blocks   of units of 64 bytes: the slot's word; hash, frequency, insert time, last access; key; value; the word
  * lists    64 bytes each: lock; first and last block plus 1
  * links    16 bytes a block: the block before and the one behind, plus 1; 0 if there is none
  * queue    8 bytes a history entry: where its entry in the index is
@@ -18,8 +18,9 @@ import io.farheap.kv.format.SlotWord;
  * @param buckets of the table
  * @param blocks objects at most, which is also the history's length
  * @param shards LRU lists
+ * @param valueBytes of each object, a multiple of 8
  */
-record FarTableLayout(int buckets, int blocks, int shards) {
+record FarTableLayout(int buckets, int blocks, int shards, int valueBytes) {
 
     static final int SLOTS = 16;
     static final int SLOT_BYTES = 40;
@@ -32,11 +33,13 @@ record FarTableLayout(int buckets, int blocks, int shards) {
     static final int ACCESSED = 32;
     static final int METADATA_BYTES = 32;
 
+    /** Of the longest block. */
     static final int UNITS = 5;
-    static final int BLOCK_BYTES = 64 * UNITS;
+
+    private static final int UNIT_BYTES = 64;
+
+    static final int MOST_BLOCK_BYTES = UNIT_BYTES * UNITS;
     static final int KEY = 40;
-    /** The second copy of the word, after 248 bytes of value. */
-    static final int END = KEY + Long.BYTES + 248;
 
     static final int LIST_BYTES = 64;
     static final int FIRST = 8;
@@ -54,9 +57,26 @@ record FarTableLayout(int buckets, int blocks, int shards) {
     private static final int SLOTS_AN_OBJECT = 2;
 
     /** @param tableObjects objects for which the table is made */
-    static FarTableLayout of(long tableObjects, long objects, int shards) {
-        return new FarTableLayout(
-                Math.toIntExact(Math.ceilDiv(SLOTS_AN_OBJECT * tableObjects, SLOTS)), Math.toIntExact(objects), shards);
+    static FarTableLayout of(long tableObjects, long objects, int shards, int valueBytes) {
+        FarTableLayout shape = new FarTableLayout(
+                Math.toIntExact(Math.ceilDiv(SLOTS_AN_OBJECT * tableObjects, SLOTS)),
+                Math.toIntExact(objects),
+                shards,
+                valueBytes);
+        if (shape.blockBytes() > MOST_BLOCK_BYTES) {
+            throw new IllegalArgumentException("values of " + valueBytes + " bytes in blocks of " + shape.blockBytes()
+                    + "; a block has at most " + MOST_BLOCK_BYTES);
+        }
+        return shape;
+    }
+
+    /** Returns the offset in a block of the second copy of the word, after the value. */
+    int end() {
+        return KEY + Long.BYTES + valueBytes;
+    }
+
+    int blockBytes() {
+        return Math.ceilDiv(end() + Long.BYTES, UNIT_BYTES) * UNIT_BYTES;
     }
 
     long bucketAt(int bucket) {
@@ -69,7 +89,7 @@ record FarTableLayout(int buckets, int blocks, int shards) {
     }
 
     long blockAt(long block) {
-        return bucketAt(buckets) + block * BLOCK_BYTES;
+        return bucketAt(buckets) + block * blockBytes();
     }
 
     /** Returns the offset of the block that a slot's word names. */

@@ -30,6 +30,7 @@ class YcsbRowTest {
             "p50_ns",
             "p99_ns",
             "cpu_ns",
+            "server_cpu_ns",
             "p999_ns",
             "max_ns");
 
@@ -44,6 +45,11 @@ class YcsbRowTest {
         @Override
         public String engine() {
             return "store";
+        }
+
+        @Override
+        public long serverCpuNanos() {
+            throw new UnsupportedOperationException();
         }
 
         @Override
@@ -68,7 +74,7 @@ class YcsbRowTest {
         Histogram latency = new Histogram(3);
         latency.recordValue(1000);
         latency.recordValue(2000);
-        return new ClosedLoop.LoopResult(10, rates, latency, new VerbCounts(20, 10, 0, 5, 0, 0, 0), 8, 2, 5000);
+        return new ClosedLoop.LoopResult(10, rates, latency, new VerbCounts(20, 10, 0, 5, 0, 0, 0), 8, 2, 5000, 20);
     }
 
     private JsonObject row(double latePercent, boolean settled) throws Exception {
@@ -79,6 +85,7 @@ class YcsbRowTest {
                             new Store("connectx5"),
                             1 << 20,
                             result(),
+                            3000,
                             new Validity(latePercent),
                             settled)
                     .put(report.report(), out);
@@ -111,6 +118,8 @@ class YcsbRowTest {
         assertEquals(150, row.get("ops_per_s_p25").getAsDouble());
         assertEquals(250, row.get("ops_per_s_p75").getAsDouble());
         assertEquals(500, row.get("cpu_ns").getAsDouble());
+        // Of all requests that the server has served, and not of those alone that count.
+        assertEquals(150, row.get("server_cpu_ns").getAsDouble());
         assertEquals(75, row.get("hit_pct").getAsDouble());
         assertEquals(2, row.get("reads").getAsDouble());
         // The paper measured maps alone.

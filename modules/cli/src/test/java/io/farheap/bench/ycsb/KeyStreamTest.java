@@ -3,8 +3,11 @@ package io.farheap.bench.ycsb;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -12,6 +15,7 @@ class KeyStreamTest {
 
     private static final int RECORDS = 1000;
     private static final int GROUPS = 2000;
+    private static final int MANY = 5_000_000;
 
     private static long[] counts(KeyDistribution distribution) {
         KeyStream stream = new KeyStream(distribution, RECORDS, 0, 1);
@@ -92,6 +96,51 @@ class KeyStreamTest {
             }
         }
         assertEquals(0.05, (double) inserts / (2 * GROUPS * OperationGroup.SIZE), 0.01);
+    }
+
+    /** Otherwise a cache answers two threads with the keys that one thread has just read. */
+    @Test
+    void streamsOfOneThreadAndOfTwoHaveNoKeysInCommonButByChance() {
+        for (KeyDistribution distribution : List.of(KeyDistribution.UNIFORM, KeyDistribution.ZIPFIAN)) {
+            List<KeyStream> streams = List.of(
+                    new KeyStream(distribution, RECORDS, 0, 1),
+                    new KeyStream(distribution, RECORDS, 0, 2),
+                    new KeyStream(distribution, RECORDS, 1, 2));
+            List<long[]> begins = new ArrayList<>();
+            for (KeyStream stream : streams) {
+                OperationGroup group = new OperationGroup();
+                stream.shuffle();
+                stream.fill(group, YcsbWorkload.C);
+                begins.add(group.keys.clone());
+            }
+            for (int one = 0; one < begins.size(); one++) {
+                for (int other = 0; other < one; other++) {
+                    int same = 0;
+                    for (int i = 0; i < OperationGroup.SIZE; i++) {
+                        same += begins.get(one)[i] == begins.get(other)[i] ? 1 : 0;
+                    }
+                    assertTrue(same < OperationGroup.SIZE / 2, distribution + ": " + one + " repeats " + other);
+                }
+            }
+        }
+    }
+
+    /** A stream that is drawn once and repeated leaves out a third of the keys, which are a smaller set to cache. */
+    @Test
+    void uniformKeysDoNotRepeat() {
+        KeyStream stream = new KeyStream(KeyDistribution.UNIFORM, MANY, 0, 1);
+        OperationGroup group = new OperationGroup();
+        BitSet read = new BitSet();
+        long keys = 0;
+        while (keys < 4 * MANY) {
+            stream.fill(group, YcsbWorkload.C);
+            for (long key : group.keys) {
+                read.set((int) key);
+            }
+            keys += OperationGroup.SIZE;
+        }
+        // One of e^4 keys is left out.
+        assertEquals(MANY, read.cardinality(), MANY / 40.0);
     }
 
     @Test
