@@ -2,6 +2,7 @@ package io.farheap.bench.reclaim;
 
 import io.farheap.bench.machine.Memcpy;
 import io.farheap.bench.move.LoadWindow;
+import io.farheap.bench.move.LostContent;
 import io.farheap.bench.move.MigrationLoad;
 import io.farheap.bench.move.MoveCase;
 import io.farheap.bench.move.RecordContent;
@@ -120,7 +121,7 @@ final class ReclaimBench {
             during.end();
         }
         load.pause();
-        long lost = content.lost(rig.cache());
+        LostContent lost = content.lost(rig.cache());
         if (times != null) {
             if (times.killed() || times.stayed() > 0) {
                 throw new IllegalStateException("a memory server was not left within its notice: " + times);
