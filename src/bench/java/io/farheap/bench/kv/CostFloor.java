@@ -11,12 +11,14 @@ import io.farheap.remote.contract.Outcome;
 import io.farheap.remote.contract.PostResult;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
+import io.farheap.remote.contract.VerbCounts;
 import java.util.SplittableRandom;
 
 /**
  * What a map's requests would cost without a map: the same operations, of the same lengths and equally many in
- * sequence, at random addresses of a region laid out like a map's, without any examination of their content. One
- * thread.
+ * sequence, at random addresses of a region laid out like a map's, without any examination of their content. It also
+ * posts as many writes of last accesses and additions to counts as the map does ({@link #hints}), for which no request
+ * waits. One thread.
  */
 final class CostFloor implements AutoCloseable {
 
@@ -27,6 +29,14 @@ final class CostFloor implements AutoCloseable {
     private static final int SLOTS = 16;
     private static final int METADATA_BYTES = 32;
     private static final int MOST_OF_A_STEP = 2;
+    /** Hints that are posted with one doorbell, as by a map. */
+    private static final int HINTS_AT_ONCE = 8;
+    /** The most of them that are under way, as of a map. */
+    private static final int HINTS = 64;
+
+    private static final long HINT_TAG = IN_FLIGHT;
+    private static final int ACCESSED_AT = 16;
+    private static final int COUNT_AT = 24;
     /** Local memory of one request: its bucket, its block, and the old value of an atomic. */
     private static final int PLACE_BYTES = 4096;
 
@@ -62,6 +72,13 @@ final class CostFloor implements AutoCloseable {
     private int waitingFirst;
     private int waitingCount;
 
+    // Hints for each request, those that are due, and those that are under way.
+    private double writesOfRequest;
+    private double addsOfRequest;
+    private double writesDue;
+    private double addsDue;
+    private int hintsUnderWay;
+
     /**
      * @param tableObjects objects for which the table has slots, two each
      * @param objects that exist, with a block of {@code blockBytes} each
@@ -72,8 +89,9 @@ final class CostFloor implements AutoCloseable {
             this.server = memory.attach(server);
             region = memory.allocate(this.server, 1).getFirst();
             queue = stack.add(memory.openQueue(
-                    QueueOptions.DEFAULT.withDepth(Math.min(IN_FLIGHT * MOST_OF_A_STEP, memory.maxQueueDepth()))));
-            buffer = stack.add(memory.register((long) IN_FLIGHT * PLACE_BYTES));
+                    QueueOptions.DEFAULT.withDepth(
+                            Math.min(IN_FLIGHT * MOST_OF_A_STEP + HINTS, memory.maxQueueDepth()))));
+            buffer = stack.add(memory.register((IN_FLIGHT + 1L) * PLACE_BYTES));
             stack.keep();
         }
         this.blockBytes = blockBytes;
@@ -87,16 +105,45 @@ final class CostFloor implements AutoCloseable {
 
     /** The operations that a request of a map posts, step by step. */
     enum RequestShape {
-        GET_HIT(2),
-        GET_MISS(1),
-        SET_UPDATE(2),
-        SET_INSERT(3);
+        GET_HIT(2, 0),
+        GET_MISS(1, 0),
+        SET_UPDATE(2, 1),
+        SET_INSERT(3, 2);
 
         private final int steps;
+        /** The WRITEs of its steps. */
+        private final int writes;
 
-        RequestShape(int steps) {
+        RequestShape(int steps, int writes) {
             this.steps = steps;
+            this.writes = writes;
         }
+
+        /** Returns the WRITEs that each request of a map has posted beside its steps: those of last accesses. */
+        double writeHints(VerbCounts posted, long requests) {
+            return requests == 0 ? 0 : Math.max(0, (double) posted.writes() / requests - writes);
+        }
+
+        /** Returns the fetch-and-adds that each request of a map has posted: no step has any. */
+        static double addHints(VerbCounts posted, long requests) {
+            return requests == 0 ? 0 : (double) posted.adds() / requests;
+        }
+    }
+
+    /**
+     * From now on each request also posts so many hints, on average.
+     *
+     * @param posted by a map's requests of this shape
+     * @param requests how many they were
+     */
+    void hints(RequestShape one, VerbCounts posted, long requests) {
+        writesOfRequest = one.writeHints(posted, requests);
+        addsOfRequest = RequestShape.addHints(posted, requests);
+    }
+
+    /** Returns the operations that were posted so far. */
+    VerbCounts posted() {
+        return queue.posted();
     }
 
     /** Runs one request, and waits for it. */
@@ -143,6 +190,10 @@ final class CostFloor implements AutoCloseable {
         if (outcome != Outcome.DONE) {
             throw new IllegalStateException("the floor's server is lost");
         }
+        if (tag == HINT_TAG) {
+            hintsUnderWay--;
+            return;
+        }
         int place = (int) tag;
         pending[place]--;
         advance(place);
@@ -152,6 +203,9 @@ final class CostFloor implements AutoCloseable {
         while (pending[place] == 0) {
             if (step[place] == shape[place].steps) {
                 free[freeCount++] = place;
+                writesDue += writesOfRequest;
+                addsDue += addsOfRequest;
+                postHints();
                 return;
             }
             if (!hasRoom()) {
@@ -214,6 +268,37 @@ final class CostFloor implements AutoCloseable {
         }
     }
 
+    /** Posts hints when enough of them are due. If there is no room for them, later requests post them, too. */
+    private void postHints() {
+        while (Math.floor(writesDue) + Math.floor(addsDue) >= HINTS_AT_ONCE
+                && hintsUnderWay <= HINTS - HINTS_AT_ONCE
+                && queue.room(server) >= HINTS_AT_ONCE) {
+            queue.beginList();
+            for (int i = 0; i < HINTS_AT_ONCE; i++) {
+                long slot = (long) random.nextInt(buckets) * BUCKET_BYTES + (long) random.nextInt(SLOTS) * SLOT_BYTES;
+                int posting;
+                if (writesDue >= 1) {
+                    writesDue--;
+                    posting = queue.write(
+                            region, slot + ACCESSED_AT, buffer, at(IN_FLIGHT, BLOCK_AT), Long.BYTES, HINT_TAG);
+                } else {
+                    addsDue--;
+                    posting = queue.fetchAndAdd(region, slot + COUNT_AT, 0, buffer, at(IN_FLIGHT, OLD_AT), HINT_TAG);
+                }
+                if (posting == PostResult.OK) {
+                    hintsUnderWay++;
+                } else if (posting != PostResult.DONE) {
+                    throw refused(posting);
+                }
+            }
+            queue.postList();
+        }
+    }
+
+    private static IllegalStateException refused(int posting) {
+        return new IllegalStateException("the floor's operation was refused: " + PostResult.describe(posting));
+    }
+
     private static long at(int place, int offset) {
         return (long) place * PLACE_BYTES + offset;
     }
@@ -237,7 +322,7 @@ final class CostFloor implements AutoCloseable {
         if (posting == PostResult.OK) {
             pending[place]++;
         } else if (posting != PostResult.DONE) {
-            throw new IllegalStateException("the floor's operation was refused: " + PostResult.describe(posting));
+            throw refused(posting);
         }
     }
 

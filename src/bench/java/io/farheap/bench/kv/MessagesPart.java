@@ -11,6 +11,7 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.DoubleSupplier;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -145,17 +146,19 @@ final class MessagesPart {
         Runnable one = set ? () -> caller.set(keys.next()) : () -> caller.get(keys.next());
         Runnable begun = set ? () -> caller.beginSet(keys.next()) : () -> caller.beginGet(keys.next());
         long[] requests = {0};
+        long[] floorRequests = {0};
         VerbCounts before = caller.session().posted();
+        VerbCounts floorBefore = floor.posted();
         PairedTurns times = PairedTurns.take(
                 turns,
                 late,
-                () -> p50(most, one, requests),
-                () -> p50(Long.MAX_VALUE, () -> floor.run(shape), new long[1]));
+                () -> alike(shape, caller, floor, requests, () -> p50(most, one, requests)),
+                () -> p50(Long.MAX_VALUE, () -> floor.run(shape), floorRequests));
         PairedTurns rates = PairedTurns.take(
                 turns,
                 late,
-                () -> rate(most, begun, caller::drain, requests),
-                () -> rate(Long.MAX_VALUE, () -> floor.begin(shape), floor::drain, new long[1]));
+                () -> alike(shape, caller, floor, requests, () -> rate(most, begun, caller::drain, requests)),
+                () -> rate(Long.MAX_VALUE, () -> floor.begin(shape), floor::drain, floorRequests));
         VerbCounts posted = caller.session().posted().since(before);
         counts(name, posted, requests[0]);
         out.printf(
@@ -170,6 +173,12 @@ final class MessagesPart {
                 rates.validity().remark(rates.settled()));
         BenchReport.Row row = row("uniform", name, 1, posted, requests[0]);
         new SideSetup(MapStore.bytesOfSession(IN_FLIGHT), 1, 1, 1).put(row).put("rates_in_flight", IN_FLIGHT);
+        VerbCounts floorPosted = floor.posted().since(floorBefore);
+        double each = Math.max(1, floorRequests[0]);
+        row.put("floor_reads", floorPosted.reads() / each)
+                .put("floor_writes", floorPosted.writes() / each)
+                .put("floor_cas", floorPosted.swaps() / each)
+                .put("floor_faa", floorPosted.adds() / each);
         times.put(row, "p50_ns", "floor_p50_ns");
         rates.put(row, "ops_per_s", "floor_ops_per_s");
         times.validity()
@@ -177,6 +186,16 @@ final class MessagesPart {
                 .put("rates_settled", rates.settled())
                 .put("rates_late_pct", rates.validity().latePercent())
                 .put("rates_invalid", rates.validity().invalid());
+    }
+
+    /** Runs a turn of the map. From then on the floor posts as many last accesses and counts for a request as it did. */
+    private static double alike(
+            CostFloor.RequestShape shape, MapCaller caller, CostFloor floor, long[] requests, DoubleSupplier turn) {
+        VerbCounts before = caller.session().posted();
+        long requestsBefore = requests[0];
+        double figure = turn.getAsDouble();
+        floor.hints(shape, caller.session().posted().since(before), requests[0] - requestsBefore);
+        return figure;
     }
 
     /**

@@ -45,6 +45,22 @@ public final class Memcpy implements AutoCloseable {
     }
 
     /**
+     * Copies all of it again and again, once at least.
+     *
+     * @param leastNanos how long: a copy that began before is completed
+     * @return nanoseconds for one copy
+     */
+    public long runFor(long leastNanos) {
+        long nanos = 0;
+        int runs = 0;
+        do {
+            nanos += copy(to.segment(), from.segment());
+            runs++;
+        } while (nanos < leastNanos);
+        return nanos / runs;
+    }
+
+    /**
      * Copies all of a segment to another of its size by one call.
      *
      * @return nanoseconds

@@ -4,7 +4,6 @@ import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.against.ComparedRows;
 import io.farheap.bench.machine.ClockCost;
 import io.farheap.bench.machine.Memcpy;
-import io.farheap.bench.move.MoveCase;
 import io.farheap.bench.move.MoveFigures;
 import io.farheap.bench.move.MoveOptions;
 import io.farheap.bench.move.MovePlots;
@@ -35,9 +34,10 @@ import picocli.CommandLine.Spec;
             "One thread reads, and then one writes, 8-byte records at random addresses of all regions; it passes over records of a region that "
                     + "already has its share of requests waiting. Throughput while regions move is compared with that of a quiet time of the same turn; "
                     + "the row with no regions has a quiet time in the migration's place, so it shows the noise. In brackets stands the drop while a "
-                    + "memcpy of as many bytes runs instead, which is the cost of any copy on this machine. Forgone are the requests that a quiet time "
-                    + "as long as the migration has more; in brackets, how many times as many as the memcpy costs. GiB/s and 'of memcpy' are of the "
-                    + "whole migration; 'copy' is of its copy alone. Medians over migrations; the order in a turn rotates."
+                    + "memcpy runs instead, which is the cost of any copy on this machine; it is repeated for 200 ms at least. Forgone are the requests that a quiet time "
+                    + "as long as the migration has more; in brackets, how many times as many as a memcpy of as many bytes costs. GiB/s and 'of memcpy' are of the "
+                    + "whole migration; 'copy' is of its copy alone. Medians over migrations; all cases take turns under both loads, and "
+                    + "the order of cases, and in a turn, rotates."
         })
 public final class BenchMigrationCommand implements Callable<Integer> {
 
@@ -59,8 +59,6 @@ public final class BenchMigrationCommand implements Callable<Integer> {
 
     @Spec
     private CommandSpec spec;
-
-    private record Result(MoveCase how, MoveFigures reads, MoveFigures writes) {}
 
     @Override
     public Integer call() throws IOException, InterruptedException {
@@ -105,11 +103,11 @@ public final class BenchMigrationCommand implements Callable<Integer> {
                     "ms",
                     "longest read us (quiet)",
                     "longest write us (quiet)");
-            for (MoveCase how : move.cases()) {
-                Result result = new Result(how, bench.run(how, false), bench.run(how, true));
-                plots.add(how, result.reads(), result.writes());
+            for (MigrationBench.Result result : bench.run(move.cases())) {
+                plots.add(result.how(), result.reads(), result.writes());
                 print(out, result);
-                MoveFigures.row(report, how, regionBytes, result.reads(), result.writes());
+                MoveFigures.row(report, result.how(), regionBytes, result.reads(), result.writes())
+                        .put("first_migration_ms", result.firstMillis());
             }
             // Before the cache closes its device: if it is softverbs, its last close ends an invalid run.
             output.write(report, output.plots() ? plots.plots("migration", "regions move") : new Plot[0]);
@@ -126,7 +124,7 @@ public final class BenchMigrationCommand implements Callable<Integer> {
         move.check();
     }
 
-    private static void print(PrintStream out, Result result) {
+    private static void print(PrintStream out, MigrationBench.Result result) {
         MoveFigures reads = result.reads();
         MoveFigures writes = result.writes();
         boolean none = result.how().move() == 0;

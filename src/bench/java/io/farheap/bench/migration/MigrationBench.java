@@ -9,28 +9,42 @@ import io.farheap.bench.move.MoveTurns;
 import io.farheap.bench.report.ModelLateness;
 import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.TurnWarmUp;
+import io.farheap.bench.report.Turns;
 import io.farheap.cache.Cache;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /**
- * Moves regions back and forth between two servers under a load. In each turn there are a quiet time as long as the
- * last migration, a memcpy of as many bytes, and the migration, under the same load and in an order that rotates.
+ * Moves regions from one server to another under a load of reads, and under one of writes. All cases take turns under
+ * both loads, in an order that rotates. In each turn there are a quiet time as long as the case's last migration, a
+ * memcpy of as many bytes, repeated for a while, and the migration, under the same load and in an order that rotates.
+ * Then the regions move back, which is not measured. So both servers' memory was written shortly before each turn:
+ * before a case is measured, its regions were on each of them at least {@value TurnWarmUp#AGREEING} times.
  */
 final class MigrationBench {
 
     private static final double GIB = 1L << 30;
     private static final long SETTLE_NANOS = 20_000_000;
-    private static final long WARM_UP_NANOS = 5_000_000_000L;
+    /** A window of a few ms has too few of the kernel's time slices to compare rates. */
+    private static final long LEAST_MEMCPY_NANOS = 200_000_000;
 
     // The windows of a turn.
     private static final int QUIET = 0;
     private static final int MEMCPY = 1;
     private static final int MOVE = 2;
     static final int WINDOWS = 3;
+
+    /**
+     * What was measured of a case, under each load.
+     *
+     * @param firstMillis the mean of its first moves under both loads, which do not count: some processes' code was not
+     *     compiled
+     */
+    record Result(MoveCase how, MoveFigures reads, MoveFigures writes, double firstMillis) {}
 
     private final Cache cache;
     private final String home;
@@ -39,14 +53,96 @@ final class MigrationBench {
     private final ModelLateness lateness;
     private final int repeat;
     private final Rotation rotation = new Rotation(WINDOWS);
-    /** How long the last move took. */
-    private long last;
-    /** How many times regions were moved under this load. */
-    private int moves;
 
-    /** What was measured in a turn. */
-    private record Turn(
-            LoadWindow quiet, LoadWindow beside, LoadWindow during, MigrationResult moved, long memcpyNanos) {}
+    /** A case under one load. */
+    private final class Side implements Turns.Side<RuntimeException> {
+
+        private final MigrationLoad load;
+        private final MoveCase how;
+        private final MoveTurns turns = new MoveTurns();
+        private final TurnWarmUp warmUp = TurnWarmUp.untimed(2);
+        private final ModelLateness.Total late = new ModelLateness.Total();
+        /** How long its last move took. */
+        private long last = SETTLE_NANOS;
+
+        private double firstMillis = Double.NaN;
+
+        /** @param load is paused between the turns */
+        Side(MigrationLoad load, MoveCase how) {
+            this.load = load;
+            this.how = how;
+        }
+
+        @Override
+        public double run(int turn) {
+            LoadWindow[] windows = new LoadWindow[WINDOWS];
+            long wait = last;
+            long copied = 0;
+            MigrationResult moved = MigrationResult.NONE;
+            load.resume();
+            lateness.restart();
+            for (int number : rotation.order(turn)) {
+                LockSupport.parkNanos(SETTLE_NANOS);
+                LoadWindow window = new LoadWindow(load);
+                windows[number] = window;
+                switch (number) {
+                    case QUIET -> {
+                        LockSupport.parkNanos(wait);
+                        window.endWithSomething();
+                    }
+                    case MEMCPY -> {
+                        copied = memcpy.runFor(LEAST_MEMCPY_NANOS);
+                        window.end();
+                    }
+                    default -> {
+                        if (how.move() == 0) {
+                            LockSupport.parkNanos(wait);
+                        } else {
+                            moved = moveTo(spare, how);
+                        }
+                        window.end();
+                        last = Math.max(SETTLE_NANOS, window.nanos());
+                    }
+                }
+            }
+            List<ModelLateness.Counts> counts = lateness.since();
+            load.pause();
+            if (how.move() > 0) {
+                moveTo(home, new MoveCase(how.move(), MigrationOptions.DEFAULT));
+            }
+            double figure =
+                    how.move() == 0 ? windows[MOVE].perSecond() : (double) windows[MOVE].nanos();
+            if (turn == -1) {
+                firstMillis = windows[MOVE].nanos() / 1e6;
+            }
+            if (turn < 0) {
+                warmUp.add(0, windows[QUIET].perSecond());
+                warmUp.add(1, figure);
+            } else {
+                late.add(counts);
+                add(windows, moved, copied);
+            }
+            return figure;
+        }
+
+        private void add(LoadWindow[] windows, MigrationResult moved, long copied) {
+            double gib = moved.bytes() == 0 ? Double.NaN : moved.bytes() / GIB;
+            turns.add(
+                    windows[QUIET],
+                    windows[MEMCPY],
+                    windows[MOVE],
+                    gib / (moved.copyNanos() / 1e9),
+                    gib / (windows[MOVE].nanos() / 1e9),
+                    cache.regionBytes() / GIB / (copied / 1e9),
+                    Math.max(1, how.move()) * copied);
+        }
+
+        MoveFigures figures() {
+            turns.settled(warmUp.settled());
+            turns.addValidity(late.validity());
+            return turns.figures();
+        }
+    }
 
     /**
      * @param home the server on which all regions are
@@ -61,89 +157,32 @@ final class MigrationBench {
         this.repeat = repeat;
     }
 
-    /** Measures a case under a load of reads, or of writes. */
-    MoveFigures run(MoveCase how, boolean write) {
-        MoveTurns turns = new MoveTurns();
-        last = SETTLE_NANOS;
-        moves = 0;
-        try (MigrationLoad load = new MigrationLoad(cache, write, 1)) {
-            turns.settled(warmUp(load, how));
-            lateness.restart();
-            for (int turn = 0; turn < repeat; turn++) {
-                add(turns, take(load, how, turn));
+    /** Measures all cases, and returns their figures in the same order. */
+    List<Result> run(List<MoveCase> cases) {
+        List<Side> sides = new ArrayList<>();
+        try (MigrationLoad reads = new MigrationLoad(cache, false, 1);
+                MigrationLoad writes = new MigrationLoad(cache, true, 1)) {
+            reads.pause();
+            writes.pause();
+            for (MoveCase how : cases) {
+                sides.add(new Side(reads, how));
+                sides.add(new Side(writes, how));
             }
-            turns.addValidity(lateness.validity());
+            // As many turns that do not count as turns that do, unless all sides' moves agree before.
+            int warmUps = Math.max(TurnWarmUp.AGREEING, repeat);
+            Turns.<RuntimeException>take(sides, TurnWarmUp.untimed(sides.size()), warmUps, repeat, () -> {});
         }
-        moveTo(home, new MoveCase(cache.regions(), MigrationOptions.DEFAULT));
-        return turns.figures();
-    }
-
-    /**
-     * Warms up for as many turns as count, and three at least, unless the load's rate and the move's agree before.
-     *
-     * @return whether they agree
-     */
-    private boolean warmUp(MigrationLoad load, MoveCase how) {
-        TurnWarmUp warmUp = new TurnWarmUp(2, 0, WARM_UP_NANOS, System::nanoTime);
-        int most = Math.max(TurnWarmUp.AGREEING, repeat);
-        for (int turn = -1; turn >= -most && warmUp.more(); turn--) {
-            Turn taken = take(load, how, turn);
-            warmUp.add(0, taken.quiet().perSecond());
-            warmUp.add(
-                    1,
-                    how.move() == 0
-                            ? taken.during().perSecond()
-                            : (double) taken.during().nanos());
+        List<Result> results = new ArrayList<>();
+        for (int number = 0; number < cases.size(); number++) {
+            Side underReads = sides.get(2 * number);
+            Side underWrites = sides.get(2 * number + 1);
+            results.add(new Result(
+                    cases.get(number),
+                    underReads.figures(),
+                    underWrites.figures(),
+                    (underReads.firstMillis + underWrites.firstMillis) / 2));
         }
-        return warmUp.settled();
-    }
-
-    private Turn take(MigrationLoad load, MoveCase how, int turn) {
-        long wait = last;
-        long copied = 0;
-        MigrationResult moved = MigrationResult.NONE;
-        LoadWindow[] windows = new LoadWindow[WINDOWS];
-        for (int number : rotation.order(turn)) {
-            LockSupport.parkNanos(SETTLE_NANOS);
-            LoadWindow window = new LoadWindow(load);
-            windows[number] = window;
-            switch (number) {
-                case QUIET -> {
-                    LockSupport.parkNanos(wait);
-                    window.endWithSomething();
-                }
-                case MEMCPY -> {
-                    copied = memcpy.run(how.move());
-                    window.end();
-                }
-                default -> {
-                    moved = move(how, wait);
-                    window.end();
-                    last = Math.max(SETTLE_NANOS, window.nanos());
-                }
-            }
-        }
-        return new Turn(windows[QUIET], windows[MEMCPY], windows[MOVE], moved, copied);
-    }
-
-    private void add(MoveTurns turns, Turn taken) {
-        MigrationResult moved = taken.moved();
-        double gib = moved.bytes() == 0 ? Double.NaN : moved.bytes() / GIB;
-        turns.add(
-                taken.quiet(),
-                taken.beside(),
-                taken.during(),
-                gib / (moved.copyNanos() / 1e9),
-                gib / (taken.during().nanos() / 1e9),
-                cache.regionBytes() / GIB / (taken.memcpyNanos() / 1e9));
-    }
-
-    private MigrationResult move(MoveCase how, long nanos) {
-        if (how.move() == 0) {
-            LockSupport.parkNanos(nanos);
-            return MigrationResult.NONE;
-        }
-        return moveTo(moves++ % 2 == 0 ? spare : home, how);
+        return results;
     }
 
     private MigrationResult moveTo(String server, MoveCase how) {

@@ -52,6 +52,19 @@ public final class LoadWindow {
 
     /** Returns how many fewer requests were done than at the rate of another window; below 0 if more were done. */
     public double forgone(LoadWindow quiet) {
-        return quiet.perSecond() * (nanos / 1e9) - done;
+        return forgone(quiet.perSecond(), perSecond(), nanos);
+    }
+
+    /**
+     * Returns how many fewer requests are done in a time of this window's kind than at the rate of another window.
+     *
+     * @param nanos the time, which may differ from the window's
+     */
+    public double forgone(LoadWindow quiet, long nanos) {
+        return forgone(quiet.perSecond(), perSecond(), nanos);
+    }
+
+    static double forgone(double quietPerSecond, double perSecond, long nanos) {
+        return (quietPerSecond - perSecond) * (nanos / 1e9);
     }
 }

@@ -18,7 +18,7 @@ import io.farheap.bench.report.Validity;
  * @param wholeGibPerSecond of the whole move, with the preparation before the copy and the freeing after it
  * @param totalMillis of the whole move
  * @param forgone requests fewer than in a quiet time as long as the move
- * @param memcpyForgone the same for the memcpy
+ * @param memcpyForgone the same for a memcpy of as many bytes
  * @param settled whether the warm-up's last turns agreed
  */
 public record MoveFigures(

@@ -28,6 +28,7 @@ public final class MoveTurns {
      * @param during the move's time
      * @param gibPerSecond of the phase that copies; NaN if no region moved, as for {@code wholeGibPerSecond}
      * @param wholeGibPerSecond of the whole move, with the preparation before the copy and the freeing after it
+     * @param memcpyNanos of a memcpy of as many bytes as move; its window is longer, since it repeats the copy
      */
     public void add(
             LoadWindow before,
@@ -35,7 +36,8 @@ public final class MoveTurns {
             LoadWindow during,
             double gibPerSecond,
             double wholeGibPerSecond,
-            double memcpyGibPerSecond) {
+            double memcpyGibPerSecond,
+            long memcpyNanos) {
         perSecond.add(before.perSecond());
         drop.add(during.dropPercent(before));
         memcpyDrop.add(beside.dropPercent(before));
@@ -46,7 +48,7 @@ public final class MoveTurns {
         total.add(during.nanos() / 1e6);
         copy.add(memcpyGibPerSecond);
         forgone.add(during.forgone(before));
-        memcpyForgone.add(beside.forgone(before));
+        memcpyForgone.add(beside.forgone(before, memcpyNanos));
     }
 
     /** Sets whether the last three turns of the warm-up agreed within 5%; if it is not called, they did not. */

@@ -88,12 +88,13 @@ public final class RecordContent implements AutoCloseable {
     /**
      * Reads every byte of a cache while no thread writes to it.
      *
-     * @return how many bytes differ from the last write; all bytes of a piece of 64 KiB if any of it is lost
+     * @return what differs from the last write; all bytes of a piece of 64 KiB if any of it cannot be read
      */
-    public long lost(Cache cache) {
+    public LostContent lost(Cache cache) {
         readLog();
         int[] failed = new int[1];
-        long lost = 0;
+        LostContent lost = LostContent.NONE;
+        long lastRegion = -1;
         try (CacheSession session = cache.openSession();
                 Buffer buffer = cache.allocate(PIECE_BYTES)) {
             for (long address = 0; address < bytes; address += PIECE_BYTES) {
@@ -102,7 +103,13 @@ public final class RecordContent implements AutoCloseable {
                     session.awaitProgress();
                 }
                 session.drain();
-                lost += failed[0] == Status.OK ? different(address, buffer.segment()) : PIECE_BYTES;
+                long piece = failed[0] == Status.OK ? different(address, buffer.segment()) : PIECE_BYTES;
+                // No piece is of two regions: their sizes are powers of two, and no smaller than a piece.
+                long region = address / cache.regionBytes();
+                if (piece > 0) {
+                    lost = lost.plus(new LostContent(piece, region == lastRegion ? 0 : 1));
+                    lastRegion = region;
+                }
             }
         }
         return lost;

@@ -2,6 +2,7 @@ package io.farheap.bench.reclaim;
 
 import io.farheap.bench.machine.Memcpy;
 import io.farheap.bench.move.LoadWindow;
+import io.farheap.bench.move.LostContent;
 import io.farheap.bench.move.MigrationLoad;
 import io.farheap.bench.move.MoveCase;
 import io.farheap.bench.move.RecordContent;
@@ -12,13 +13,15 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A server that leaves a cache under a load, again and again: each reclaim is measured beside a quiet time, a memcpy of
- * as many bytes, and a bare migration of the same regions between the same servers. The order of these three rotates;
+ * as many bytes, repeated for a while, and a bare migration of the same regions between the same servers. The order of these three rotates;
  * the reclaim is the last of a turn, since the server then ends.
  */
 final class ReclaimBench {
 
     private static final double GIB = 1L << 30;
     private static final long SETTLE_NANOS = 20_000_000;
+    /** A window of a few ms has too few of the kernel's time slices to compare rates. */
+    private static final long LEAST_MEMCPY_NANOS = 200_000_000;
     /** Warm-ups of the bare migration between two servers, there and back. */
     private static final int WARM_UPS = 1;
 
@@ -87,7 +90,7 @@ final class ReclaimBench {
                 case QUIET -> windows[QUIET] = quiet(load);
                 case MEMCPY -> {
                     windows[MEMCPY] = window(load);
-                    copied = memcpy.run(how.move());
+                    copied = memcpy.runFor(LEAST_MEMCPY_NANOS);
                     windows[MEMCPY].end();
                 }
                 default -> {
@@ -120,7 +123,7 @@ final class ReclaimBench {
             during.end();
         }
         load.pause();
-        long lost = content.lost(rig.cache());
+        LostContent lost = content.lost(rig.cache());
         if (times != null) {
             if (times.killed() || times.stayed() > 0) {
                 throw new IllegalStateException("a memory server was not left within its notice: " + times);
@@ -137,7 +140,8 @@ final class ReclaimBench {
                         during,
                         gibPerSecond,
                         gibPerSecond,
-                        rig.cache().regionBytes() / GIB / (copied / 1e9));
+                        rig.cache().regionBytes() / GIB / (copied / 1e9),
+                        Math.max(1, how.move()) * copied);
     }
 
     /** A window that begins when the load has settled. */

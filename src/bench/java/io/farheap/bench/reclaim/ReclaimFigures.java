@@ -1,11 +1,14 @@
 package io.farheap.bench.reclaim;
 
+import io.farheap.bench.move.LostContent;
 import io.farheap.bench.move.MoveTurns;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.MedianRatio;
 import io.farheap.bench.report.Samples;
 import io.farheap.bench.report.Validity;
 import io.farheap.migration.MigrationResult;
+import java.util.Locale;
+import java.util.Optional;
 
 /** Reclaims of a case under one load. */
 final class ReclaimFigures {
@@ -28,7 +31,8 @@ final class ReclaimFigures {
     private int reclaims;
     private int lossy;
     private int killed;
-    private long lost;
+    private LostContent lost = LostContent.NONE;
+    private long failed;
 
     MoveTurns turns() {
         return turns;
@@ -43,14 +47,25 @@ final class ReclaimFigures {
     void addReclaim(ReclaimTimes times) {
         reclaims++;
         killed += times.killed() ? 1 : 0;
-        notice.add(times.noticeMillis());
-        alert.add(times.alertMillis());
+        add(notice, times.noticeMillis());
+        add(alert, times.alertMillis());
+        if (times.left() == 0) {
+            // The server was killed before: the bytes that were lost tell what that cost.
+            return;
+        }
         copy.add(times.copyMillis());
         move.add(times.moveMillis());
-        release.add(times.releaseMillis());
-        end.add(times.endMillis());
+        add(release, times.releaseMillis());
+        add(end, times.endMillis());
         total.add(times.totalMillis());
         gib.add(times.gibPerSecond());
+    }
+
+    /** Adds a time, unless one of the events between which it passes did not happen. */
+    private static void add(Samples samples, double figure) {
+        if (!Double.isNaN(figure)) {
+            samples.add(figure);
+        }
     }
 
     /** @param bare the bare migration of the same turn */
@@ -59,14 +74,50 @@ final class ReclaimFigures {
         ratios.add(times.gibPerSecond() / rate(bare.bytes(), bare.copyNanos()));
     }
 
-    /** @param bytes that one reclaim has lost */
-    void addLost(long bytes) {
-        lost += bytes;
-        lossy += bytes > 0 ? 1 : 0;
+    /** @param some content that one reclaim has lost */
+    void addLost(LostContent some) {
+        lost = lost.plus(some);
+        lossy += some.bytes() > 0 ? 1 : 0;
+    }
+
+    /** Adds requests that failed although their cache had lost nothing and its memory servers were left in time. */
+    void addFailed(long requests) {
+        failed += requests;
     }
 
     long lost() {
-        return lost;
+        return lost.bytes();
+    }
+
+    /**
+     * Returns a sentence for people about what was lost under these loads.
+     *
+     * @return empty if nothing was lost, and no request has failed
+     */
+    static Optional<String> warning(ReclaimFigures... loads) {
+        LostContent lost = LostContent.NONE;
+        int lossy = 0;
+        int reclaims = 0;
+        long failed = 0;
+        for (ReclaimFigures load : loads) {
+            lost = lost.plus(load.lost);
+            lossy += load.lossy;
+            reclaims += load.reclaims;
+            failed += load.failed;
+        }
+        if (lossy > 0) {
+            return Optional.of(String.format(
+                    Locale.ROOT,
+                    "DATA WAS LOST: %d of %d reclaims have lost %,d bytes in %d regions",
+                    lossy,
+                    reclaims,
+                    lost.bytes(),
+                    lost.regions()));
+        }
+        return failed == 0
+                ? Optional.empty()
+                : Optional.of(String.format(
+                        Locale.ROOT, "REQUESTS FAILED: %,d, in caches that had lost nothing", failed));
     }
 
     int reclaims() {
@@ -141,14 +192,16 @@ final class ReclaimFigures {
                 .put("bare_read_drop_pct", validity.compared(reads.bareDrop.median()))
                 .put("bare_write_drop_pct", validity.compared(writes.bareDrop.median()))
                 .put("reclaims", (long) reads.reclaims + writes.reclaims)
-                .put("lost_bytes", reads.lost + writes.lost);
+                .put("lost_bytes", reads.lost.bytes() + writes.lost.bytes())
+                .put("lost_reclaims", (long) reads.lossy + writes.lossy)
+                .put("lost_regions", (long) reads.lost.regions() + writes.lost.regions());
     }
 
     /** Puts the fields of reclaims with a kill at the end of their notice. */
     void putDeadline(BenchReport.Row row) {
         row.put("reclaims", (long) reclaims)
                 .put("lost_reclaims", (long) lossy)
-                .put("lost_bytes", lost)
+                .put("lost_bytes", lost.bytes())
                 .put("killed", (long) killed)
                 .put("notice_ms", notice.median())
                 .put("alert_ms", alert.median())
@@ -158,7 +211,9 @@ final class ReclaimFigures {
                 .put("end_ms", end.median())
                 .put("reclaim_ms", total.median())
                 .put("longest_reclaim_ms", total.most())
-                .put("gib_per_s", gib.median());
+                .put("gib_per_s", gib.median())
+                .put("lost_regions", (long) lost.regions())
+                .put("failed_requests", failed);
     }
 
     static double mean(double one, double other) {

@@ -39,8 +39,18 @@ public final class Turns {
      */
     public static <E extends Exception> Turns take(
             List<? extends Side<E>> sides, TurnWarmUp warmUp, int turns, Runnable warm) throws E {
+        return take(sides, warmUp, Integer.MAX_VALUE, turns, warm);
+    }
+
+    /**
+     * As {@link #take(List, TurnWarmUp, int, Runnable)}, with a limit on the warm-up's turns.
+     *
+     * @param warmUps at most so many turns that do not count
+     */
+    public static <E extends Exception> Turns take(
+            List<? extends Side<E>> sides, TurnWarmUp warmUp, int warmUps, int turns, Runnable warm) throws E {
         Rotation rotation = new Rotation(sides.size());
-        for (int turn = -1; warmUp.more(); turn--) {
+        for (int turn = -1; turn >= -warmUps && warmUp.more(); turn--) {
             for (int side : rotation.order(turn)) {
                 warmUp.add(side, sides.get(side).run(turn));
             }

@@ -31,6 +31,8 @@ final class CheckpointPart {
     private static void run(CheckpointKind kind, StorePlan plan, BenchReport report, PrintStream out)
             throws IOException, InterruptedException {
         StoreTurns turns;
+        long logBytes;
+        long logBytesInMemory;
         Samples millis = new Samples();
         try (ScratchDirectory directory = new ScratchDirectory(plan.directory(), "farheap-store");
                 FileDevice device = FileDevice.open(directory.path().resolve("log"), StorePlan.SEGMENT_BYTES);
@@ -53,17 +55,21 @@ final class CheckpointPart {
                         () -> load.rate(plan.turnNanos()),
                         millis::clear);
             }
+            logBytesInMemory = store.logBytesInMemory();
+            logBytes = store.logBytes();
         }
+        boolean allLocal = logBytesInMemory == logBytes;
         String name = kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
         out.printf(
-                "%-14s%,16.0f%,16.0f%8.2f%20s%,14.1f  %s%n",
+                "%-14s%,16.0f%,16.0f%8.2f%20s%,14.1f  %s%s%n",
                 name,
                 turns.other().median(),
                 turns.side().median(),
                 turns.ratio(),
                 turns.spread(),
                 millis.median(),
-                turns.remark());
+                turns.remark(),
+                allLocal ? "" : " not all in local memory");
         BenchReport.Row row = report.row()
                 .put("part", "checkpoint")
                 .put("kind", name)
@@ -75,6 +81,7 @@ final class CheckpointPart {
         new SideSetup(plan.allLocal(), 2, StorePlan.REQUESTS, 1).put(row);
         new SideSetup(plan.allLocal(), 1, StorePlan.REQUESTS, 1).put(row, "quiet_");
         turns.putRest(row, "ops_per_s", "quiet_ops_per_s");
+        row.put("log_bytes", logBytes).put("log_bytes_in_memory", logBytesInMemory).put("all_local", allLocal);
     }
 
     /** Returns the load's rate during a checkpoint. */

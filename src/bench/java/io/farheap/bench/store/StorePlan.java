@@ -20,13 +20,20 @@ record StorePlan(DataSet data, int appendBytes, int rounds, long turnNanos, Path
 
     private static final int LEAST_PAGES = 12;
 
+    /** For what does not fill a page, and for the pages that a log keeps free. */
+    private static final int SPARE_PAGES = 32;
+
     /** Returns the bytes of local memory that hold a sixth of the log. */
     long somewhatLocal() {
         return Math.max(LEAST_PAGES, data.logBytes() / LOCAL_PART / PAGE_BYTES) * PAGE_BYTES;
     }
 
-    /** Returns the bytes of local memory that hold all of the log, and the appends of a load for a while. */
+    /**
+     * Returns the bytes of local memory that hold all of the log during all turns. A checkpoint that is a fold-over
+     * makes all records read-only, so between two of them each record may be copied to the log's end once.
+     */
     long allLocal() {
-        return data.logBytes() / PAGE_BYTES * 2 * PAGE_BYTES + 32 * PAGE_BYTES;
+        long copies = 1L + StoreTurns.MOST_WARM_UPS + rounds;
+        return (copies * data.logBytes() / PAGE_BYTES + SPARE_PAGES) * PAGE_BYTES;
     }
 }

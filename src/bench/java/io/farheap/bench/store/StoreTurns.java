@@ -18,7 +18,7 @@ final class StoreTurns {
     private static final int OTHER = 1;
     private static final int SIDES = 2;
     /** Of turns that do not count. */
-    private static final int MOST_WARM_UPS = 5;
+    static final int MOST_WARM_UPS = 5;
 
     /** Runs one side. */
     @FunctionalInterface

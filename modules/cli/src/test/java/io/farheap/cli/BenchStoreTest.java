@@ -50,7 +50,10 @@ class BenchStoreTest {
         assertEquals(List.of("far", "file", "file, synced"), of(parts, "append", "commit"));
         parts.get("append").forEach(row -> row.assertRising("p50_ns", "max_ns"));
         assertEquals(List.of("fold-over", "snapshot", "incremental"), of(parts, "checkpoint", "kind"));
-        parts.get("checkpoint").forEach(row -> row.assertThere("checkpoint_ms"));
+        parts.get("checkpoint").forEach(row -> {
+            row.assertThere("checkpoint_ms");
+            assertTrue(row.flag("all_local"), row::toString);
+        });
         assertEquals(List.of("false", "true"), of(parts, "recovery", "index_in_checkpoint"));
         for (Figures row : parts.get("recovery")) {
             row.assertThere("recovery_ms");

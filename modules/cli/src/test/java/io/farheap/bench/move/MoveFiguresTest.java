@@ -78,6 +78,13 @@ class MoveFiguresTest {
         assertFalse(row.get("settled").getAsBoolean(), "the writes had not settled");
     }
 
+    /** A memcpy's window repeats the copy, so that its rate is one of many time slices. */
+    @Test
+    void theRequestsThatAMemcpyCostsAreThoseOfOneCopy() {
+        assertEquals(20, LoadWindow.forgone(1_000_000, 750_000, 80_000), 1e-9);
+        assertEquals(-20, LoadWindow.forgone(750_000, 1_000_000, 80_000), 1e-9);
+    }
+
     @Test
     void aCopyThatCostsNothingHasNoRatio() {
         MoveFigures figures = figures(700, -5, true, Validity.NO_MODEL);

@@ -53,4 +53,12 @@ class TurnsTest {
         assertFalse(taken.settled(0));
         assertTrue(taken.settled(1));
     }
+
+    @Test
+    void theTurnsOfAWarmUpHaveALimit() {
+        List<Turns.Side<RuntimeException>> sides = List.of(side('a', turn -> turn * turn), side('b', turn -> 1));
+        Turns taken = Turns.take(sides, TurnWarmUp.untimed(2), 3, 1, () -> order.append('|'));
+        assertEquals("baabba|ab", order.toString());
+        assertFalse(taken.settled());
+    }
 }
