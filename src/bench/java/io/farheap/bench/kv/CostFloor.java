@@ -88,9 +88,8 @@ final class CostFloor implements AutoCloseable {
             memory = stack.add(RemoteMemory.open("", "floor"));
             this.server = memory.attach(server);
             region = memory.allocate(this.server, 1).getFirst();
-            queue = stack.add(memory.openQueue(
-                    QueueOptions.DEFAULT.withDepth(
-                            Math.min(IN_FLIGHT * MOST_OF_A_STEP + HINTS, memory.maxQueueDepth()))));
+            queue = stack.add(memory.openQueue(QueueOptions.DEFAULT.withDepth(
+                    Math.min(IN_FLIGHT * MOST_OF_A_STEP + HINTS, memory.maxQueueDepth()))));
             buffer = stack.add(memory.register((IN_FLIGHT + 1L) * PLACE_BYTES));
             stack.keep();
         }

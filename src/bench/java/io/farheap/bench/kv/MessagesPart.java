@@ -188,7 +188,9 @@ final class MessagesPart {
                 .put("rates_invalid", rates.validity().invalid());
     }
 
-    /** Runs a turn of the map. From then on the floor posts as many last accesses and counts for a request as it did. */
+    /**
+     * Runs a turn of the map. From then on the floor posts as many last accesses and counts for a request as it did.
+     */
     private static double alike(
             CostFloor.RequestShape shape, MapCaller caller, CostFloor floor, long[] requests, DoubleSupplier turn) {
         VerbCounts before = caller.session().posted();

@@ -107,8 +107,7 @@ final class WorthPart {
         fits("FC cache, 1/10", whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES / 10));
         fits(COUNTERS, whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES));
         for (String policy : POLICIES) {
-            variants.add(new Variant(
-                    FITS, "library, " + policy, BenchMaps.VALUE_BYTES, sessions -> library(policy)));
+            variants.add(new Variant(FITS, "library, " + policy, BenchMaps.VALUE_BYTES, sessions -> library(policy)));
         }
         misses(WHOLE, whole);
         misses("no metadata in table", whole.without(Part.METADATA_IN_TABLE));
@@ -121,8 +120,8 @@ final class WorthPart {
         misses(WITHOUT_TABLE, eager.without(Part.HISTORY_IN_TABLE, Part.METADATA_IN_TABLE));
         misses(WHOLE_SMALL, whole, Long.BYTES);
         for (String policy : POLICIES) {
-            variants.add(new Variant(
-                    MISSES, "library, " + policy, Long.BYTES, sessions -> librarySmall(policy, sessions)));
+            variants.add(
+                    new Variant(MISSES, "library, " + policy, Long.BYTES, sessions -> librarySmall(policy, sessions)));
         }
     }
 

@@ -110,8 +110,7 @@ final class MigrationBench {
             if (how.move() > 0) {
                 moveTo(home, new MoveCase(how.move(), MigrationOptions.DEFAULT));
             }
-            double figure =
-                    how.move() == 0 ? windows[MOVE].perSecond() : (double) windows[MOVE].nanos();
+            double figure = how.move() == 0 ? windows[MOVE].perSecond() : (double) windows[MOVE].nanos();
             if (turn == -1) {
                 firstMillis = windows[MOVE].nanos() / 1e6;
             }

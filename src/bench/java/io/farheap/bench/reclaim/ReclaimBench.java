@@ -13,8 +13,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A server that leaves a cache under a load, again and again: each reclaim is measured beside a quiet time, a memcpy of
- * as many bytes, repeated for a while, and a bare migration of the same regions between the same servers. The order of these three rotates;
- * the reclaim is the last of a turn, since the server then ends.
+ * as many bytes, repeated for a while, and a bare migration of the same regions between the same servers. The order of
+ * these three rotates; the reclaim is the last of a turn, since the server then ends.
  */
 final class ReclaimBench {
 

@@ -116,8 +116,8 @@ final class ReclaimFigures {
         }
         return failed == 0
                 ? Optional.empty()
-                : Optional.of(String.format(
-                        Locale.ROOT, "REQUESTS FAILED: %,d, in caches that had lost nothing", failed));
+                : Optional.of(
+                        String.format(Locale.ROOT, "REQUESTS FAILED: %,d, in caches that had lost nothing", failed));
     }
 
     int reclaims() {

@@ -81,7 +81,9 @@ final class CheckpointPart {
         new SideSetup(plan.allLocal(), 2, StorePlan.REQUESTS, 1).put(row);
         new SideSetup(plan.allLocal(), 1, StorePlan.REQUESTS, 1).put(row, "quiet_");
         turns.putRest(row, "ops_per_s", "quiet_ops_per_s");
-        row.put("log_bytes", logBytes).put("log_bytes_in_memory", logBytesInMemory).put("all_local", allLocal);
+        row.put("log_bytes", logBytes)
+                .put("log_bytes_in_memory", logBytesInMemory)
+                .put("all_local", allLocal);
     }
 
     /** Returns the load's rate during a checkpoint. */

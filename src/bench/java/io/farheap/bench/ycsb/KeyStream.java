@@ -3,10 +3,10 @@ package io.farheap.bench.ycsb;
 import java.util.SplittableRandom;
 
 /**
- * The operations of one thread. Ranks and Zipfian keys are drawn before the measurement, since drawing one takes as long
- * as an operation on local memory; a turn begins at a random place in them. Uniform keys are drawn on the way. Streams
- * of different numbers of threads have no keys in common either: if two threads repeated the keys that one thread has
- * just read, caches would look too good. One thread at a time.
+ * The operations of one thread. Ranks and Zipfian keys are drawn before the measurement, since drawing one takes as
+ * long as an operation on local memory; a turn begins at a random place in them. Uniform keys are drawn on the way.
+ * Streams of different numbers of threads have no keys in common either: if two threads repeated the keys that one
+ * thread has just read, caches would look too good. One thread at a time.
  */
 final class KeyStream {
 

@@ -144,8 +144,8 @@ final class YcsbFigures implements AutoCloseable {
     }
 
     /**
-     * Returns the rates of contestants by the number of threads that carried out their operations. A contestant that has
-     * a number of threads of its own stands in no other series.
+     * Returns the rates of contestants by the number of threads that carried out their operations. A contestant that
+     * has a number of threads of its own stands in no other series.
      */
     static SortedMap<Integer, List<@Nullable Double>> rates(List<ContestResult> results, List<String> names) {
         SortedMap<Integer, List<@Nullable Double>> rates = new TreeMap<>();

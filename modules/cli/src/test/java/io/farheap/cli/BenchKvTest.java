@@ -240,7 +240,8 @@ class BenchKvTest {
         assertTrue(of.applyAsDouble("misses no metadata in table", "reads") > reads + 0.3, byName::toString);
         assertTrue(of.applyAsDouble("misses no history in table", "reads") > reads + 0.3, byName::toString);
         assertTrue(of.applyAsDouble("misses no lazy weights", "reads") > reads + 0.1, byName::toString);
-        for (String load : new String[] {"all parts", "nor metadata there", "all parts, 8 bytes", "library, adaptive"}) {
+        for (String load :
+                new String[] {"all parts", "nor metadata there", "all parts, 8 bytes", "library, adaptive"}) {
             double hits = of.applyAsDouble("misses " + load, "hit_pct");
             assertTrue(hits > 20 && hits < 95, byName::toString);
         }

@@ -35,7 +35,8 @@ class ReclaimFiguresTest {
     @Test
     void aLossIsAResultAndTheTimesAreThoseOfTheOtherReclaims() {
         ReclaimFigures figures = new ReclaimFigures();
-        ReclaimTimes whole = new ReclaimTimes(1_000_000, 2_000_000, 3_000_000, 11_000_000, 12_000_000, moved(), 0, false);
+        ReclaimTimes whole =
+                new ReclaimTimes(1_000_000, 2_000_000, 3_000_000, 11_000_000, 12_000_000, moved(), 0, false);
         ReclaimTimes killed = new ReclaimTimes(1_000_000, 0, 0, 0, 0, MigrationResult.NONE, 4, true);
         figures.addReclaim(whole);
         figures.addLost(LostContent.NONE);
