@@ -148,8 +148,8 @@ final class CacheContest implements AutoCloseable {
                 benches.add(ofRow.add(batched(size, batch, group)));
             }
             List<Turns.Side<RuntimeException>> sides = new ArrayList<>();
-            benches.forEach(bench -> sides.add(
-                    turn -> thread.run(() -> bench.throughput(write, size, shape.turnSeconds()))));
+            benches.forEach(
+                    bench -> sides.add(turn -> thread.run(() -> bench.throughput(write, size, shape.turnSeconds()))));
             int turns = shape.turnsOf(sides.size());
             Turns taken = Turns.take(sides, warmUp(sides.size()), turns, lateness::restart);
             return new CacheRow(
@@ -188,8 +188,8 @@ final class CacheContest implements AutoCloseable {
 
     /** @param together records that the application asks for with one request */
     private CacheBench batched(int size, int batch, int together) {
-        CacheBench bench = new CacheBench(
-                server.address(), span, size, shape.batched(batch), shape.inFlight(batch), 1, together);
+        CacheBench bench =
+                new CacheBench(server.address(), span, size, shape.batched(batch), shape.inFlight(batch), 1, together);
         bench.scatterAs(separate);
         return bench;
     }

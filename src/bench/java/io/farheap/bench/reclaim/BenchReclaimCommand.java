@@ -124,8 +124,7 @@ public final class BenchReclaimCommand implements Callable<Integer> {
 
     /** All cases take turns, each turn with servers and a cache of its own, in an order that rotates. */
     private BenchReport cases(ManagerProcess manager, ManagerClient asked, RecordContent content, Memcpy memcpy) {
-        List<CaseFigures> cases =
-                move.cases().stream().map(CaseFigures::of).toList();
+        List<CaseFigures> cases = move.cases().stream().map(CaseFigures::of).toList();
         // Classes are loaded and compiled in a turn that does not count.
         CaseFigures warmUp = CaseFigures.of(move.usual());
         BenchReport report = turn(manager, asked, content, memcpy, warmUp, -1);

@@ -225,7 +225,8 @@ final class OutagePart {
         for (int turn = 0; turn < MOST_WARM_UPS && warmUp.more(); turn++) {
             Map<RequestKind, RequestTally> tallies = load.get();
             for (int i = 0; i < accesses.size(); i++) {
-                warmUp.add(i, Objects.requireNonNull(tallies.get(accesses.get(i))).median());
+                warmUp.add(
+                        i, Objects.requireNonNull(tallies.get(accesses.get(i))).median());
             }
         }
         Set<RequestKind> agreed = new HashSet<>();
