@@ -181,51 +181,6 @@ class BrokenBlockTest {
         }
     }
 
-    /**
-     * Above an expired object, the bucket has two slots whose blocks were used again, and one whose block cannot be
-     * read. The request clears these three.
-     */
-    @ParameterizedTest
-    @EnumSource(
-            value = Request.class,
-            names = {"GET", "REPLACE", "INCREMENT", "TOUCH", "DELETE"})
-    void itIsTakenOutAboveWhatIsTakenOut(Request request) {
-        byte[] key = TestKeys.bytes(1);
-        long hash = TestKeys.hash(key);
-        long bucket = space.shape.bucketAt(hash);
-        try (MapSession session = space.map.openSession()) {
-            session.set(key, value(8), 1000);
-            execute(false, bucket, SpaceShape.BUCKET_BYTES);
-            long word = Bucket.word(memory.segment().address(), 0);
-            assertTrue(SlotWord.isLive(word));
-            long again = SlotWord.live(
-                    SlotWord.place(word),
-                    SlotWord.incarnation(word) + 1,
-                    SlotWord.fingerprint(word),
-                    SlotWord.units(word));
-            store(bucket, 5, again);
-            store(bucket, 7, elsewhere(hash));
-            store(bucket, 9, again + (1L << 50));
-            space.clock.millis += 2000;
-            session.release();
-            assertTimeoutPreemptively(Duration.ofMillis(TestDevice.patience(30_000)), () -> {
-                switch (request) {
-                    case GET -> assertNull(session.get(key));
-                    case REPLACE -> assertFalse(session.replace(key, value(8), 0));
-                    case INCREMENT -> assertTrue(session.increment(key, 1).isEmpty());
-                    case TOUCH -> assertFalse(session.touch(key, 0));
-                    default -> assertFalse(session.delete(key));
-                }
-                session.release();
-            });
-            execute(false, bucket, SpaceShape.BUCKET_BYTES);
-            for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
-                assertEquals(SlotWord.EMPTY, Bucket.word(memory.segment().address(), slot), "slot " + slot);
-            }
-            assertEquals(3, session.requests().counts().of(MapSessionCounts.UNLINKED));
-        }
-    }
-
     private void store(long bucket, int slot, long word) {
         memory.segment().set(JAVA_LONG, 0, word);
         execute(true, bucket + Slot.offset(slot), Long.BYTES);

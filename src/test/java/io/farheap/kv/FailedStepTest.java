@@ -40,7 +40,6 @@ import org.junit.jupiter.api.Test;
 @Needs(Need.SOFTVERBS)
 class FailedStepTest {
 
-    private static final int HIGHER_SLOT = 9;
     private static final int LARGE_BYTES = 16_000;
     private static final int SMALL_BYTES = 4000;
     /** After this number of failed connections a request does not wait for another one. */
@@ -136,9 +135,10 @@ class FailedStepTest {
             assertTrue(first.set(segment(keys.get(0)), segment(new byte[] {2}), 0));
             RequestColumns operations = first.requests().operations();
             int place = operations.first();
+            pollUntil(first, NOTHING, () -> SlotWord.isClaim(bucket.word(0)));
             failNext(first, place);
             long block = operations.block[place];
-            assertEquals(SlotWord.EMPTY, bucket.word(operations.slot[place]));
+            assertEquals(SlotWord.claim(block), bucket.word(operations.slot[place]));
             bucket.write(operations.slot[place], bytes(block));
             assertArrayEquals(new byte[] {2}, second.get(keys.get(0)));
             assertTrue(second.delete(keys.get(0)));
@@ -147,45 +147,6 @@ class FailedStepTest {
             assertTrue(freePlaces(second).contains(SlotWord.place(block)));
             assertFalse(freePlaces(first).contains(SlotWord.place(block)), "two sessions have it");
             assertFalse(first.requests().allocator().knowsAll());
-        }
-    }
-
-    /** An update that chose its slot by the hash alone was an insertion, as the block shows that it replaced. */
-    @Test
-    void anUpdateOfAnothersSlotThatWasExecutedIsAnInsertion() {
-        long[] alike = TestKeys.of(2, true);
-        byte[] mine = TestKeys.bytes(alike[0]);
-        byte[] other = TestKeys.bytes(alike[1]);
-        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
-                MapSession first = bucket.space.map.openSession();
-                MapSession second = bucket.space.map.openSession()) {
-            second.set(mine, new byte[] {0});
-            second.delete(mine);
-            first.set(mine, new byte[] {1});
-            byte[] older = bucket.slot();
-            bucket.write(0, new byte[Slot.BYTES]);
-            first.set(other, new byte[] {2});
-            // The slot looks as if its session had not written the metadata yet.
-            byte[] stale = bucket.slot();
-            System.arraycopy(older, Slot.HASH, stale, Slot.HASH, Long.BYTES);
-            bucket.write(0, stale);
-            second.poll(NOTHING);
-            second.poll(NOTHING);
-            assertTrue(second.set(segment(mine), segment(new byte[] {3}), 0));
-            int place = second.requests().operations().first();
-            // The READ of the block to be replaced is done, and the compare-and-swap is not.
-            failNext(second, place);
-            long block = second.requests().operations().block[place];
-            assertEquals(0, second.requests().operations().slot[place]);
-            bucket.write(0, bytes(block));
-            // An older object of the key is in a higher slot, as if it had been there before.
-            bucket.write(HIGHER_SLOT, older);
-            assertEquals(KvStatus.DONE, await(second));
-            assertEquals(block, bucket.word(0));
-            assertEquals(SlotWord.EMPTY, bucket.word(HIGHER_SLOT));
-            assertEquals(1, second.requests().counts().of(MapSessionCounts.CROWDED_OUT));
-            assertArrayEquals(new byte[] {3}, first.get(mine));
-            assertNull(first.get(other));
         }
     }
 
@@ -337,36 +298,5 @@ class FailedStepTest {
             words.add(bucket.word(slot));
         }
         return words;
-    }
-
-    /** The add's last compare-and-swap was done, so the slot has its block. */
-    @Test
-    void anAddThatIsAbandonedWhenItIsDoneHasNoBlockAnyMore() {
-        List<byte[]> keys = keys(2);
-        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
-                MapSession first = bucket.space.map.openSession();
-                MapSession second = bucket.space.map.openSession()) {
-            first.set(keys.get(1), new byte[] {1});
-            first.delete(keys.get(1));
-            first.poll(NOTHING);
-            first.poll(NOTHING);
-            assertTrue(first.add(segment(keys.get(0)), segment(new byte[] {2}), 0, 0));
-            RequestColumns operations = first.requests().operations();
-            int place = operations.first();
-            int begun = operations.step[place];
-            pollUntil(first, NOTHING, () -> operations.step[place] != begun);
-            long block = operations.block[place];
-            operations.failures[place] = OFTEN;
-            // The WRITE of the metadata and the compare-and-swap are done, and the READ after them is not.
-            Softverbs.set("qp_error_after=2");
-            assertEquals(KvStatus.LOST, await(first));
-            Softverbs.set("qp_error_after=0");
-            assertTrue(words(bucket).contains(block));
-            // No block that a slot names is free at a session.
-            Audit.of(bucket.space, List.of(first, second));
-            first.set(keys.get(1), new byte[] {3});
-            assertArrayEquals(new byte[] {2}, second.get(keys.get(0)));
-            assertArrayEquals(new byte[] {3}, second.get(keys.get(1)));
-        }
     }
 }

@@ -59,7 +59,7 @@ class ReconnectTest {
 
     /** The map has one session, so the test knows the object that each request finds. Only insertions may be lost. */
     @ParameterizedTest
-    @ValueSource(ints = {6, 9, 25})
+    @ValueSource(ints = {8, 11, 25})
     void requestsGoOnThatAreNotUnknown(int operations) {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);

@@ -196,7 +196,7 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     public void missed(long bucket, long hash) {
         int slot = Bucket.findHistory(bucket, hash);
         if (slot != Bucket.NONE) {
-            long experts = inserted(bucket, slot);
+            long experts = Bucket.experts(bucket, slot);
             if (replacement.missed(newestHistory, number(bucket, slot), experts)) {
                 counts.regretted(experts);
             }
@@ -205,11 +205,6 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
 
     private static long number(long bucket, int slot) {
         return SlotWord.historyNumber(Bucket.word(bucket, slot));
-    }
-
-    /** The insert time of an object, or the experts of a history entry. */
-    private static long inserted(long bucket, int slot) {
-        return ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.INSERTED);
     }
 
     @Override
@@ -283,7 +278,7 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
         for (int slot = SpaceShape.BUCKET_SLOTS - 1; slot >= 0; slot--) {
             long word = Bucket.word(bucket, slot);
             if (SlotWord.isHistory(word)) {
-                replacement.offerHistory(newestHistory, SlotWord.historyNumber(word), inserted(bucket, slot));
+                replacement.offerHistory(newestHistory, SlotWord.historyNumber(word), Bucket.experts(bucket, slot));
             } else if (SlotWord.isLive(word)) {
                 int fingerprint = SlotWord.fingerprint(word);
                 long seen = fingerprints[fingerprint >>> 6];

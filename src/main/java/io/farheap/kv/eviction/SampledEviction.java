@@ -431,7 +431,7 @@ public final class SampledEviction {
      * fingerprint. If these are too many, or one names a block that cannot be, evicts the highest.
      */
     private void evictOrLook(int place, long copy, int slot) {
-        operations.block[place] = victims.experts();
+        operations.block[place] = Bucket.historyRecord(Bucket.hash(copy, slot), victims.experts());
         if (!twins.find(place, copy, slot, space)) {
             int highest = twins.highest(place);
             evict(place, highest, Bucket.word(copy, highest));
@@ -470,7 +470,7 @@ public final class SampledEviction {
                         bucketAt(place, slot),
                         slotOfBucket,
                         Bucket.word(copy, slotOfBucket),
-                        victims.experts(),
+                        Bucket.historyRecord(Bucket.hash(copy, slotOfBucket), victims.experts()),
                         operations.era(place),
                         Bucket.accessed(copy, slotOfBucket),
                         now);

@@ -97,7 +97,8 @@ public final class FailedRequestBlocks {
                 unfenced.add(block);
             }
         } else {
-            allocator.giveBack(block);
+            // Under its next incarnation: for the present one, a slot may have the hash of the request's key.
+            allocator.reclaim(block);
         }
     }
 
@@ -107,7 +108,7 @@ public final class FailedRequestBlocks {
             posts.fenced();
         }
         if (!unfenced.isEmpty()) {
-            unfenced.free(posts.reach()::block, allocator::giveBack);
+            unfenced.free(posts.reach()::block, allocator::reclaim);
             unfenced.free(word -> !posts.reach().blockLater(word), word -> {});
         }
     }

@@ -113,7 +113,7 @@ public final class MoveSteps implements RequestSteps {
             case BLOCK_AGAIN -> writeUnlessChanged(place);
             case WRITTEN -> {
                 operations.step[place] = MOVED;
-                swap(place, operations.block[place]);
+                move(place);
             }
             case MOVED -> moved(place);
             case BUCKET -> evict(place);
@@ -203,6 +203,15 @@ public final class MoveSteps implements RequestSteps {
         posts.writeBlock(place, BlockFormat.usedBytes(ALL, copy));
     }
 
+    private void move(int place) {
+        long hash = BlockFormat.hash(ALL, operations.blockCopy(place));
+        posts.beginList();
+        posts.writeHash(
+                place, space.region(region(place)), space.shape().bucketAt(bucket(place)), slot(place), hash);
+        swap(place, operations.block[place]);
+        posts.endList();
+    }
+
     private void swap(int place, long value) {
         posts.swap(
                 place,
@@ -219,7 +228,9 @@ public final class MoveSteps implements RequestSteps {
             allocator.reclaim(words[place]);
             ending.end(place, KvStatus.DONE);
         } else {
-            changed(place);
+            // Under its next incarnation: for the present one, the slot may have the object's hash.
+            allocator.reclaim(operations.block[place]);
+            ending.end(place, KvStatus.CHANGED);
         }
     }
 

@@ -53,6 +53,12 @@ public final class TouchSteps extends SetSteps {
         return false;
     }
 
+    /** A touch inserts nothing. */
+    @Override
+    void inserted(int place) {
+        throw new IllegalStateException("step " + operations.step[place]);
+    }
+
     @Override
     public void advance(int place) {
         switch (operations.step[place]) {

@@ -144,7 +144,7 @@ public final class MapRequests implements AutoCloseable {
                 new ProbeBuffer(probeMemory.buffer(), space.checksum()),
                 allocator,
                 reclaimer,
-                new StaleObjectRemoval(operations, posts, reclaimer, counts, extensionBytes),
+                new StaleObjectRemoval(operations, posts, reclaimer, counts),
                 writer,
                 reader,
                 records,

@@ -98,6 +98,8 @@ public final class RequestColumns {
     public final int[] failures;
     /** Whether its last compare-and-swap makes a slot name the request's own block, or claim it. */
     public final boolean[] naming;
+    /** Whether a slot may have the hash of the request's key for the request's own block, which it does not name. */
+    public final boolean[] described;
 
     public final int[] status;
     public final long[] hash;
@@ -155,6 +157,7 @@ public final class RequestColumns {
         trouble = new byte[count];
         failures = new int[count];
         naming = new boolean[count];
+        described = new boolean[count];
         status = new int[count];
         hash = new long[count];
         key = new long[count];
