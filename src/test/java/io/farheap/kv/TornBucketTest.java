@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -149,7 +150,7 @@ class TornBucketTest {
         int[] value = {0};
         until(() -> {
             session.poll((tag, status, found, at, bytes) -> value[0] =
-                    status == KvStatus.DONE ? found.get(java.lang.foreign.ValueLayout.JAVA_BYTE, at) : 0);
+                    status == KvStatus.DONE ? found.get(JAVA_BYTE, at) : 0);
             return session.inFlight() == 0;
         });
         return value[0];

@@ -77,17 +77,6 @@ public final class Bucket {
         return NONE;
     }
 
-    /** The highest slot below {@code below} that may have the key's object, by its fingerprint; or {@link #NONE}. */
-    public static int findLast(long bucket, long hash, int below) {
-        int last = NONE;
-        int slot = find(bucket, hash, 0);
-        while (slot != NONE && slot < below) {
-            last = slot;
-            slot = find(bucket, hash, slot + 1);
-        }
-        return last;
-    }
-
     /** Whether the block that a live slot names is known to be of a key with this hash, without reading the block. */
     public static boolean isOfHash(long bucket, int slot, long hash) {
         return hash(bucket, slot) == hash;

@@ -35,6 +35,7 @@ public final class ChangeSteps extends SetSteps {
     private static final int CLAIMED = MORE_STEPS + 2;
     private static final int WITHDRAWN = MORE_STEPS + 3;
     private static final int COMMITTED = MORE_STEPS + 4;
+    private static final int RIVAL_REMOVED = MORE_STEPS + 5;
 
     /**
      * How often it looks at a claim before it takes the claim's session for dead: a living session that does not stand
@@ -91,6 +92,12 @@ public final class ChangeSteps extends SetSteps {
                 look(place, 0);
             }
             case COMMITTED -> afterCommit(place);
+            case RIVAL_REMOVED -> {
+                if (posts.found(place) == operations.word[place]) {
+                    counts.add(MapSessionCounts.CLAIMS_REMOVED);
+                }
+                look(place, 0);
+            }
             default -> super.advance(place);
         }
     }
@@ -320,8 +327,9 @@ public final class ChangeSteps extends SetSteps {
         } else if (rival < claimed[place] && waitsFor(place, rival)) {
             lookAnew(place);
         } else {
-            operations.step[place] = LOOK;
-            swapAndRead(place, rival, Bucket.word(operations.bucket(place), rival), SlotWord.EMPTY);
+            operations.step[place] = RIVAL_REMOVED;
+            operations.word[place] = Bucket.word(operations.bucket(place), rival);
+            swapAndRead(place, rival, operations.word[place], SlotWord.EMPTY);
         }
     }
 

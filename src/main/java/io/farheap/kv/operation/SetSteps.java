@@ -9,7 +9,6 @@ import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.PaddedKeys;
-import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
@@ -307,10 +306,7 @@ abstract class SetSteps implements RequestSteps {
 
     private void resolved(int place) {
         long now = Bucket.word(operations.bucket(place), operations.slot[place]);
-        // The slot may have named the block in between: EMPTY can return, and so can claims of other requests.
-        boolean mayHaveBeenNamed = operations.step[place] == RESOLVE_INSERT
-                && (now == SlotWord.EMPTY || SlotWord.isClaim(now) && !isClaimed(place));
-        if (now != operations.block[place] && (now != operations.word[place] || mayHaveBeenNamed)) {
+        if (now != operations.block[place] && now != operations.word[place]) {
             ending.end(place, KvStatus.LOST);
             return;
         }

@@ -47,9 +47,8 @@ class BucketTest {
         put(11, SlotWord.history(5, KeyHash.fingerprint(KEY)), KEY);
         assertEquals(4, Bucket.find(bucket, KEY, 0));
         assertEquals(7, Bucket.find(bucket, KEY, 5));
-        assertEquals(9, Bucket.findLast(bucket, KEY, SpaceShape.BUCKET_SLOTS));
-        assertEquals(7, Bucket.findLast(bucket, KEY, 9));
-        assertEquals(Bucket.NONE, Bucket.findLast(bucket, KEY, 4));
+        assertEquals(9, Bucket.find(bucket, KEY, 8));
+        assertEquals(Bucket.NONE, Bucket.find(bucket, KEY, 10));
         assertEquals(Bucket.NONE, Bucket.find(bucket, 0xEE00_0000_0000_0001L, 0));
     }
 
