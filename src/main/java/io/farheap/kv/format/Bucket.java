@@ -153,23 +153,4 @@ public final class Bucket {
     private static long age(long newest, long number) {
         return newest - number << 16 >> 16;
     }
-
-    /**
-     * Whether a slot has a live object that may be evicted without reading blocks: no higher slot has its fingerprint.
-     */
-    public static boolean mayEvict(long bucket, int slot) {
-        return SlotWord.isLive(word(bucket, slot)) && findTwin(bucket, slot, slot) == NONE;
-    }
-
-    /** The lowest live slot above {@code after} with the fingerprint of {@code slot}, or {@link #NONE}. */
-    public static int findTwin(long bucket, int slot, int after) {
-        int fingerprint = SlotWord.fingerprint(word(bucket, slot));
-        for (int higher = after + 1; higher < SLOTS; higher++) {
-            long other = word(bucket, higher);
-            if (SlotWord.isLive(other) && SlotWord.fingerprint(other) == fingerprint) {
-                return higher;
-            }
-        }
-        return NONE;
-    }
 }

@@ -206,11 +206,10 @@ public final class MapRequests implements AutoCloseable {
 
     /**
      * Begins to write an object's block again, on a server that does not leave the map; or to evict the object. It ends
-     * as {@link KvStatus#CHANGED} if the slot has changed, and an eviction as {@link KvStatus#EXISTS} if a higher slot
-     * may have its key.
+     * as {@link KvStatus#CHANGED} if the slot has changed.
      *
      * @param kind {@link RequestColumns#MOVE} or {@link RequestColumns#COMPACT}, of an object without pieces, or
-     *     {@link RequestColumns#EVICT}, {@link RequestColumns#EVICT_ALONE} or {@link RequestColumns#MAKE_ROOM}
+     *     {@link RequestColumns#EVICT} or {@link RequestColumns#MAKE_ROOM}
      * @param slot as {@link MoveSteps#slot} has it
      * @param word of the slot
      * @return false if too many requests are in flight

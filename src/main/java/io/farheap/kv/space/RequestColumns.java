@@ -38,12 +38,10 @@ public final class RequestColumns {
     /** A move within the class of the object's block, which evicts nothing. */
     public static final int COMPACT = 11;
 
-    /** An eviction from a slot, when no higher slot of the bucket had its fingerprint as it was read. */
-    public static final int EVICT_ALONE = 12;
-    /** The same, to make room for a block that a move needs. */
-    public static final int MAKE_ROOM = 13;
+    /** An eviction, to make room for a block that a move needs. */
+    public static final int MAKE_ROOM = 12;
 
-    static final int KINDS = 14;
+    static final int KINDS = 13;
 
     /** The effect of a WRITE is unknown. */
     public static final int WRITE_UNKNOWN = 1;

@@ -77,21 +77,6 @@ class BucketTest {
     }
 
     @Test
-    void ofSlotsOfOneFingerprintTheHighestAloneMayGo() {
-        live(1, KEY);
-        live(5, TWIN);
-        live(6, OTHER);
-        put(8, SlotWord.history(5, KeyHash.fingerprint(KEY)), KEY);
-        assertFalse(Bucket.mayEvict(bucket, 1));
-        assertTrue(Bucket.mayEvict(bucket, 5));
-        assertTrue(Bucket.mayEvict(bucket, 6));
-        assertFalse(Bucket.mayEvict(bucket, 8), "a history entry");
-        assertFalse(Bucket.mayEvict(bucket, 0), "an empty slot");
-        assertEquals(5, Bucket.findTwin(bucket, 1, 1));
-        assertEquals(Bucket.NONE, Bucket.findTwin(bucket, 1, 5));
-    }
-
-    @Test
     void theOldestHistoryEntryIsFoundAlsoWhereTheNumbersWrap() {
         long newest = 3;
         put(2, SlotWord.history(newest - 1, 1), OTHER);
