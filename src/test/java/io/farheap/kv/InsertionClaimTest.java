@@ -2,12 +2,14 @@ package io.farheap.kv;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.OneBucket;
+import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.TestKeys;
 import io.farheap.remote.contract.VerbCounts;
@@ -15,6 +17,8 @@ import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What sets cost, and what the claim of a session costs others that stops before its insertion has ended. */
 class InsertionClaimTest {
@@ -33,8 +37,12 @@ class InsertionClaimTest {
 
     /** The READs, WRITEs and compare-and-swaps of a set. */
     private List<Long> costs(MapSession session, int value) {
+        return costs(session, () -> session.set(key, new byte[] {(byte) value}));
+    }
+
+    private static List<Long> costs(MapSession session, Runnable request) {
         VerbCounts before = session.posted();
-        session.set(key, new byte[] {(byte) value});
+        request.run();
         VerbCounts since = session.posted().since(before);
         return List.of(since.reads(), since.writes(), since.swaps());
     }
@@ -84,6 +92,45 @@ class InsertionClaimTest {
             other.set(key, new byte[] {3});
             assertTrue(other.touch(key, 0));
             assertEquals(UPDATE, costs(session, 4));
+        }
+    }
+
+    private enum Update {
+        SET,
+        ADD,
+        REPLACE,
+        COMPARE_AND_SET,
+        INCREMENT,
+        TOUCH
+    }
+
+    /** An update that lost its compare-and-swap has written the slot's hash last. */
+    @ParameterizedTest
+    @EnumSource
+    void ofASlotWithAnotherHashTheBlockIsReadOnce(Update update) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.of("fifo"));
+                MapSession session = bucket.space.map.openSession()) {
+            byte[] number = new byte[Long.BYTES];
+            session.set(key, number);
+            long version = session.getVersioned(key).version();
+            byte[] slot = bucket.slot();
+            slot[Slot.HASH]++;
+            bucket.write(0, slot);
+            List<Long> costs = costs(session, () -> {
+                switch (update) {
+                    case SET -> session.set(key, number);
+                    case ADD -> assertFalse(session.add(key, number, 0));
+                    case REPLACE -> assertTrue(session.replace(key, number, 0));
+                    case COMPARE_AND_SET -> assertTrue(session.compareAndSet(key, number, version, 0));
+                    case INCREMENT ->
+                        assertEquals(7, session.increment(key, 7).orElseThrow());
+                    case TOUCH -> assertTrue(session.touch(key, 0));
+                }
+            });
+            assertEquals(2, costs.getFirst(), "READs, of the bucket and the block");
+            if (update != Update.ADD) {
+                assertEquals(UPDATE, costs(session, 1), "the slot's hash is the key's again");
+            }
         }
     }
 }

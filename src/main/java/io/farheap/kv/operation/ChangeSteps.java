@@ -10,6 +10,7 @@ import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
+import java.lang.foreign.MemorySegment;
 
 /**
  * Sets; and add, replace, compare-and-set and increment, which look first at the object that is there: as a set, with a
@@ -114,10 +115,27 @@ public final class ChangeSteps extends SetSteps {
             return;
         }
         operations.step[place] = OLD;
-        int bytes = operations.kind[place] == RequestColumns.INCREMENT ? NUMBER_BLOCK_BYTES : headBytes(place);
-        if (!posts.readStart(place, operations.word[place], RequestColumns.headAt(place), bytes)) {
+        if (!posts.readStart(place, operations.word[place], RequestColumns.headAt(place), oldBytes(place))) {
             broken(place);
         }
+    }
+
+    /** The bytes that a request needs which looks at the object that is there. */
+    private int oldBytes(int place) {
+        return operations.kind[place] == RequestColumns.INCREMENT ? NUMBER_BLOCK_BYTES : headBytes(place);
+    }
+
+    @Override
+    void foundWhole(int place, long block) {
+        if (operations.kind[place] == RequestColumns.SET) {
+            found(place);
+            return;
+        }
+        long word = operations.word[place];
+        int bytes = Math.min(oldBytes(place), SlotWord.units(word) * BlockFormat.UNIT_BYTES);
+        MemorySegment.copy(ALL, block, ALL, operations.head(place), bytes);
+        suspect[place] = word;
+        judge(place);
     }
 
     @Override

@@ -119,6 +119,15 @@ abstract class SetSteps implements RequestSteps {
     /** The request's slot and word are the key's. */
     abstract void found(int place);
 
+    /**
+     * The same if the word's block has been read and is whole.
+     *
+     * @param block the address of a copy, which stays as it is until the next operation is posted
+     */
+    void foundWhole(int place, long block) {
+        found(place);
+    }
+
     /** The object that the request found has been removed, as it had expired. */
     abstract void tookOut(int place);
 
@@ -170,9 +179,9 @@ abstract class SetSteps implements RequestSteps {
 
     /**
      * Reads the slot's block to see which key it has, as the slot's hash does not tell: the block is another key's, or
-     * a request that has replaced it since wrote the hash.
+     * a request that lost its compare-and-swap has written the hash last.
      */
-    private void probe(int place) {
+    void probe(int place) {
         if (probe.take()) {
             operations.step[place] = PROBE;
             if (!posts.readBlock(place, operations.word[place], probe.memory(), 0)) {
@@ -189,7 +198,7 @@ abstract class SetSteps implements RequestSteps {
         boolean mine = whole && PaddedKeys.equal(probe.address(), operations.key[place], operations.keyBytes[place]);
         probe.give();
         if (mine) {
-            found(place);
+            foundWhole(place, probe.address());
         } else if (whole) {
             look(place, operations.slot[place] + 1);
         } else {
@@ -312,7 +321,7 @@ abstract class SetSteps implements RequestSteps {
         }
         doubts.swapKnown(place);
         if (now != operations.block[place]) {
-            lookAnew(place);
+            look(place, 0);
         } else if (operations.step[place] == RESOLVE_INSERT) {
             inserted(place);
         } else {

@@ -100,6 +100,12 @@ public final class TouchSteps extends SetSteps {
         }
     }
 
+    /** A touch reads the block in each case. */
+    @Override
+    void probe(int place) {
+        found(place);
+    }
+
     private void judge(int place) {
         long word = operations.word[place];
         long block = operations.blockCopy(place);
