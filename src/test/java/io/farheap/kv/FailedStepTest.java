@@ -32,6 +32,8 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Requests whose connection fails at a certain operation, while another session does something before they continue. An
@@ -288,6 +290,38 @@ class FailedStepTest {
             assertTrue(SlotWord.isClaim(after.get(slot)));
             assertEquals(1, first.requests().counts().of(MapSessionCounts.CROWDED_OUT));
             // The block of the object that was crowded out has an owner.
+            Audit.of(bucket.space, List.of(first, second));
+        }
+    }
+
+    /** The claim of a set into a full bucket, of which no answer came, and which the device has executed or not. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aClaimOfUnknownOutcomeCostsNoBlock(boolean executed) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession first = bucket.space.map.openSession();
+                MapSession second = bucket.space.map.openSession()) {
+            List<byte[]> keys = keys(SpaceShape.BUCKET_SLOTS + 2);
+            byte[] inserted = keys.removeLast();
+            first.set(inserted, new byte[] {1});
+            first.delete(inserted);
+            byte[] missing = keys.removeLast();
+            keys.forEach(key -> second.set(key, new byte[] {2}));
+            assertTrue(words(bucket).stream().allMatch(SlotWord::isLive), "the bucket is full");
+            passOne(first, missing);
+            assertTrue(first.set(segment(inserted), segment(new byte[] {3}), 0));
+            RequestColumns operations = first.requests().operations();
+            int place = operations.first();
+            failNext(first, place);
+            long claim = SlotWord.claim(operations.block[place]);
+            assertEquals(operations.word[place], bucket.word(operations.slot[place]));
+            if (executed) {
+                bucket.write(operations.slot[place], bytes(claim));
+            }
+            assertEquals(KvStatus.DONE, await(first));
+            assertArrayEquals(new byte[] {3}, second.get(inserted));
+            assertEquals(1, first.requests().counts().of(MapSessionCounts.CROWDED_OUT));
+            assertTrue(first.requests().allocator().knowsAll());
             Audit.of(bucket.space, List.of(first, second));
         }
     }

@@ -37,6 +37,8 @@ public final class ChangeSteps extends SetSteps {
     private static final int WITHDRAWN = MORE_STEPS + 3;
     private static final int COMMITTED = MORE_STEPS + 4;
     private static final int RIVAL_REMOVED = MORE_STEPS + 5;
+    /** Looks whether a claim of unknown outcome stands. */
+    private static final int RESOLVE_CLAIM = MORE_STEPS + 6;
 
     /**
      * How often it looks at a claim before it takes the claim's session for dead: a living session that does not stand
@@ -99,6 +101,7 @@ public final class ChangeSteps extends SetSteps {
                 }
                 look(place, 0);
             }
+            case RESOLVE_CLAIM -> resolvedClaim(place);
             default -> super.advance(place);
         }
     }
@@ -367,7 +370,12 @@ public final class ChangeSteps extends SetSteps {
     @Override
     public void again(int place) {
         switch (operations.step[place]) {
-            case CLAIMED -> {
+            case CLAIMED, RESOLVE_CLAIM -> {
+                if (doubts.swapUnknown(place)) {
+                    operations.step[place] = RESOLVE_CLAIM;
+                    posts.readBucket(place);
+                    return;
+                }
                 if (posts.found(place) == operations.word[place]) {
                     reclaimCrowdedOut(place);
                 }
@@ -385,6 +393,24 @@ public final class ChangeSteps extends SetSteps {
             }
             default -> super.again(place);
         }
+    }
+
+    /** The bucket was read behind the fence, so this is also the look behind the claim. */
+    private void resolvedClaim(int place) {
+        long word = operations.word[place];
+        long now = Bucket.word(operations.bucket(place), claimed[place]);
+        if (now == claimWord(place)) {
+            doubts.swapKnown(place);
+            reclaimCrowdedOut(place);
+        } else {
+            claimed[place] = Bucket.NONE;
+            if (now == word) {
+                doubts.swapKnown(place);
+            } else {
+                doubts.leave(place);
+            }
+        }
+        look(place, 0);
     }
 
     @Override

@@ -94,7 +94,7 @@ public final class RequestColumns {
     private final byte[] trouble;
     /** How many failed connections the request has met. */
     public final int[] failures;
-    /** Whether its last compare-and-swap makes a slot name the request's own block, or claim it. */
+    /** Whether its last compare-and-swap makes a slot name the request's own block. */
     public final boolean[] naming;
     /** Whether a slot may have the hash of the request's key for the request's own block, which it does not name. */
     public final boolean[] described;

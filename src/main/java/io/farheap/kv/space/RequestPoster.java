@@ -293,7 +293,7 @@ public final class RequestPoster {
     /** Changes the word of a slot of any bucket. */
     public void swap(int place, RemoteRegion region, long bucketAt, int slot, long expected, long value) {
         operations.takes(place, expected);
-        operations.naming[place] = value != SlotWord.EMPTY && !SlotWord.isHistory(value);
+        operations.naming[place] = SlotWord.isLive(value);
         // If it is not executed, the old word differs from the expected one.
         NativeMemory.ALL.set(JAVA_LONG, operations.old(place), ~expected);
         note(
