@@ -98,6 +98,8 @@ public final class ChangeSteps extends SetSteps {
             case RIVAL_REMOVED -> {
                 if (posts.found(place) == operations.word[place]) {
                     counts.add(MapSessionCounts.CLAIMS_REMOVED);
+                    // If it comes back, its session lives.
+                    rivals[place] = SlotWord.EMPTY;
                 }
                 look(place, 0);
             }
@@ -383,7 +385,9 @@ public final class ChangeSteps extends SetSteps {
             }
             case COMMITTED -> {
                 operations.slot[place] = claimed[place];
-                if (doubts.swapUnknown(place)) {
+                if (posts.found(place) == claimWord(place)) {
+                    inserted(place);
+                } else if (doubts.swapUnknown(place)) {
                     // If the compare-and-swap was not executed, the claim stands.
                     operations.word[place] = claimWord(place);
                     resolve(place, true);
@@ -415,6 +419,10 @@ public final class ChangeSteps extends SetSteps {
 
     @Override
     public void abandon(int place) {
+        if (operations.step[place] == COMMITTED && posts.found(place) == claimWord(place)) {
+            inserted(place);
+            return;
+        }
         if (operations.step[place] == CLAIMED && posts.found(place) == operations.word[place]) {
             reclaimCrowdedOut(place);
         }

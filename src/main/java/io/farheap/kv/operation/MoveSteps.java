@@ -229,6 +229,10 @@ public final class MoveSteps implements RequestSteps {
 
     @Override
     public void abandon(int place) {
+        if (operations.step[place] == MOVED && posts.found(place) == words[place]) {
+            moved(place);
+            return;
+        }
         if (operations.step[place] == ROOM) {
             room.abandon(place);
         }

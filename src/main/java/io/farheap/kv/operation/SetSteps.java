@@ -276,7 +276,14 @@ abstract class SetSteps implements RequestSteps {
     @Override
     public void again(int place) {
         switch (operations.step[place]) {
-            case SWAP, RESOLVE_UPDATE -> resolveOr(place, false);
+            case SWAP -> {
+                if (posts.found(place) == operations.word[place]) {
+                    updated(place);
+                } else {
+                    resolveOr(place, false);
+                }
+            }
+            case RESOLVE_UPDATE -> resolveOr(place, false);
             case RESOLVE_INSERT -> resolveOr(place, true);
             default -> {
                 leaveStep(place);
@@ -334,6 +341,10 @@ abstract class SetSteps implements RequestSteps {
 
     @Override
     public void abandon(int place) {
+        if (operations.step[place] == SWAP && posts.found(place) == operations.word[place]) {
+            updated(place);
+            return;
+        }
         leaveStep(place);
         ending.end(place, KvStatus.LOST);
     }
