@@ -21,9 +21,14 @@ import io.farheap.kv.space.RequestColumns;
 import io.farheap.memory.NativeMemory;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -192,7 +197,7 @@ class TornBucketTest {
         beginTorn(1, earlier, third, () -> third.get(segment(key), 0));
         int after = awaitValue(third);
         assertFalse(before == 1 && after == 2, "the older value is back");
-        assertEquals(get() == 0 ? 0 : 1, get());
+        assertEquals(1, get());
     }
 
     /** Of two insertions one sees the other's claim, so that the key is in one slot. */
@@ -205,6 +210,45 @@ class TornBucketTest {
         assertEquals(KvStatus.DONE, await(high));
         assertEquals(1, live(), "slots with the key");
         assertArrayEquals(new byte[] {2}, reader.get(key));
+    }
+
+    /** Whichever of the sessions makes its next steps, one of them alone fills a slot. */
+    @RepeatedTest(5)
+    void threeInsertionsFillOneSlot(RepetitionInfo repetition) {
+        SplittableRandom random = new SplittableRandom(repetition.getCurrentRepetition());
+        List<MapSession> sessions = List.of(low, high, third);
+        for (int round = 0; round < 20; round++) {
+            for (MapSession session : sessions) {
+                assertTrue(session.set(segment(key), segment(1 + sessions.indexOf(session)), 0));
+            }
+            until(() -> {
+                sessions.get(random.nextInt(sessions.size())).poll((tag, status, found, at, bytes) ->
+                        assertEquals(KvStatus.DONE, status));
+                return sessions.stream().allMatch(session -> session.inFlight() == 0);
+            });
+            assertEquals(1, live(), "slots with the key");
+            assertTrue(reader.delete(key));
+            assertEquals(0, get());
+        }
+    }
+
+    /** A slot may have the key's hash for the block of an update that lost its compare-and-swap. */
+    @Test
+    void theBlockOfAnUpdateThatFailedGetsItsNextIncarnation() {
+        low.set(key, new byte[] {1});
+        RequestColumns operations = high.requests().operations();
+        int place = operations.next();
+        begin(high, () -> high.replace(segment(key), segment(2), 0, 0));
+        long own = operations.block[place];
+        assertTrue(low.delete(key));
+        assertEquals(KvStatus.ABSENT, await(high));
+        List<Integer> incarnations = new ArrayList<>();
+        high.requests().allocator().forEachFree(block -> {
+            if (SlotWord.place(block) == SlotWord.place(own)) {
+                incarnations.add(SlotWord.incarnation(block));
+            }
+        });
+        assertEquals(List.of(SlotWord.incarnation(own) + 1), incarnations);
     }
 
     private int live() {
