@@ -59,8 +59,8 @@ class EvictionTest {
                     evicted + session.requests().counts().of(MapSessionCounts.CROWDED_OUT) - crowdedBefore
                             >= EVICTIONS - 100,
                     "evictions");
-            // An insertion posts two READs and two compare-and-swaps, and one insertion in forty posts more READs, because
-            // fingerprints are equal.
+            // An insertion posts two READs and two compare-and-swaps, and one insertion in forty posts more READs,
+            // because fingerprints are equal.
             double samples = (posted.reads() - 2.0 * EVICTIONS) / evicted;
             assertTrue(samples < 0.7, () -> samples + " READs an eviction");
             // If the history numbers are on another server than the sample, some of them come late.

@@ -65,8 +65,9 @@ final class RemovalHistory {
             for (int i = 1; i < until.length; i++) {
                 long between = countBelow(begins, until[i] + 1) - countBelow(ends, from);
                 if (i > between) {
-                    return i + 1 + " deletes between " + from + " and " + until[i] + " have removed an object each, but "
-                            + between + " insertions may have come between them";
+                    return i + 1 + " deletes between " + from + " and " + until[i]
+                            + " have removed an object each, but " + between
+                            + " insertions may have come between them";
                 }
             }
         }

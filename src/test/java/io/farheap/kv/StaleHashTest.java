@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A slot may have the hash of another key than its object's: a session that stood still has written it since. No request
- * for that key takes one object for the other, or continues forever.
+ * A slot may have the hash of another key than its object's: a session that stood still has written it since. No
+ * request for that key takes one object for the other, or continues for ever.
  */
 class StaleHashTest {
 

@@ -60,9 +60,10 @@ public record MapCounts(
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%,d hits, %,d misses, %,d stored, %,d refused, %,d deleted, %,d touched, %,d without room, %,d lost; %,d read "
-                        + "again, %,d swaps lost, %,d evicted %s, %,d crowded out, %,d victims lost, %,d unlinked, %,d "
-                        + "claims removed, %,d moved; regrets %s; %,d READs, %,d WRITEs, %,d compare-and-swaps, %,d fetch-and-adds",
+                "%,d hits, %,d misses, %,d stored, %,d refused, %,d deleted, %,d touched, %,d without room, %,d lost; "
+                        + "%,d read again, %,d swaps lost, %,d evicted %s, %,d crowded out, %,d victims lost, "
+                        + "%,d unlinked, %,d claims removed, %,d moved; regrets %s; %,d READs, %,d WRITEs, "
+                        + "%,d compare-and-swaps, %,d fetch-and-adds",
                 hits,
                 misses,
                 stored,

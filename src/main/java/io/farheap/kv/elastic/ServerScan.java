@@ -13,7 +13,8 @@ import java.util.List;
 
 /**
  * Reads a part of a map's table, step by step, and finds objects with a block on one server. An object that was used
- * last before a given time is kept for one step only; the others are kept. As many cold objects on other servers are kept too, which can be evicted to make room for moved ones. One thread.
+ * last before a given time is kept for one step only; the others are kept. As many cold objects on other servers are
+ * kept too, which can be evicted to make room for moved ones. One thread.
  */
 final class ServerScan implements AutoCloseable {
 

@@ -12,8 +12,8 @@ import io.farheap.memory.NativeMemory;
  * <p>A key's object is the one in the slot whose word has the key's fingerprint and names a block with the key. No key
  * is in two slots: an insertion claims a slot, and looks for the key and for other claims behind that.
  *
- * <p>A slot's hash is not changed in one step with the word, and a client that was stopped between the two may write the
- * hash of a key that has long left the slot. So the hash is kept mixed with the word that it belongs to
+ * <p>A slot's hash is not changed in one step with the word, and a client that was stopped between the two may write
+ * the hash of a key that has long left the slot. So the hash is kept mixed with the word that it belongs to
  * ({@link #isOfHash}): beside any other word it is no key's hash, and the slot's block must be read.
  */
 public final class Bucket {

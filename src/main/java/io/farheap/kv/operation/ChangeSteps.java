@@ -26,8 +26,8 @@ import java.lang.foreign.MemorySegment;
  * the bucket again after that. Of two insertions at least one sees the other's claim. It removes that claim, and the
  * other insertion starts again. If the bucket does not have the key then, no other request can store it before this
  * one's last compare-and-swap, which turns the claim into the block's word. The slot's metadata are written before
- * that. Of two insertions, the one in the higher slot waits for the other, but looks {@link #PATIENCE} times at most, as
- * the claim may belong to a dead session.
+ * that. Of two insertions, the one in the higher slot waits for the other, but looks {@link #PATIENCE} times at most,
+ * as the claim may belong to a dead session.
  */
 public final class ChangeSteps extends SetSteps {
 

@@ -55,7 +55,7 @@ class MapModelTest {
         assertNothingWrong(insertionsAndATouch().only(rules).withoutPointers(), MOST_STATES);
     }
 
-    /** Without pointers an update must know the block's key too: the two keys' objects hide one another's insertions. */
+    /** Without pointers an update must know the block's key, too: two keys' objects hide one another's insertions. */
     @Test
     void withoutPointersOneSlotForAKeyIsNotEnough() {
         Supplier<ModelScenario> scenario = () -> new ModelScenario(2, 4)
