@@ -116,6 +116,11 @@ public final class MapCalls {
      * none.
      */
     public static final int EMPTY = FIRST_CALL + 17;
+    /**
+     * [space]: the process has let blocks go of which it does not know whether a slot names them; no operation of its
+     * own can name one or change one any more. The service collects those that no slot names and no process holds.
+     */
+    public static final int SWEEP = FIRST_CALL + 18;
     /** The most bytes of an address. */
     public static final int MOST_ADDRESS_BYTES = 512;
 

@@ -182,6 +182,7 @@ public final class MapKeeper implements AutoCloseable {
             mailbox.held(rest);
             givenBack.add(rest);
             givenBack.collect(mailbox);
+            sweepFor(mailbox);
             sessions.removeIf(session -> session.mailbox == mailbox);
         });
     }
@@ -213,6 +214,7 @@ public final class MapKeeper implements AutoCloseable {
         boolean busy = tasks.run();
         for (ServedSession session : sessions) {
             givenBack.collect(session.mailbox);
+            sweepFor(session.mailbox);
         }
         busy |= givenBack.give(false);
         requests.begin();
@@ -231,6 +233,13 @@ public final class MapKeeper implements AutoCloseable {
             sessions.forEach(session -> session.mailbox.hope());
         }
         return busy;
+    }
+
+    /** Any server may have blocks that the session has let go, as objects have pieces on several. */
+    private void sweepFor(Mailbox mailbox) {
+        if (mailbox.takeLostSight()) {
+            beats.forEach(ServerHeartbeat::owesSweep);
+        }
     }
 
     private void hurryAll() {

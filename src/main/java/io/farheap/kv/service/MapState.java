@@ -36,7 +36,7 @@ final class MapState {
     private final LongSupplier nanoTime;
     private final long zeroNanos;
 
-    /** Whether blocks of a process that has ended are still to be found. */
+    /** Whether blocks that a process has let go, or that one which has ended had, are still to be found. */
     private boolean dirty;
     /** Whether a client has asked for an account of all blocks. */
     private boolean audit;
@@ -317,6 +317,15 @@ final class MapState {
         reply[1] = what;
         reply[2] = sweep.phase();
         return 3;
+    }
+
+    /** A process has let blocks go. A sweep that is under way may have seen them as held, so one more follows. */
+    synchronized long sweep(long lease) {
+        if (members.find(lease) == null) {
+            return MapCalls.NOT_REGISTERED;
+        }
+        dirty = true;
+        return MapCalls.OK;
     }
 
     /** @return words of the reply */

@@ -200,6 +200,31 @@ class MapStateTest {
         assertEquals(new HashSet<>(dead.subList(3, dead.size())), pooled, "with the incarnation after the header's");
     }
 
+    /** A request of it has failed, and no slot tells what has become of the blocks. */
+    @Test
+    void whatALivingProcessHasLetGoGoesToThePools() {
+        assertEquals(MapCalls.NOT_REGISTERED, state.sweep(1));
+        state.register(1, 11);
+        List<Long> blocks = cut(take(1, CLASS));
+        assertEquals(0, beat(1) & MapCalls.COLLECT);
+        assertEquals(MapCalls.OK, state.sweep(1));
+        assertNotEquals(0, beat(1) & MapCalls.COLLECT);
+        assertEquals(MapCalls.WAIT, step(1));
+        hold(1, blocks.subList(1, blocks.size()));
+        // What it lets go from now on was held in this round.
+        assertEquals(MapCalls.OK, state.sweep(1));
+        named(1, List.of());
+        assertEquals(MapCalls.WAIT, step(1));
+        hold(1, blocks.subList(2, blocks.size()));
+        named(1, List.of());
+        assertEquals(MapCalls.WAIT, step(1));
+        hold(1, blocks.subList(2, blocks.size()));
+        long round = roundOf(1);
+        assertEquals(MapCalls.DONE, step(1));
+        assertEquals(1, account(round).lost());
+        assertNotEquals(0, beat(1) & MapCalls.COLLECT, "the next round");
+    }
+
     @Test
     void aCollectorThatIsSilentIsFollowedByAnother() {
         state.register(1, 11);
