@@ -150,7 +150,7 @@ final class ServerHeartbeat {
             all.forEach(each -> each.hurry(ASKED_NANOS));
         }
         if ((flags & MapCalls.COLLECT) != 0) {
-            collecting.begin(round);
+            collecting.begin(round, line.reply(12));
         }
         if (phase != 0) {
             report.of(line, round, phase);
@@ -236,8 +236,19 @@ final class ServerHeartbeat {
                 line.with(at++, process);
             }
         }
-        line.with(1, factCount()).with(2, asked).with(3, epoch).with(4, growing.growths());
+        line.with(1, factCount()).with(2, asked).with(3, epoch).with(4, growing.growths()).with(5, lost());
         return asked;
+    }
+
+    /** The first servers that the map was made on, a bit for each, set if this process has lost its lease there. */
+    private long lost() {
+        long bits = 0;
+        for (ServerHeartbeat each : all) {
+            if (each.line.lost() && each.line.number < Math.min(space.layout().madeOn(), Long.SIZE)) {
+                bits |= 1L << each.line.number;
+            }
+        }
+        return bits;
     }
 
     /** Notes for the other servers that a process does not have the space open on this one. */
