@@ -173,6 +173,11 @@ final class MapMembers {
         return true;
     }
 
+    /** Whether a process can read all of the table that is not gone, as far as it has said. */
+    boolean reachesTable(MapMember member) {
+        return (member.lost & ~gone) == 0;
+    }
+
     /** The servers that are gone, a bit for each of the first 64. */
     long gone() {
         return gone;

@@ -151,7 +151,7 @@ final class MapState {
         }
         long flags = blocks.hasRoom() ? MapCalls.ROOM : 0;
         flags |= mayCollect(member) ? MapCalls.COLLECT : 0;
-        boolean sweeps = sweep.running() || (dirty || audit) && !members.doubted();
+        boolean sweeps = members.reachesTable(member) && (sweep.running() || (dirty || audit) && !members.doubted());
         boolean awaited = blocks.waits() && nanoTime.getAsLong() - awaitedUntil < 0;
         boolean growing = growthsOfAll < layout.growths();
         flags |= sweeps
@@ -216,6 +216,7 @@ final class MapState {
         boolean needed = dirty || audit || sweep.running();
         if (!needed
                 || members.doubted()
+                || !members.reachesTable(member)
                 || members.oldestEpoch(blocks.epoch()) < goneEpoch
                 || sweep.running() && now - collectorDeadline < 0) {
             return false;

@@ -274,6 +274,17 @@ class MapStateTest {
         assertEquals(0b101, reply[6], "of those asked for only the second lives");
     }
 
+    /** It would begin again and again, and read what it can of the table each time. */
+    @Test
+    void aProcessThatCannotReadTheTableCollectsNothing() {
+        state = new MapState(FakeMap.descriptor(2, 2, REGION_BYTES), () -> now, 0);
+        state.register(1, 11);
+        state.register(2, 22);
+        assertEquals(MapCalls.OK, state.sweep(1));
+        assertEquals(0, beat(1, 0, 0, 0, 0, 1L << 1) & (MapCalls.COLLECT | MapCalls.SOON));
+        assertNotEquals(0, beat(2) & MapCalls.COLLECT);
+    }
+
     /** The other server will never say that the process has ended there. */
     @Test
     void aLostServerDoesNotKeepOldRequestsForEver() {
