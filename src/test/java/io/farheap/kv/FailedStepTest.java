@@ -148,7 +148,64 @@ class FailedStepTest {
             assertNull(first.get(keys.get(0)));
             assertTrue(freePlaces(second).contains(SlotWord.place(block)));
             assertFalse(freePlaces(first).contains(SlotWord.place(block)), "two sessions have it");
-            assertFalse(first.requests().allocator().knowsAll());
+            assertTrue(first.requests().allocator().knowsAll(), "it keeps a block that the other session has");
+            awaitNoneKept(bucket, first, second);
+        }
+    }
+
+    /** Waits until the services' account of held blocks has no others than the sessions' free ones. */
+    private static void awaitNoneKept(OneBucket bucket, MapSession first, MapSession second) {
+        pollUntil(first, NOTHING, () -> bucket.space.map.audit().held()
+                == freePlaces(first).size() + freePlaces(second).size());
+        Audit.of(bucket.space, List.of(first, second));
+    }
+
+    /** The update was not executed, and another session has replaced the object, so the slot does not tell. */
+    @Test
+    void aSetOfUnknownOutcomeCostsNoBlock() {
+        byte[] key = keys(1).getFirst();
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession first = bucket.space.map.openSession();
+                MapSession second = bucket.space.map.openSession()) {
+            first.set(key, new byte[] {1});
+            first.poll(NOTHING);
+            first.poll(NOTHING);
+            assertTrue(first.set(segment(key), segment(new byte[] {2}), 0));
+            RequestColumns operations = first.requests().operations();
+            int place = operations.first();
+            // The READ of the block to be replaced is done, and the compare-and-swap is not.
+            failNext(first, place);
+            long block = operations.block[place];
+            second.set(key, new byte[] {3});
+            assertEquals(KvStatus.LOST, await(first));
+            assertArrayEquals(new byte[] {3}, second.get(key));
+            assertFalse(freePlaces(first).contains(SlotWord.place(block)), "a slot might name it");
+            awaitNoneKept(bucket, first, second);
+        }
+    }
+
+    /** The slot is empty, but another session may have emptied it. */
+    @Test
+    void aDeleteOfUnknownOutcomeCostsNoBlock() {
+        byte[] key = keys(1).getFirst();
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession first = bucket.space.map.openSession();
+                MapSession second = bucket.space.map.openSession()) {
+            first.set(key, new byte[] {1});
+            first.poll(NOTHING);
+            first.poll(NOTHING);
+            RequestColumns operations = first.requests().operations();
+            int place = operations.first();
+            // The READs of the bucket and the block are done, and the compare-and-swap was executed without an
+            // acknowledgement.
+            Softverbs.set("qp_error_after=2");
+            assertTrue(first.delete(segment(key), 0));
+            pollUntil(first, NOTHING, () -> operations.failures[place] == 1);
+            Softverbs.set("qp_error_after=0");
+            bucket.write(operations.slot[place], bytes(SlotWord.EMPTY));
+            assertEquals(KvStatus.LOST, await(first));
+            assertNull(second.get(key));
+            awaitNoneKept(bucket, first, second);
         }
     }
 

@@ -74,6 +74,7 @@ public final class MapRequests implements AutoCloseable {
     private final RequestColumns operations;
     private final RequestPoster posts;
     private final MapSessionCounts counts = new MapSessionCounts();
+    private final SpaceMemory space;
     private final MapKeeper keeper;
     private final MapCountTotals tally;
     private final Mailbox mailbox;
@@ -106,6 +107,7 @@ public final class MapRequests implements AutoCloseable {
             LongSupplier numbers,
             MapKeeper keeper,
             MapCountTotals tally) {
+        this.space = space;
         this.tally = tally;
         this.keeper = keeper;
         long number = VersionNumbers.checked(numbers.getAsLong());
@@ -231,6 +233,17 @@ public final class MapRequests implements AutoCloseable {
      */
     boolean settled() {
         return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;
+    }
+
+    /** Whether the process uses the map under other leases by now, so that requests here end as lost. */
+    public boolean isOver() {
+        return space.hasEnded();
+    }
+
+    /** Whether nothing is in flight and no callback runs, so that this can be closed. */
+    public boolean mayClose() {
+        checkOpen();
+        return operations.inUse() == 0 && !polling;
     }
 
     /** As {@link Reconnects#trouble}. */
