@@ -173,7 +173,7 @@ class FailedStepTest {
             assertTrue(first.set(segment(key), segment(new byte[] {2}), 0));
             RequestColumns operations = first.requests().operations();
             int place = operations.first();
-            // The READ of the block to be replaced is done, and the compare-and-swap is not.
+            // The WRITE of the slot's hash is done, and the compare-and-swap is not.
             failNext(first, place);
             long block = operations.block[place];
             second.set(key, new byte[] {3});

@@ -19,7 +19,10 @@ import io.farheap.remote.contract.PostResult;
 import io.farheap.remote.contract.RemoteRegion;
 import org.junit.jupiter.api.Test;
 
-/** Two keys of one hash are two keys: requests compare keys. */
+/**
+ * Two keys of one hash are two keys for requests that read blocks, as they compare keys. A set that finds its key's
+ * hash in a slot does not.
+ */
 class SameHashTest {
 
     private static final long HASH_IN_BLOCK = 24;

@@ -136,7 +136,8 @@ public final class SlotWord {
 
     /**
      * What a slot with a live word keeps of the hash of the word's key; and back, the hash of what it keeps. The mixing
-     * of words is one-to-one, so beside another word it is not this hash.
+     * of words is one-to-one, so beside another word it is not this hash. The same word may come back once its segment
+     * has begun again.
      */
     public static long besideHash(long word, long hash) {
         long mixed = (word ^ word >>> MIX_SHIFT) * FIRST_FACTOR;
