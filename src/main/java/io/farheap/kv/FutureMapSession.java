@@ -161,7 +161,8 @@ public final class FutureMapSession implements AutoCloseable {
             int idle = 0;
             while (!submitted.closing() || !submitted.isEmpty() || !issued.isEmpty()) {
                 idle = issueAll() + session.poll(handler) > 0 ? 0 : idle + 1;
-                if (idle > 0 && issued.isEmpty()) {
+                // Without a request too, polling makes failed connections again.
+                if (idle > 0 && issued.isEmpty() && session.isConnected()) {
                     park();
                 } else if (idle > SPINS) {
                     session.await(SLEEP_NANOS);
@@ -218,14 +219,13 @@ public final class FutureMapSession implements AutoCloseable {
             case RequestColumns.TOUCH -> session.touch(key, request.lifeMillis, 0);
             case RequestColumns.INCREMENT -> session.increment(key, request.argument, 0);
             default ->
-                session.requests()
-                        .store(
-                                request.kind,
-                                key,
-                                MemorySegment.ofArray(request.value),
-                                request.lifeMillis,
-                                request.argument,
-                                0);
+                session.store(
+                        request.kind,
+                        key,
+                        MemorySegment.ofArray(request.value),
+                        request.lifeMillis,
+                        request.argument,
+                        0);
         };
     }
 

@@ -57,7 +57,7 @@ class ReconnectTest {
         }
     }
 
-    /** The map has one session, so the test knows the object that each request finds. Only insertions may be lost. */
+    /** The map has one session, so the test knows the object that each request finds, and no request is lost. */
     @ParameterizedTest
     @ValueSource(ints = {6, 9, 25})
     void requestsGoOnThatAreNotUnknown(int operations) {
@@ -87,24 +87,6 @@ class ReconnectTest {
         }
     }
 
-    /**
-     * Sets a value again if an insertion is lost: an empty slot does not show whether the insertion was executed. Since
-     * no other session uses the map, a lost insertion has stored nothing.
-     */
-    private static void set(MapSession session, byte[] key, byte[] value, boolean there) {
-        for (int lost = 0; ; lost++) {
-            try {
-                session.set(key, value);
-                return;
-            } catch (MapException e) {
-                if (there || lost == 100) {
-                    throw e;
-                }
-                assertNull(session.get(key));
-            }
-        }
-    }
-
     /** The session evicts if it can get no block from a server, because the services' rings fail for long. */
     private static long evicted(MapSession session) {
         return session.requests().counts().of(MapSessionCounts.EVICTED)
@@ -121,7 +103,7 @@ class ReconnectTest {
         boolean found = there;
         switch (random.nextInt(7)) {
             case 0 -> {
-                set(session, key, value, there);
+                session.set(key, value);
                 expected.put(number, value);
             }
             case 1 -> {
@@ -162,7 +144,7 @@ class ReconnectTest {
             }
             assertArrayEquals(expected.get(number), found, where);
             if (session.get(key(-1 - number)) == null) {
-                set(session, key(-1 - number), new byte[8], false);
+                session.set(key(-1 - number), new byte[8]);
             }
         }
     }

@@ -147,8 +147,6 @@ public final class SegmentEmptier implements AutoCloseable {
         gone.clear();
         all(session, RequestColumns.COMPACT, scan.whole);
         all(session, RequestColumns.EVICT, scan.whole);
-        // An object below a slot that may have the same key cannot be evicted, so it is moved.
-        all(session, RequestColumns.MOVE, scan.whole);
         gone.clear();
         BlockingMapSession blocking = new BlockingMapSession(session);
         for (int i = 0; i < scan.pieced.size() && !closed; i++) {

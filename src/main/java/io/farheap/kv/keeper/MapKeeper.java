@@ -20,6 +20,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -66,6 +67,10 @@ public final class MapKeeper implements AutoCloseable {
     private final RequestEpochs eras = new RequestEpochs(this::oldestEra);
     private final BlockRequests requests;
 
+    /** Sessions that are open. */
+    private final AtomicInteger open = new AtomicInteger();
+
+    private volatile Runnable afterSession = () -> {};
     private volatile @Nullable Consumer<MapServiceClient> emptier;
     private volatile boolean closed;
     private volatile boolean dropped;
@@ -163,7 +168,18 @@ public final class MapKeeper implements AutoCloseable {
 
     /** Serves a session from now on. */
     public void serve(Mailbox mailbox, Consumer<HeldBlocks> holdings, LongSupplier oldestEra) {
+        open.incrementAndGet();
         sessions.add(new ServedSession(mailbox, holdings, oldestEra));
+    }
+
+    /** Whether a session is open. */
+    public boolean hasSessions() {
+        return open.get() > 0;
+    }
+
+    /** Sets what runs whenever a session has been closed, on the thread that closes it. */
+    public void afterSessions(Runnable then) {
+        afterSession = then;
     }
 
     /**
@@ -173,17 +189,21 @@ public final class MapKeeper implements AutoCloseable {
      *     process ends
      */
     public void closed(Mailbox mailbox, BlockAllocator allocator, boolean sure) {
-        if (!sure) {
-            return;
+        if (sure) {
+            tasks.add(() -> takeBack(mailbox, allocator));
         }
-        tasks.add(() -> {
-            HeldBlocks rest = new HeldBlocks();
-            allocator.forEachFree(rest::add);
-            mailbox.held(rest);
-            givenBack.add(rest);
-            givenBack.collect(mailbox);
-            sessions.removeIf(session -> session.mailbox == mailbox);
-        });
+        open.decrementAndGet();
+        afterSession.run();
+    }
+
+    private void takeBack(Mailbox mailbox, BlockAllocator allocator) {
+        HeldBlocks rest = new HeldBlocks();
+        allocator.forEachFree(rest::add);
+        mailbox.held(rest);
+        givenBack.add(rest);
+        givenBack.collect(mailbox);
+        sweepFor(mailbox);
+        sessions.removeIf(session -> session.mailbox == mailbox);
     }
 
     /** Whether this has been closed. */
@@ -213,6 +233,7 @@ public final class MapKeeper implements AutoCloseable {
         boolean busy = tasks.run();
         for (ServedSession session : sessions) {
             givenBack.collect(session.mailbox);
+            sweepFor(session.mailbox);
         }
         busy |= givenBack.give(false);
         requests.begin();
@@ -231,6 +252,13 @@ public final class MapKeeper implements AutoCloseable {
             sessions.forEach(session -> session.mailbox.hope());
         }
         return busy;
+    }
+
+    /** Any server may have blocks that the session has let go, as objects have pieces on several. */
+    private void sweepFor(Mailbox mailbox) {
+        if (mailbox.takeLostSight()) {
+            beats.forEach(ServerHeartbeat::owesSweep);
+        }
     }
 
     private void hurryAll() {

@@ -22,7 +22,6 @@ public record StepTable(GetSteps gets, ChangeSteps changes, TouchSteps touches, 
             case RequestColumns.TOUCH -> touches;
             case RequestColumns.MOVE,
                     RequestColumns.EVICT,
-                    RequestColumns.EVICT_ALONE,
                     RequestColumns.MAKE_ROOM,
                     RequestColumns.COMPACT -> moves;
             default -> changes;

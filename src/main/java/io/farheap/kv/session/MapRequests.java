@@ -74,6 +74,7 @@ public final class MapRequests implements AutoCloseable {
     private final RequestColumns operations;
     private final RequestPoster posts;
     private final MapSessionCounts counts = new MapSessionCounts();
+    private final SpaceMemory space;
     private final MapKeeper keeper;
     private final MapCountTotals tally;
     private final Mailbox mailbox;
@@ -106,6 +107,7 @@ public final class MapRequests implements AutoCloseable {
             LongSupplier numbers,
             MapKeeper keeper,
             MapCountTotals tally) {
+        this.space = space;
         this.tally = tally;
         this.keeper = keeper;
         long number = VersionNumbers.checked(numbers.getAsLong());
@@ -144,7 +146,7 @@ public final class MapRequests implements AutoCloseable {
                 new ProbeBuffer(probeMemory.buffer(), space.checksum()),
                 allocator,
                 reclaimer,
-                new StaleObjectRemoval(operations, posts, reclaimer, counts, extensionBytes),
+                new StaleObjectRemoval(operations, posts, reclaimer, counts),
                 writer,
                 reader,
                 records,
@@ -206,11 +208,10 @@ public final class MapRequests implements AutoCloseable {
 
     /**
      * Begins to write an object's block again, on a server that does not leave the map; or to evict the object. It ends
-     * as {@link KvStatus#CHANGED} if the slot has changed, and an eviction as {@link KvStatus#EXISTS} if a higher slot
-     * may have its key.
+     * as {@link KvStatus#CHANGED} if the slot has changed.
      *
      * @param kind {@link RequestColumns#MOVE} or {@link RequestColumns#COMPACT}, of an object without pieces, or
-     *     {@link RequestColumns#EVICT}, {@link RequestColumns#EVICT_ALONE} or {@link RequestColumns#MAKE_ROOM}
+     *     {@link RequestColumns#EVICT} or {@link RequestColumns#MAKE_ROOM}
      * @param slot as {@link MoveSteps#slot} has it
      * @param word of the slot
      * @return false if too many requests are in flight
@@ -232,6 +233,17 @@ public final class MapRequests implements AutoCloseable {
      */
     boolean settled() {
         return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;
+    }
+
+    /** Whether the process uses the map under other leases by now, so that requests here end as lost. */
+    public boolean isOver() {
+        return space.hasEnded();
+    }
+
+    /** Whether nothing is in flight and no callback runs, so that this can be closed. */
+    public boolean mayClose() {
+        checkOpen();
+        return operations.inUse() == 0 && !polling;
     }
 
     /** As {@link Reconnects#trouble}. */

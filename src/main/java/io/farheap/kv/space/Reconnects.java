@@ -118,6 +118,9 @@ public final class Reconnects {
 
     /** Whether a request that has failed may continue soon. */
     public boolean hopeful() {
+        if (space.hasEnded()) {
+            return false;
+        }
         if (failed) {
             return true;
         }
@@ -136,6 +139,13 @@ public final class Reconnects {
 
     /** Begins to make failed connections again. Not inside the queue's poll. */
     public void mend() {
+        if (space.hasEnded()) {
+            failed = false;
+            gone = true;
+            down = 0;
+            lines.forEach(ConnectionState::givenUp);
+            return;
+        }
         long now = System.nanoTime();
         RegionDirectory present = space.layout();
         if (failed || layout != present) {

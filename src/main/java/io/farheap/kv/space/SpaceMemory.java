@@ -35,6 +35,8 @@ public final class SpaceMemory {
     private volatile byte[] states;
 
     private volatile boolean anyLeaving;
+    /** Whether the process uses the map under other leases by now. */
+    private volatile boolean ended;
 
     private static final long[] NONE = {};
     private static final byte USED = 0;
@@ -171,6 +173,16 @@ public final class SpaceMemory {
         long number = SlotWord.place(word) >>> placeShift;
         byte[] all = states;
         return number < all.length && all[(int) number] == LEAVING;
+    }
+
+    /** The process uses the map under other leases from now on: nothing is connected to these servers again. */
+    public void end() {
+        ended = true;
+    }
+
+    /** Whether the process uses the map under other leases by now. */
+    public boolean hasEnded() {
+        return ended;
     }
 
     /** Whether any server is to leave. */
