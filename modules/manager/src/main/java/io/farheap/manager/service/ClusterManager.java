@@ -149,15 +149,16 @@ public final class ClusterManager implements CacheManager {
         Allocator reserve = supply.spares() > 0 ? new Allocator(servers.whole(started), prices) : allocator;
         this.expiry = new ExpiryNotifier(caches, clients);
         this.endings = new ExpiredCacheReclaimer(caches, servers, clients, expiry, this::ended);
-        long gone = options.clientSilentNanos();
         this.lives = new SpotLives(servers, prices, options.earlyMoves());
-        this.moves = new PlannedMoves(caches, servers, clients, allocator, reserve, lives, rates, endings, gone);
         Condition changed = mutex.newCondition();
         this.fleet = new Fleet(servers, mutex, changed, nanos, supply.idleNanos(), this::answered);
         this.roll = new ServerMembership(servers, journal, prices, rates, fleet::isStopped, millis);
         this.estimates = new MachineEstimates(servers, prices, rates);
         this.shopping = new MachineSelector(fleet, allocator, reserve, prices, rates, supply.startWaitNanos());
         this.recruits = new ServerProvisioner(servers, fleet, shopping, changed, nanos, supply.startWaitNanos());
+        long gone = options.clientSilentNanos();
+        this.moves =
+                new PlannedMoves(caches, servers, clients, allocator, reserve, lives, rates, endings, recruits, gone);
         this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
         this.answers = new AllocationReplies(servers, millis);

@@ -464,6 +464,26 @@ class OrderedMachinesTest {
         assertEquals(2, provider.machines.size());
     }
 
+    /** The provider has no other machine, and that one is enough for the server that ends later. */
+    @Test
+    void aMachineThatIsComingRemainsForTheServerForWhichItIsEnough() {
+        cluster.reports(1, 8);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 12, 0);
+        start(1);
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 1));
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+        cluster.manager.report(
+                TestCluster.server(1, "t", false, 8, cluster.held(1)).leavingWithin(10_000));
+        cluster.manager.tick();
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
+        serve(0);
+        cluster.manager.tick();
+        assertEquals(Map.of(100L, 4), cluster.record(7).reserved());
+    }
+
     private void offersFour() {
         provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
     }

@@ -18,6 +18,7 @@ import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.memory.Plurals;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -96,6 +97,7 @@ public final class PlannedMoves {
     private final SpotLives lives;
     private final MigrationRates rates;
     private final ExpiredCacheReclaimer endings;
+    private final MachineOrders orders;
     private final long goneNanos;
     /** By cache. A manager that starts plans all moves again. */
     private final Map<Long, Move> moves = new TreeMap<>();
@@ -142,8 +144,10 @@ public final class PlannedMoves {
             SpotLives lives,
             MigrationRates rates,
             ExpiredCacheReclaimer endings,
+            MachineOrders orders,
             long goneNanos) {
         this.endings = endings;
+        this.orders = orders;
         this.goneNanos = goneNanos;
         this.caches = caches;
         this.servers = servers;
@@ -502,12 +506,22 @@ public final class PlannedMoves {
                 .filter(one -> later == NO_SERVER || endsBefore(one, later))
                 .toList();
         long first = now + left.stream().mapToLong(one -> end(one) - now).min().orElse(0);
-        // What is kept for it is for the server that ends first.
-        return left.stream()
+        List<Servers.KnownServer> order = left.stream()
                 .sorted(Comparator.comparingLong(one -> steps(one, first)))
-                .anyMatch(one ->
-                        (steps(one, first) == 0 || servers.kept(cache.id()).isEmpty())
-                                && plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null);
+                .toList();
+        return order.stream()
+                .anyMatch(one -> (steps(one, first) == 0 || isForLater(cache, order.getFirst()))
+                        && plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null);
+    }
+
+    /**
+     * Whether room that is kept for a cache may serve a server that ends later: what is kept is for the first one,
+     * unless less was ordered than that one needs.
+     */
+    private boolean isForLater(CacheRecord cache, Servers.KnownServer first) {
+        int ordered = orders.ordered(cache.id());
+        return ordered > 0 && ordered < cache.regions().getOrDefault(first.record.id(), 0)
+                || servers.kept(cache.id()).isEmpty();
     }
 
     private static long steps(Servers.KnownServer server, long first) {
@@ -735,10 +749,15 @@ public final class PlannedMoves {
     /**
      * A cache for whose regions on leaving servers there is no room.
      *
-     * @param regions how many these are together
-     * @param first how many of them are on the server that ends first
+     * @param shares how many of them are on each of these servers, on those that end first before the others
      */
-    public record StuckCache(CacheRecord cache, int regions, int first) {}
+    public record StuckCache(CacheRecord cache, List<Integer> shares) {
+
+        /** Returns how many these are together. */
+        public int regions() {
+            return shares.stream().mapToInt(Integer::intValue).sum();
+        }
+    }
 
     /** Whether {@link #stuck} has a cache that it did not have at the last call. */
     public boolean isAnyNewlyStuck() {
@@ -764,7 +783,7 @@ public final class PlannedMoves {
         if (stuck.isEmpty()) {
             return List.of();
         }
-        Map<Long, StuckCache> all = new LinkedHashMap<>();
+        Map<Long, List<Integer>> all = new LinkedHashMap<>();
         for (Servers.KnownServer server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
@@ -772,14 +791,13 @@ public final class PlannedMoves {
                 // If a target leaves, too, all that is moving there has to go elsewhere.
                 boolean leaves = move != null && move.serverId() == server.record.id() && targetsStay(cache, now);
                 if (regions != null && stuck.containsKey(cache.id()) && !leaves) {
-                    all.merge(
-                            cache.id(),
-                            new StuckCache(cache, regions, regions),
-                            (one, next) -> new StuckCache(cache, one.regions() + next.regions(), one.first()));
+                    all.computeIfAbsent(cache.id(), _ -> new ArrayList<>()).add(regions);
                 }
             }
         }
-        return List.copyOf(all.values());
+        return all.entrySet().stream()
+                .map(one -> new StuckCache(caches.require(one.getKey()), one.getValue()))
+                .toList();
     }
 
     /** Returns servers on which a cache did not get its reserved regions a moment ago. */

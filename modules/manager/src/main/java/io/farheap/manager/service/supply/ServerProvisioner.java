@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.allocation.Need;
 import io.farheap.manager.service.caches.Caches;
+import io.farheap.manager.service.moves.MachineOrders;
 import io.farheap.manager.service.moves.PlannedMoves;
 import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.Servers;
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * servers that leave. It starts what all of them lack less all that is coming, and keeps for each its part. The manager
  * calls it with its lock, which is released while a call waits.
  */
-public final class ServerProvisioner {
+public final class ServerProvisioner implements MachineOrders {
 
     /**
      * How long a call waits at most; then the client has to ask again. It is less than a client waits for an answer.
@@ -313,9 +314,7 @@ public final class ServerProvisioner {
             return false;
         }
         // An order for more regions is no sign that machines do not start.
-        boolean adds = !recruit.machines.isEmpty()
-                && recruit.machines.stream()
-                        .allMatch(one -> shopping.isExpected(one, recruit.leaves) || one.serves(cacheId));
+        boolean adds = !recruit.machines.isEmpty() && areThere(cacheId, recruit);
         // Its own claims must not count as those of another cache.
         fleet.unclaim(cacheId);
         MachineOrder order = find(cacheId, recruit, orders);
@@ -323,6 +322,7 @@ public final class ServerProvisioner {
             if (!recruit.machines.isEmpty()) {
                 // A part of what it needs is of no use to it, and may be enough for others.
                 recruit.machines.clear();
+                recruit.ordered = 0;
                 fleet.release(cacheId);
             }
             return false;
@@ -403,12 +403,45 @@ public final class ServerProvisioner {
         }
     }
 
-    /** Returns machines for all that leaves or, if these cannot be had, for what is on the server that ends first. */
+    /**
+     * Returns machines for all that leaves or, if these cannot be had, for the shares that can: a cache leaves each
+     * server as a whole, those that end first before the others.
+     */
     private Optional<MachineOrder> machines(PlannedMoves.StuckCache stuck, long millis) {
         Need need = Caches.need(stuck.cache(), millis);
         long size = stuck.cache().regionBytes();
-        Optional<MachineOrder> all = shopping.forMore(need, size, stuck.regions());
-        return all.isEmpty() && stuck.first() < stuck.regions() ? shopping.forMore(need, size, stuck.first()) : all;
+        int refused = stuck.regions();
+        Optional<MachineOrder> found = shopping.forMore(need, size, refused);
+        if (found.isPresent()) {
+            return found;
+        }
+        int regions = 0;
+        for (int share : stuck.shares()) {
+            // More than could not be had cannot be had either.
+            if (regions + share >= refused) {
+                continue;
+            }
+            Optional<MachineOrder> more = shopping.forMore(need, size, regions + share);
+            if (more.isPresent()) {
+                found = more;
+                regions += share;
+            } else {
+                refused = regions + share;
+            }
+        }
+        return found;
+    }
+
+    @Override
+    public int ordered(long cacheId) {
+        Recruit recruit = recruits.get(cacheId);
+        return recruit != null && recruit.leaves && areThere(cacheId, recruit) ? recruit.ordered : 0;
+    }
+
+    /** Whether all machines of the last order for a cache have come, or are coming. */
+    private boolean areThere(long cacheId, Recruit recruit) {
+        return recruit.machines.stream()
+                .allMatch(one -> shopping.isExpected(one, recruit.leaves) || one.serves(cacheId));
     }
 
     private long refusedAt(long cacheId) {
