@@ -484,6 +484,30 @@ class OrderedMachinesTest {
         assertEquals(Map.of(100L, 4), cluster.record(7).reserved());
     }
 
+    /** Three regions have room, a machine comes for the fourth, and then the time of another cache ends. */
+    @Test
+    void noCacheIsEndedForRoomThatIsComing() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 4);
+        cluster.allocate(6, 4, 40_000);
+        cluster.attends(6L);
+        cluster.reports(3, 3);
+        start(1);
+        for (int second = 0; second < 45; second++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 4);
+            cluster.reports(2, 4);
+            cluster.reports(3, 3);
+            cluster.manager.tick();
+        }
+        assertEquals(1, provider.machines.size());
+        assertEquals(List.of(), cluster.ends);
+        serve(0);
+        cluster.manager.tick();
+        assertEquals(4, reserved(7));
+    }
+
     private void offersFour() {
         provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
     }

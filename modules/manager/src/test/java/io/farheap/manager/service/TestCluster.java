@@ -83,6 +83,28 @@ final class TestCluster {
         manager.report(server(id, "t", false, total, held(id)).leavingWithin(30_000));
     }
 
+    /** A server reports that it stays, and that it has taken back the regions of a cache that was ended. */
+    void takesBack(long id, int total, long cache) {
+        Map<Long, Integer> held = held(id);
+        held.remove(cache);
+        int taken = held.values().stream().mapToInt(Integer::intValue).sum();
+        manager.report(new ServerReport(
+                id,
+                "host" + id + ":1",
+                "t",
+                false,
+                "d/c/r",
+                "host" + id,
+                MIB,
+                total,
+                total - taken,
+                30_000,
+                false,
+                0,
+                held,
+                Set.of(cache)));
+    }
+
     /** Returns the regions that caches have on a server by their records. */
     Map<Long, Integer> held(long id) {
         Map<Long, Integer> held = new TreeMap<>();

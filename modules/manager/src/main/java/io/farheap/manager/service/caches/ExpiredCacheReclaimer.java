@@ -48,8 +48,6 @@ public final class ExpiredCacheReclaimer {
     private final Map<Long, Clients.ClientLine> told = new HashMap<>();
     /** By cache: since when it waits for the room of ended caches. */
     private final Map<Long, Long> waiting = new TreeMap<>();
-    /** By cache that waits: what was kept for it last. */
-    private final Map<Long, Map<Long, Integer>> made = new HashMap<>();
 
     /** @param forget called with each cache that is ended */
     public ExpiredCacheReclaimer(
@@ -72,7 +70,7 @@ public final class ExpiredCacheReclaimer {
      */
     public boolean makeRoom(long forCache, boolean firm, Supplier<Optional<FreeRoom>> room, long now, long millis) {
         if (now - waiting.getOrDefault(forCache, now) > WAIT_NANOS) {
-            giveUpMade(forCache);
+            servers.giveUpMade(forCache);
             return false;
         }
         List<CacheRecord> coming = caches.ended().stream()
@@ -82,33 +80,21 @@ public final class ExpiredCacheReclaimer {
         if (found.isEmpty()) {
             List<CacheRecord> enough = enough(forCache, room, coming, now, millis);
             if (enough.isEmpty()) {
-                giveUpMade(forCache);
+                servers.giveUpMade(forCache);
                 return false;
             }
             List<CacheRecord> needed = fewest(enough, coming, room);
             found = servers.without(both(coming, needed), room);
             needed.forEach(cache -> end(cache, now, millis));
         }
-        found.ifPresent(there -> {
-            servers.keepOnly(forCache, there, firm);
-            made.put(forCache, Map.copyOf(there.regions()));
-        });
+        found.ifPresent(there -> servers.keepMade(forCache, there, firm));
         waiting.putIfAbsent(forCache, now);
         return true;
-    }
-
-    /** The room of ended caches does not come: gives up what is kept beside it, unless an order keeps other room. */
-    private void giveUpMade(long cacheId) {
-        Map<Long, Integer> room = made.remove(cacheId);
-        if (room != null && room.equals(servers.kept(cacheId))) {
-            servers.giveUpKept(cacheId);
-        }
     }
 
     /** A cache has its room, or waits for it no longer. */
     public void forget(long cacheId) {
         waiting.remove(cacheId);
-        made.remove(cacheId);
     }
 
     /** @return the caches that expired first and together give enough room; empty if even all of them do not */
@@ -218,10 +204,13 @@ public final class ExpiredCacheReclaimer {
 
     /** Forgets caches whose wait for room ended long ago. */
     public void forgetLate(long now) {
-        waiting.values().removeIf(began -> now - began > 2 * WAIT_NANOS);
-        Set.copyOf(made.keySet()).stream()
-                .filter(id -> !waiting.containsKey(id))
-                .forEach(this::giveUpMade);
+        waiting.entrySet().removeIf(one -> {
+            boolean late = now - one.getValue() > 2 * WAIT_NANOS;
+            if (late) {
+                servers.giveUpMade(one.getKey());
+            }
+            return late;
+        });
         // A cache whose end could not be written has not ended.
         since.keySet().removeIf(id -> caches.ended().stream().noneMatch(over -> over.id() == id));
     }

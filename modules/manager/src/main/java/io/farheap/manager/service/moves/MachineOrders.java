@@ -8,4 +8,7 @@ public interface MachineOrders {
      * machine of it does not come.
      */
     int ordered(long cacheId);
+
+    /** Whether machines are coming with which a cache will have room for so many regions. */
+    boolean isComing(long cacheId, int regions);
 }

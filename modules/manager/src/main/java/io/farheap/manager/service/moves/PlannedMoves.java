@@ -670,7 +670,7 @@ public final class PlannedMoves {
         }
     }
 
-    /** Notes that there is no room, and ends caches whose time is over if that makes enough. */
+    /** Notes that there is no room, and ends caches whose time is over if that makes enough and no machine does. */
     private void findsNone(
             CacheRecord cache,
             int regions,
@@ -686,7 +686,7 @@ public final class PlannedMoves {
                     "no room for " + Plurals.of(regions, "region") + " of cache " + Caches.hex(cache.id())
                             + " on memory server " + server.record.address() + ", which leaves" + why);
         }
-        if (!isOver(cache, millis)) {
+        if (!isOver(cache, millis) && !orders.isComing(cache.id(), regions)) {
             endings.makeRoom(
                     cache.id(),
                     true,

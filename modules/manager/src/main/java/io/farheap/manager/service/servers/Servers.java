@@ -27,6 +27,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -104,10 +105,19 @@ public final class Servers {
     /**
      * Room that is kept for a cache that waits for it.
      *
+     * @param found regions that it has found, or that machines were started for
+     * @param made regions that it needs if caches that are being ended give theirs; these may be the same
      * @param threads server threads for each region
      * @param firm whether regions on a server that leaves wait for it; other caches' room goes to such regions
      */
-    private record KeptRoom(int regions, double threads, boolean firm) {}
+    private record KeptRoom(int found, int made, double threads, boolean firm) {
+
+        int regions() {
+            return Math.max(found, made);
+        }
+    }
+
+    private static final KeptRoom NOTHING_KEPT = new KeptRoom(0, 0, 0, false);
 
     /** Ends a time in which room that is kept for a cache counts as free. */
     public interface ServingTime extends AutoCloseable {
@@ -454,37 +464,68 @@ public final class Servers {
      * @param firm whether its regions on a server that leaves wait for it
      */
     public void keep(long serverId, long cacheId, int regions, double threads, boolean firm) {
-        KeptRoom before =
-                kept.computeIfAbsent(serverId, _ -> new HashMap<>()).put(cacheId, new KeptRoom(regions, threads, firm));
-        growths += before != null && before.regions() > regions ? 1 : 0;
-        keptFor.computeIfAbsent(cacheId, _ -> new HashSet<>()).add(serverId);
+        KeptRoom before = kept(serverId, cacheId);
+        put(serverId, cacheId, new KeptRoom(regions, before.made(), threads, firm));
+    }
+
+    private KeptRoom kept(long serverId, long cacheId) {
+        return kept.getOrDefault(serverId, Map.of()).getOrDefault(cacheId, NOTHING_KEPT);
+    }
+
+    /** Replaces what is kept for a cache on a server. */
+    private void put(long serverId, long cacheId, KeptRoom room) {
+        int before = kept(serverId, cacheId).regions();
+        if (room.regions() > 0) {
+            kept.computeIfAbsent(serverId, _ -> new HashMap<>()).put(cacheId, room);
+            keptFor.computeIfAbsent(cacheId, _ -> new HashSet<>()).add(serverId);
+        } else {
+            kept.computeIfPresent(serverId, (_, here) -> here.remove(cacheId) != null && here.isEmpty() ? null : here);
+            keptFor.computeIfPresent(cacheId, (_, on) -> on.remove(serverId) && on.isEmpty() ? null : on);
+        }
+        growths += before > room.regions() ? 1 : 0;
         offerAgain(serverId);
     }
 
     /**
-     * Keeps room for a cache that waits for it, instead of all that was kept for it before.
+     * Keeps room that was found for a cache that waits for it, instead of what was found before.
      *
      * @param firm as in {@link #keep}
      */
-    public void keepOnly(long cacheId, FreeRoom room, boolean firm) {
-        Map<Long, Integer> regions = room.regions();
-        if (regions.isEmpty()) {
-            giveUpKept(cacheId);
-            return;
-        }
-        Set<Long> before = keptFor.remove(cacheId);
-        regions.forEach((id, count) -> keep(id, cacheId, count, room.threads(), firm));
-        if (before != null) {
-            before.stream().filter(id -> !regions.containsKey(id)).forEach(id -> giveUpKept(id, cacheId));
-        }
+    public void keepFound(long cacheId, FreeRoom room, boolean firm) {
+        keepInstead(
+                cacheId,
+                room.regions(),
+                (there, regions) -> new KeptRoom(regions, there.made(), room.threads(), firm));
+    }
+
+    /**
+     * Keeps room for a cache that waits until caches that are being ended have given theirs, instead of what was kept
+     * for that before.
+     *
+     * @param firm as in {@link #keep}
+     */
+    public void keepMade(long cacheId, FreeRoom room, boolean firm) {
+        keepInstead(
+                cacheId,
+                room.regions(),
+                (there, regions) -> new KeptRoom(there.found(), regions, room.threads(), firm));
+    }
+
+    /** A cache waits no longer for room of caches that are being ended; what was found for it stays kept. */
+    public void giveUpMade(long cacheId) {
+        keepInstead(cacheId, Map.of(), (room, _) -> new KeptRoom(room.found(), 0, room.threads(), room.firm()));
+    }
+
+    private void keepInstead(
+            long cacheId, Map<Long, Integer> regions, BiFunction<KeptRoom, Integer, KeptRoom> change) {
+        Set<Long> on = new HashSet<>(keptFor.getOrDefault(cacheId, Set.of()));
+        on.addAll(regions.keySet());
+        on.forEach(id -> put(id, cacheId, change.apply(kept(id, cacheId), regions.getOrDefault(id, 0))));
     }
 
     /** A cache has its room, or does not wait for it any more. */
     public void giveUpKept(long cacheId) {
-        Set<Long> on = keptFor.remove(cacheId);
-        if (on != null) {
-            on.forEach(id -> giveUpKept(id, cacheId));
-        }
+        keepInstead(cacheId, Map.of(), (_, _) -> NOTHING_KEPT);
     }
 
     /**
@@ -493,40 +534,15 @@ public final class Servers {
      * @param regions that it has got, by server
      */
     public void takeKept(long cacheId, Map<Long, Integer> regions) {
-        Map<Long, Integer> rest = new HashMap<>();
-        boolean firm = false;
-        double threads = 0;
-        for (long serverId : keptFor.getOrDefault(cacheId, Set.of())) {
-            KeptRoom room = kept.getOrDefault(serverId, Map.of()).get(cacheId);
-            if (room != null && room.regions() > regions.getOrDefault(serverId, 0)) {
-                rest.put(serverId, room.regions() - regions.getOrDefault(serverId, 0));
-                firm = room.firm();
-                threads = room.threads();
-            }
-        }
-        keepOnly(cacheId, new FreeRoom(rest, threads), firm);
-    }
-
-    private void giveUpKept(long serverId, long cacheId) {
-        growths++;
-        Map<Long, KeptRoom> here = kept.get(serverId);
-        if (here != null) {
-            here.remove(cacheId);
-            if (here.isEmpty()) {
-                kept.remove(serverId);
-            }
-        }
-        offerAgain(serverId);
+        keepInstead(cacheId, regions, (room, got) -> new KeptRoom(
+                Math.max(0, room.found() - got), Math.max(0, room.made() - got), room.threads(), room.firm()));
     }
 
     /** Returns how many regions are kept for a cache, by server. */
     public Map<Long, Integer> kept(long cacheId) {
         Map<Long, Integer> regions = new HashMap<>();
         for (long serverId : keptFor.getOrDefault(cacheId, Set.of())) {
-            KeptRoom room = kept.getOrDefault(serverId, Map.of()).get(cacheId);
-            if (room != null) {
-                regions.put(serverId, room.regions());
-            }
+            regions.put(serverId, kept(serverId, cacheId).regions());
         }
         return regions;
     }

@@ -241,7 +241,8 @@ public final class ServerProvisioner implements MachineOrders {
         if (found != null) {
             fleet.unclaim(cacheId);
             recruit.machines.clear();
-            servers.keepOnly(cacheId, found, false);
+            servers.giveUpMade(cacheId);
+            servers.keepFound(cacheId, found, false);
             recruit.served = true;
             changed.signalAll();
         }
@@ -330,7 +331,7 @@ public final class ServerProvisioner implements MachineOrders {
         recruit.machines.clear();
         recruit.ordered = order.regions();
         double threads = order.threads();
-        servers.keepOnly(cacheId, new FreeRoom(order.free(), threads), recruit.leaves);
+        servers.keepFound(cacheId, new FreeRoom(order.free(), threads), recruit.leaves);
         order.coming().forEach((machine, regions) -> claim(cacheId, recruit, machine, regions, threads));
         if (order.wanted() > 0) {
             recruit.attempts += adds ? 0 : 1;
@@ -436,6 +437,12 @@ public final class ServerProvisioner implements MachineOrders {
     public int ordered(long cacheId) {
         Recruit recruit = recruits.get(cacheId);
         return recruit != null && recruit.leaves && areThere(cacheId, recruit) ? recruit.ordered : 0;
+    }
+
+    @Override
+    public boolean isComing(long cacheId, int regions) {
+        Recruit recruit = recruits.get(cacheId);
+        return recruit != null && recruit.leaves && recruit.ordered >= regions && isComing(cacheId, recruit);
     }
 
     /** Whether all machines of the last order for a cache have come, or are coming. */
