@@ -508,6 +508,27 @@ class OrderedMachinesTest {
         assertEquals(4, reserved(7));
     }
 
+    /** All of its room for its second move is free, until one of two servers leaves, too. */
+    @Test
+    void aPartThatIsLeftOfTheRoomForARegionThatLeavesIsForOthers() {
+        cluster.reports(1, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 8, 0);
+        start(0);
+        cluster.leaves(1, 4);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        cluster.reports(3, 4);
+        cluster.reports(4, 2);
+        cluster.reports(5, 2);
+        cluster.manager.tick();
+        assertEquals(Map.of(3L, 4), cluster.record(7).reserved());
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 2, 0));
+        cluster.leaves(4, 2);
+        cluster.manager.tick();
+        assertEquals(List.of(share(5, 2)), cluster.allocate(8, 2, 0).shares());
+    }
+
     private void offersFour() {
         provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
     }

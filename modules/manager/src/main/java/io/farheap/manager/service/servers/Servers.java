@@ -516,6 +516,11 @@ public final class Servers {
         keepInstead(cacheId, Map.of(), (room, _) -> new KeptRoom(room.found(), 0, room.threads(), room.firm()));
     }
 
+    /** A cache has no use for what was found for it; what caches that are being ended give it stays kept. */
+    public void giveUpFound(long cacheId) {
+        keepInstead(cacheId, Map.of(), (room, _) -> new KeptRoom(0, room.made(), room.threads(), room.firm()));
+    }
+
     private void keepInstead(
             long cacheId, Map<Long, Integer> regions, BiFunction<KeptRoom, Integer, KeptRoom> change) {
         Set<Long> on = new HashSet<>(keptFor.getOrDefault(cacheId, Set.of()));

@@ -320,12 +320,10 @@ public final class ServerProvisioner implements MachineOrders {
         fleet.unclaim(cacheId);
         MachineOrder order = find(cacheId, recruit, orders);
         if (order == null) {
-            if (!recruit.machines.isEmpty()) {
-                // A part of what it needs is of no use to it, and may be enough for others.
-                recruit.machines.clear();
-                recruit.ordered = 0;
-                fleet.release(cacheId);
-            }
+            // A part of what it needs is of no use to it, and may be enough for others.
+            recruit.machines.clear();
+            recruit.ordered = 0;
+            servers.giveUpFound(cacheId);
             return false;
         }
         recruit.machines.clear();
