@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Machines are started for all caches that wait together; only the tests advance the clock. */
 class OrderedMachinesTest {
@@ -527,6 +529,33 @@ class OrderedMachinesTest {
         cluster.leaves(4, 2);
         cluster.manager.tick();
         assertEquals(List.of(share(5, 2)), cluster.allocate(8, 2, 0).shares());
+    }
+
+    /** A machine of eight regions is there or coming, and four others become free. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aCacheThatFindsOtherRoomKeepsNoMoreThanItStillNeeds(boolean serves) {
+        cluster.reports(1, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 8, 0);
+        start(1);
+        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 8, "d/c/r", 30_000, 1));
+        cluster.leaves(1, 4);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        if (serves) {
+            serve(0);
+        }
+        cluster.reports(3, 4);
+        cluster.manager.tick();
+        assertEquals(Map.of(3L, 4), cluster.record(7).reserved());
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 5, 0));
+        if (!serves) {
+            busy(8, 4);
+            serve(0);
+        }
+        assertEquals(List.of(share(100, 4)), cluster.allocate(8, 4, 0).shares());
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(9, 1, 0));
     }
 
     private void offersFour() {

@@ -652,9 +652,9 @@ public final class PlannedMoves {
         } finally {
             servers.promise(bare, cache);
             if (found != null) {
-                boolean more = waiting(cache, server.record.id(), now) > 0;
-                if (more && stuck.replace(cache.id(), RoomAttempt.NONE) != null) {
-                    servers.takeKept(cache.id(), found.regions());
+                int more = waiting(cache, server.record.id(), now);
+                if (more > 0 && stuck.replace(cache.id(), RoomAttempt.NONE) != null) {
+                    servers.takeKept(cache.id(), found.regions(), more);
                 } else {
                     stuck.remove(cache.id());
                     servers.giveUpKept(cache.id());

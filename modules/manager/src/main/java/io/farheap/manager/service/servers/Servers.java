@@ -534,13 +534,29 @@ public final class Servers {
     }
 
     /**
-     * A cache has got a part of the room that is kept for it: the rest remains kept.
+     * A cache has got room, which may be a part of what is kept for it: the rest remains kept.
      *
      * @param regions that it has got, by server
+     * @param most how many regions it needs then; what was found is kept before what ended caches may give
      */
-    public void takeKept(long cacheId, Map<Long, Integer> regions) {
+    public void takeKept(long cacheId, Map<Long, Integer> regions, int most) {
         keepInstead(cacheId, regions, (room, got) -> new KeptRoom(
                 Math.max(0, room.found() - got), Math.max(0, room.made() - got), room.threads(), room.firm()));
+        List<Long> on = kept(cacheId).keySet().stream()
+                .sorted(Comparator.comparing((Long id) -> kept(id, cacheId).found() == 0)
+                        .thenComparing(Comparator.naturalOrder()))
+                .toList();
+        int left = most;
+        for (long id : on) {
+            KeptRoom room = kept(id, cacheId);
+            int part = Math.min(left, room.regions());
+            put(
+                    id,
+                    cacheId,
+                    new KeptRoom(
+                            Math.min(part, room.found()), Math.min(part, room.made()), room.threads(), room.firm()));
+            left -= part;
+        }
     }
 
     /** Returns how many regions are kept for a cache, by server. */

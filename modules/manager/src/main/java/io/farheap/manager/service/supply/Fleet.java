@@ -316,6 +316,29 @@ public final class Fleet implements ServerProvider.Listener {
         }
     }
 
+    /**
+     * A cache waits for fewer regions than before.
+     *
+     * @param most how many of them may come with machines
+     */
+    void limitClaims(long cacheId, int most) {
+        int left = most;
+        for (StartedMachine hired : machines.values()) {
+            MachineClaim claim = hired.claims.get(cacheId);
+            if (claim != null && hired.isComing()) {
+                int part = Math.min(left, claim.regions());
+                if (part == 0) {
+                    hired.claims.remove(cacheId);
+                } else {
+                    hired.claims.put(
+                            cacheId,
+                            new MachineClaim(part, part * claim.threads() / claim.regions(), claim.firm()));
+                }
+                left -= part;
+            }
+        }
+    }
+
     /** A cache has its servers, or waits no longer: any cache may use what was started for it. */
     void release(long cacheId) {
         unclaim(cacheId);

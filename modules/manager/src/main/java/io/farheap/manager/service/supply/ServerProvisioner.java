@@ -457,7 +457,11 @@ public final class ServerProvisioner implements MachineOrders {
     private boolean isDue(PlannedMoves.StuckCache stuck, Recruit recruit) {
         // Some have moved, or more have to move.
         boolean more = stuck.regions() > recruit.ordered;
-        recruit.ordered = Math.min(recruit.ordered, stuck.regions());
+        if (stuck.regions() < recruit.ordered) {
+            long cacheId = stuck.cache().id();
+            recruit.ordered = stuck.regions();
+            fleet.limitClaims(cacheId, Math.max(0, stuck.regions() - (int) Caches.regions(servers.kept(cacheId))));
+        }
         Long at = recruit.refusedAt;
         boolean refused = at != null && nanos.getAsLong() - at < PAUSE_NANOS && fleet.latest() == recruit.refusedNews;
         return !refused && (more || !isComing(stuck.cache().id(), recruit) && !hasAll(stuck, recruit));
