@@ -252,7 +252,11 @@ public final class ClusterManager implements CacheManager {
 
     /** Room that has become free is for regions that would be lost, then for caches that have waited for longer. */
     private void serveBefore(long cacheId) {
-        moves.planStuck(nanos.getAsLong(), millis.getAsLong());
+        if (!moves.planStuck(nanos.getAsLong(), millis.getAsLong())) {
+            throw new ControlException(
+                    Code.BUSY,
+                    "room has become free, and caches on servers that leave look for it first; ask again in a moment");
+        }
         recruits.serveEarlier(cacheId);
     }
 
@@ -296,6 +300,9 @@ public final class ClusterManager implements CacheManager {
     @Override
     public Allocation reserve(long cacheId, String address, int regions) {
         return lock.settled(() -> {
+            if (reallocations.renew(cacheId, address, regions)) {
+                return answers.allocation(caches.require(cacheId));
+            }
             serveBefore(cacheId);
             return answers.allocation(reallocations.reserve(cacheId, address, regions));
         });

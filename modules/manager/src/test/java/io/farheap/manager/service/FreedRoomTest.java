@@ -3,7 +3,10 @@ package io.farheap.manager.service;
 import static io.farheap.manager.service.TestCluster.SECOND;
 import static io.farheap.manager.service.TestCluster.refusal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import java.util.List;
 import java.util.Map;
@@ -103,6 +106,48 @@ class FreedRoomTest {
         cluster.manager.tick();
         assertEquals(Map.of(13L, 4), cluster.record(9).reserved());
         assertEquals(generation, cluster.generation(9), "the move is not planned again");
+    }
+
+    /** There are more of them than one call or one round of searches considers at once. */
+    @Test
+    void roomThatBecomesFreeWhileManyCachesLookForItIsForTheFirstThatItIsEnoughFor() {
+        cluster.manager.deallocate(7);
+        cluster.manager.deallocate(5);
+        cluster.reports(11, 96);
+        for (int id = 101; id <= 120; id++) {
+            cluster.allocate(id, id <= 116 ? 4 : 8, 0);
+        }
+        leavesWithin(11, 96, 10_000);
+        cluster.manager.tick();
+        cluster.reports(12, 1);
+        refusal(Code.BUSY, () -> cluster.allocate(8, 1, 0));
+        cluster.reports(13, 4);
+        cluster.manager.tick();
+        ControlException refused =
+                assertThrows(ControlException.class, () -> cluster.allocate(8, 4, 0));
+        assertTrue(refused.code() == Code.BUSY || refused.code() == Code.OUT_OF_MEMORY, refused.getMessage());
+        assertEquals(
+                1,
+                cluster.store.caches.values().stream()
+                        .filter(cache -> cache.reserved().equals(Map.of(13L, 4)))
+                        .count());
+    }
+
+    /** Sixteen come before it, for which the room is not enough. */
+    @Test
+    void theSeventeenthCacheOnAServerThatLeavesComesBeforeANewOne() {
+        cluster.manager.deallocate(7);
+        cluster.manager.deallocate(5);
+        cluster.reports(11, 129);
+        for (int id = 101; id <= 117; id++) {
+            cluster.allocate(id, id <= 116 ? 8 : 1, 0);
+        }
+        leavesWithin(11, 129, 10_000);
+        cluster.manager.tick();
+        cluster.reports(12, 1);
+        refusal(Code.BUSY, () -> cluster.allocate(8, 1, 0));
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 1, 0));
+        assertEquals(Map.of(12L, 1), cluster.record(117).reserved());
     }
 
     private void pass() {

@@ -127,10 +127,12 @@ public final class PlannedMoves {
     private final Map<Long, RoomAttempt> stuck = new TreeMap<>();
     /** By cache that leaves a server: the last search that found room for its regions on others that leave. */
     private final Map<Long, RoomAttempt> ahead = new HashMap<>();
-    /** {@link Servers#growths} when room was last looked for, for all of them. */
+    /** {@link Servers#growths} when the last round began in which room was looked for, for all of them. */
     private long searchedAt;
-    /** Counts the rounds in which room was looked for, for all of them; a round may take several ticks. */
+    /** Counts these rounds; a round may take several ticks. */
     private long round;
+    /** {@link Servers#growths} when the round began that is under way; null if none is. */
+    private @Nullable Long roundBegan;
     /** Whether a cache has found no room that did before. */
     private boolean newlyStuck;
 
@@ -378,29 +380,37 @@ public final class PlannedMoves {
         plan(MOST_SEARCHES, now, millis);
     }
 
-    /** @param most as in {@link #leave}; the next call continues with the others */
-    private void plan(int most, long now, long millis) {
+    /**
+     * @param most as in {@link #leave}; the next call continues with the others
+     * @return whether the round has ended
+     */
+    private boolean plan(int most, long now, long millis) {
         List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id, now)).forEach(this::unstick);
         ahead.keySet().retainAll(moves.keySet());
-        long growths = servers.growths();
+        long began = roundBegan == null ? servers.growths() : roundBegan;
         int left = most;
         for (Servers.KnownServer server : leaving(now)) {
             left = leave(server, left, now, millis);
         }
-        if (left > 0) {
-            round++;
-            searchedAt = growths;
+        if (left <= 0) {
+            roundBegan = began;
+            return false;
         }
+        round++;
+        roundBegan = null;
+        // Those that came first in this round have not seen what has become free since.
+        searchedAt = began;
+        return true;
     }
 
     /**
      * Reserves room for regions that have found none, if any server has more to give than before: they would be lost.
      * Called before a cache gets room that could do without.
+     *
+     * @return whether all of them have looked; if not, the cache has to ask again
      */
-    public void planStuck(long now, long millis) {
-        if (!stuck.isEmpty() && servers.growths() != searchedAt) {
-            plan(MOST_OF_A_CALL, now, millis);
-        }
+    public boolean planStuck(long now, long millis) {
+        return stuck.isEmpty() || servers.growths() == searchedAt || plan(MOST_OF_A_CALL, now, millis);
     }
 
     /** Whether a cache has regions on a server that leaves and is not gone, and does not leave that one already. */

@@ -260,7 +260,23 @@ public final class Reallocations {
                 candidate -> reallocator.part(need, candidate, wish.held(), wish.more()));
     }
 
-    /** As {@code CacheManager.reserve}. */
+    /**
+     * Renews room that a client asks for again: it moves regions there, and keeps the room meanwhile, also if the
+     * server that they leave is about to end. It continues until it has given way to the notice, and others must not
+     * get that room before.
+     *
+     * @return whether the cache has that room
+     */
+    public boolean renew(long cacheId, String address, int regions) {
+        CacheRecord cache = caches.require(cacheId);
+        if (moves.isMoving(cacheId) || cache.wanted() != 0 || !isReserved(cache, address, regions)) {
+            return false;
+        }
+        moves.grows(cacheId, nanos.getAsLong());
+        return true;
+    }
+
+    /** As {@code CacheManager.reserve}, of room that cannot be {@linkplain #renew renewed}. */
     public CacheRecord reserve(long cacheId, String address, int regions) {
         CacheRecord cache = caches.require(cacheId);
         if (regions < 1) {
@@ -271,12 +287,6 @@ public final class Reallocations {
                     Code.BUSY, "cache " + Caches.hex(cacheId) + " moves or grows already; ask again in a moment");
         }
         long now = nanos.getAsLong();
-        if (isReserved(cache, address, regions)) {
-            // The client moves regions, and keeps its room meanwhile, also if the server that they leave is about to
-            // end: it continues until it has given way to the notice, and others must not get that room before.
-            moves.grows(cacheId, now);
-            return cache;
-        }
         Servers.KnownServer server = roll.staying(address, now);
         if (server.record.regionBytes() != cache.regionBytes()) {
             throw new ControlException(
