@@ -548,6 +548,11 @@ public final class ClusterManager implements CacheManager {
         });
     }
 
+    /** Returns how often room was looked for, for caches that leave servers. */
+    long searches() {
+        return lock.held(moves::searches);
+    }
+
     /** Does the work that is due. Called a few times a second. */
     public void tick() {
         lock.settled(() -> {

@@ -150,6 +150,27 @@ class FreedRoomTest {
         assertEquals(Map.of(12L, 1), cluster.record(117).reserved());
     }
 
+    /** Each of them is on four servers, and a call makes about sixteen searches for all together. */
+    @Test
+    void aCallMakesAFewSearchesForCachesThatLeaveSeveralServersAtOnce() {
+        cluster.manager.deallocate(7);
+        for (int cache = 0; cache < 16; cache++) {
+            for (int server = 0; server < 4; server++) {
+                cluster.reports(1_000 + 4 * cache + server, 8 - 2 * server);
+            }
+            cluster.allocate(1_000 + cache, 20, 0);
+        }
+        for (int server = 0; server < 64; server++) {
+            cluster.leaves(1_000 + server, 8 - 2 * (server % 4));
+        }
+        cluster.manager.tick();
+        cluster.reports(12, 1);
+        long before = cluster.manager.searches();
+        refusal(Code.BUSY, () -> cluster.allocate(8, 1, 0));
+        long searches = cluster.manager.searches() - before;
+        assertTrue(searches <= 20, () -> searches + " searches");
+    }
+
     private void pass() {
         cluster.pass(1_000);
         cluster.leaves(1, 4);

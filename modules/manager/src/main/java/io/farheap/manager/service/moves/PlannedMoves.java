@@ -135,6 +135,8 @@ public final class PlannedMoves {
     private @Nullable Long roundBegan;
     /** Whether a cache has found no room that did before. */
     private boolean newlyStuck;
+    /** Counts all searches for room. */
+    private long searches;
 
     /** @param goneNanos after a server was silent for this long, all leases on it have ended */
     public PlannedMoves(
@@ -158,6 +160,11 @@ public final class PlannedMoves {
         this.reserve = reserve;
         this.lives = lives;
         this.rates = rates;
+    }
+
+    /** Returns how often room was looked for: these searches are most of the work of a tick. */
+    public long searches() {
+        return searches;
     }
 
     /** Whether a move of a cache is planned or under way. */
@@ -482,7 +489,7 @@ public final class PlannedMoves {
                 announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
             } else if (its && left > 0 && !wasTried(cacheId, now, millis)) {
                 if (urgent) {
-                    left -= leavesOne(cache, now, millis) ? 0 : 1;
+                    left -= leavesOne(cache, now, millis);
                 } else if (!hasLooked(cacheId, now, millis)) {
                     looksAhead(cache, server, now, millis);
                     left--;
@@ -497,9 +504,9 @@ public final class PlannedMoves {
      * several that end at the same time, the one with most of its regions: it leaves them one after the other, and time
      * may not be enough for all.
      *
-     * @return whether there is room
+     * @return how many searches have found nothing
      */
-    private boolean leavesOne(CacheRecord cache, long now, long millis) {
+    private int leavesOne(CacheRecord cache, long now, long millis) {
         Move move = moves.get(cache.id());
         // A move off a server that ends later is given up only for one that ends earlier.
         long later = move != null
@@ -519,9 +526,20 @@ public final class PlannedMoves {
         List<Servers.KnownServer> order = left.stream()
                 .sorted(Comparator.comparingLong(one -> steps(one, first)))
                 .toList();
-        return order.stream()
-                .anyMatch(one -> (steps(one, first) == 0 || isForLater(cache, order.getFirst()))
-                        && plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null);
+        int failed = 0;
+        // More than had no room in one search has none in the next one.
+        int refused = Integer.MAX_VALUE;
+        for (Servers.KnownServer one : order) {
+            int regions = Objects.requireNonNull(cache.regions().get(one.record.id()));
+            if (regions < refused && (steps(one, first) == 0 || isForLater(cache, order.getFirst()))) {
+                if (plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null) {
+                    break;
+                }
+                failed++;
+                refused = regions;
+            }
+        }
+        return failed;
     }
 
     /**
@@ -588,8 +606,8 @@ public final class PlannedMoves {
      * these one after the other.
      */
     private List<Servers.KnownServer> leaving(long now) {
-        return servers.all()
-                .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
+        return servers.leaving()
+                .filter(one -> !servers.isSilent(one, now))
                 .sorted(Comparator.comparingLong((Servers.KnownServer one) -> end(one) - now)
                         .thenComparingLong(one -> one.record.id()))
                 .toList();
@@ -720,6 +738,7 @@ public final class PlannedMoves {
     private CachePlacement place(
             CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis)
             throws NoRoomException {
+        searches++;
         servers.stock(now);
         Set<Long> left = new TreeSet<>(others);
         left.add(server);

@@ -83,6 +83,8 @@ public final class Servers {
     private static final long AWAITED_NANOS = 60_000_000_000L;
 
     private final Map<Long, KnownServer> servers = new HashMap<>();
+    /** Those of {@link #servers} that leave. */
+    private final Map<Long, KnownServer> leaving = new HashMap<>();
     /** By address: the server that has last reported from there. */
     private final Map<String, Long> reporting = new HashMap<>();
     /** For how long this manager has listened while at least one server reported. */
@@ -159,6 +161,11 @@ public final class Servers {
 
     public Stream<KnownServer> all() {
         return servers.values().stream();
+    }
+
+    /** Returns the servers that have reported that they leave, or were asked to. */
+    public Stream<KnownServer> leaving() {
+        return leaving.values().stream();
     }
 
     public @Nullable KnownServer find(long id) {
@@ -295,6 +302,11 @@ public final class Servers {
     void put(ServerRecord record) {
         KnownServer known = servers.computeIfAbsent(record.id(), _ -> new KnownServer(record));
         known.record = record;
+        if (record.leaving()) {
+            leaving.put(record.id(), known);
+        } else {
+            leaving.remove(record.id());
+        }
         inbox.forget(record.id());
         offer(known);
     }
@@ -314,6 +326,7 @@ public final class Servers {
     void remove(long id) {
         inbox.forget(id);
         KnownServer removed = servers.remove(id);
+        leaving.remove(id);
         if (removed != null) {
             reporting.remove(removed.record.address(), id);
         }
