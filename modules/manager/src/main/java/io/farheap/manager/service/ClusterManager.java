@@ -167,7 +167,8 @@ public final class ClusterManager implements CacheManager {
         boolean cheaper = options.cheaperMoves() > 0;
         this.reallocations = new Reallocations(
                 caches, servers, tenants, moves, roll, spares, reallocator, lives, shopping, cheaper, nanos, millis);
-        this.thrift = new CostRebalancer(caches, servers, moves, allocator, prices, lives, options.cheaperMoves());
+        this.thrift = new CostRebalancer(
+                caches, servers, moves, allocator, prices, lives, recruits::isWaiting, options.cheaperMoves());
         this.losses = new ServerLossNotifier(caches, servers, clients);
         this.removals = new Removals(caches, servers, clients, moves, endings);
         load();

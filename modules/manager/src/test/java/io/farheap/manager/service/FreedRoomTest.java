@@ -171,6 +171,29 @@ class FreedRoomTest {
         assertTrue(searches <= 20, () -> searches + " searches");
     }
 
+    /** A look at what expired caches would give is no sign that there is more. */
+    @Test
+    void cachesThatHaveNotTakenTheirRegionsCauseNoSearches() {
+        cluster.reports(3, 2);
+        cluster.allocate(6, 1, 1_000);
+        cluster.allocate(9, 1, 1_000);
+        cluster.attends(6L, 9L);
+        for (int tick = 0; tick < 20; tick++) {
+            cluster.pass(100);
+            cluster.manager.tick();
+            cluster.manager.report(TestCluster.server(3, "t", false, 2, Map.of()));
+            cluster.leaves(1, 4);
+        }
+        long before = cluster.manager.searches();
+        cluster.pass(500);
+        cluster.manager.tick();
+        assertTrue(cluster.manager.searches() > before);
+        before = cluster.manager.searches();
+        cluster.pass(100);
+        cluster.manager.tick();
+        assertEquals(before, cluster.manager.searches());
+    }
+
     private void pass() {
         cluster.pass(1_000);
         cluster.leaves(1, 4);

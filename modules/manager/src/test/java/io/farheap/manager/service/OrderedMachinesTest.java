@@ -558,6 +558,58 @@ class OrderedMachinesTest {
         refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(9, 1, 0));
     }
 
+    /** It came 50 s after the notice, and clients wait for a minute. */
+    @Test
+    void aMachineForRegionsThatWouldBeLostRemainsTheirsForAsLongAsTheyWait() {
+        cluster.reports(1, 16);
+        cluster.allocate(5, 16, 0);
+        start(2);
+        for (int second = 0; second < 65; second++) {
+            cluster.leaves(1, 16);
+            cluster.manager.tick();
+            cluster.pass(1_000);
+            if (second == 50) {
+                provider.machines.getFirst().fail("no socket");
+            }
+        }
+        assertEquals(1, provider.machines.size());
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 16, 0));
+    }
+
+    /** By the menu a machine starts in one second, and all take longer. */
+    @Test
+    void machinesThatAreAllLateAreNotReplacedForEver() {
+        cluster.reports(1, 4);
+        cluster.allocate(5, 4, 0);
+        start(9);
+        cluster.manager.menu("""
+                {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2, "start": "1s"}]}""");
+        for (int second = 0; second < 30; second++) {
+            cluster.leaves(1, 4);
+            cluster.manager.tick();
+            cluster.pass(1_000);
+        }
+        assertEquals(3, provider.machines.size());
+    }
+
+    /** It would have to wait until the move has ended. */
+    @Test
+    void aCacheThatWaitsToGrowDoesNotMoveToCheaperServers() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(1, 4);
+        start(1);
+        cluster.manager.menu("""
+                {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2},
+                           {"name": "cheap", "cores": 4, "memory": "16m", "price": 0.1}]}""");
+        refusal(Code.BUSY, () -> cluster.manager.reallocate(7, 20 * MIB, List.of()));
+        cluster.manager.report(TestCluster.server(3, "cheap", false, 4, Map.of()));
+        cluster.manager.tick();
+        assertEquals(Map.of(), cluster.record(7).reserved());
+        serve(0);
+        cluster.manager.reallocate(7, 20 * MIB, List.of());
+    }
+
     private void offersFour() {
         provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
     }

@@ -164,7 +164,7 @@ class ReportedMovesTest {
         cluster.allocate(7, 4, 0);
         cluster.reports(2, 4);
         Allocation reserved = cluster.manager.reserve(7, "host2:1", 4);
-        for (int i = 0; i < 20; i++) {
+        for (int i = 0; i < 15; i++) {
             cluster.pass(2_500);
             cluster.attends(7L);
             cluster.reports(1, 4);
@@ -193,6 +193,43 @@ class ReportedMovesTest {
         }
         cluster.manager.tick();
         assertEquals(List.of(share(2, 4)), cluster.alerts.getLast().targets());
+    }
+
+    private void passesWhileRegionsAreOn(int there) {
+        cluster.pass(2_500);
+        cluster.attends(7L);
+        cluster.reports(1, 4);
+        cluster.manager.report(TestCluster.server(2, "t", false, 4, there == 0 ? Map.of() : Map.of(7L, there)));
+        cluster.manager.tick();
+    }
+
+    /** A client that hangs keeps no room from others. */
+    @Test
+    void roomIsRenewedAsLongAsRegionsCome() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 4);
+        Allocation reserved = cluster.manager.reserve(7, "host2:1", 4);
+        for (int i = 0; i < 65; i++) {
+            passesWhileRegionsAreOn(Math.min(2, i / 20));
+            assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 4));
+        }
+        passesWhileRegionsAreOn(2);
+        refusal(Code.BUSY, () -> cluster.manager.reserve(7, "host2:1", 4));
+    }
+
+    @Test
+    void roomOnASilentServerIsNotRenewed() {
+        cluster.reports(1, 4);
+        cluster.allocate(7, 4, 0);
+        cluster.reports(2, 4);
+        Allocation reserved = cluster.manager.reserve(7, "host2:1", 4);
+        cluster.pass(2_500);
+        cluster.reports(1, 4);
+        assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 4));
+        cluster.pass(2_500);
+        cluster.reports(1, 4);
+        refusal(Code.NOT_FOUND, () -> cluster.manager.reserve(7, "host2:1", 4));
     }
 
     /** Otherwise each change of leader would end the moves of applications. */

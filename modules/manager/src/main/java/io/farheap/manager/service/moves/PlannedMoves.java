@@ -57,6 +57,8 @@ public final class PlannedMoves {
     private static final long EARLY_NANOS = 120_000_000_000L;
     /** How long a cache that found no room for a move ahead of the notice is not tried again. */
     private static final long REST_NANOS = 10_000_000_000L;
+    /** A client's own move ends after this time in which no region has come. */
+    private static final long STILL_NANOS = 60_000_000_000L;
     /** How many searches for caches that may find no room one tick makes at most, and one call. */
     private static final int MOST_SEARCHES = 256;
 
@@ -74,6 +76,15 @@ public final class PlannedMoves {
      * @param told whether its client was notified, and may have begun
      */
     private record Move(long serverId, Reason reason, long since, boolean told) {}
+
+    /**
+     * Room that is reserved for a cache's growth, or for a move that its client makes.
+     *
+     * @param since when it was reserved, or renewed last
+     * @param there how many regions the cache had on the server of the room by that server's report
+     * @param changed when that number was another one
+     */
+    private record Growth(long since, int there, long changed) {}
 
     /**
      * A search for room.
@@ -102,10 +113,10 @@ public final class PlannedMoves {
     /** By cache. A manager that starts plans all moves again. */
     private final Map<Long, Move> moves = new TreeMap<>();
     /**
-     * By cache: since when room is reserved for its growth or for an optional move. A new manager counts from its own
+     * By cache: the room that is reserved for its growth or for an optional move. A new manager counts from its own
      * start.
      */
-    private final Map<Long, Long> growing = new HashMap<>();
+    private final Map<Long, Growth> growing = new HashMap<>();
     /**
      * By cache: since when this manager waits to plan again a move off a leaving server that an earlier manager had
      * planned.
@@ -184,8 +195,25 @@ public final class PlannedMoves {
 
     /** Room was reserved for a cache's growth, or for a move that its client has asked for. */
     public void grows(long cacheId, long now) {
-        growing.put(cacheId, now);
+        growing.put(cacheId, new Growth(now, 0, now));
         earlier.remove(cacheId);
+    }
+
+    /**
+     * A client that moves its cache asks for its room again.
+     *
+     * @param there how many regions the cache has on the server of that room
+     * @return false if no region has come for so long that the move has to end: then the room is not renewed
+     */
+    public boolean renews(long cacheId, int there, long now) {
+        Growth before = growing.get(cacheId);
+        long changed = before == null || before.there() != there ? now : before.changed();
+        if (now - changed > STILL_NANOS) {
+            return false;
+        }
+        growing.put(cacheId, new Growth(now, there, changed));
+        earlier.remove(cacheId);
+        return true;
     }
 
     /**
@@ -193,8 +221,8 @@ public final class PlannedMoves {
      * room.
      */
     private boolean isGrowing(CacheRecord cache, long now) {
-        Long since = growing.get(cache.id());
-        return since != null && now - since <= CacheManager.GROWTH_MILLIS * 1_000_000L;
+        Growth growth = growing.get(cache.id());
+        return growth != null && now - growth.since() <= CacheManager.GROWTH_MILLIS * NANOS_PER_MILLI;
     }
 
     /**
@@ -298,7 +326,7 @@ public final class PlannedMoves {
         List.copyOf(stuck.keySet()).forEach(this::unstick);
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
-                growing.put(cache.id(), now);
+                grows(cache.id(), now);
             } else if (!cache.reserved().isEmpty()) {
                 // A move off a server that leaves is planned again when that server reports.
                 earlier.put(cache.id(), now);
@@ -354,9 +382,9 @@ public final class PlannedMoves {
 
     /** A cache that leaves servers as it grows has as much time as for another optional move. */
     private boolean hasNotGrown(CacheRecord cache, long now) {
-        Long since = growing.get(cache.id());
+        Growth growth = growing.get(cache.id());
         boolean moves = cache.plan() != null && !cache.plan().left().isEmpty();
-        return since != null && (moves ? now - since > OPTIONAL_NANOS : !isGrowing(cache, now));
+        return growth != null && (moves ? now - growth.since() > OPTIONAL_NANOS : !isGrowing(cache, now));
     }
 
     private boolean isForgotten(CacheRecord cache, long now) {

@@ -266,13 +266,21 @@ public final class Reallocations {
      * get that room before.
      *
      * @return whether the cache has that room
+     * @throws ControlException BUSY if no region has come there for long
      */
     public boolean renew(long cacheId, String address, int regions) {
         CacheRecord cache = caches.require(cacheId);
-        if (moves.isMoving(cacheId) || cache.wanted() != 0 || !isReserved(cache, address, regions)) {
+        Servers.KnownServer server = reserved(cache, address, regions);
+        if (moves.isMoving(cacheId) || cache.wanted() != 0 || server == null) {
             return false;
         }
-        moves.grows(cacheId, nanos.getAsLong());
+        int there = server.report == null ? 0 : server.report.held().getOrDefault(cacheId, 0);
+        if (!moves.renews(cacheId, there, nanos.getAsLong())) {
+            throw new ControlException(
+                    Code.BUSY,
+                    "no region of cache " + Caches.hex(cacheId) + " has come to memory server " + address
+                            + " for a minute, so its room there is for others; move the rest later");
+        }
         return true;
     }
 
@@ -313,17 +321,22 @@ public final class Reallocations {
     }
 
     /**
-     * Whether a cache has this reserved room on a server that stays, which may not have reported since this manager
-     * leads.
+     * Returns the server on which a cache has this reserved room, if it stays and is not silent; it may not have
+     * reported since this manager leads.
      */
-    private boolean isReserved(CacheRecord cache, String address, int regions) {
-        return cache.reserved().entrySet().stream().anyMatch(room -> {
+    private Servers.@Nullable KnownServer reserved(CacheRecord cache, String address, int regions) {
+        long now = nanos.getAsLong();
+        for (Map.Entry<Long, Integer> room : cache.reserved().entrySet()) {
             Servers.KnownServer server = servers.find(room.getKey());
-            return server != null
+            if (server != null
                     && !server.record.leaving()
                     && server.record.address().equals(address)
-                    && room.getValue() == regions;
-        });
+                    && room.getValue() == regions
+                    && (!servers.isSilent(server, now) || servers.isAwaited(server, now))) {
+                return server;
+            }
+        }
+        return null;
     }
 
     /** As {@code CacheManager.moved}. */

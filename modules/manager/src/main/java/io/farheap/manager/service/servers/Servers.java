@@ -690,8 +690,10 @@ public final class Servers {
         try {
             return room.get();
         } finally {
-            without = Set.of();
+            // Their servers have no more to give than before, so they are offered when all is as it was.
             gone.forEach(cache -> promise(null, cache));
+            without = Set.of();
+            gone.stream().flatMap(this::of).distinct().forEach(this::offer);
         }
     }
 
@@ -760,7 +762,7 @@ public final class Servers {
     }
 
     /** Whether a server is on disk, has not reported since this manager leads, and may only not have found it yet. */
-    boolean isAwaited(KnownServer server, long now) {
+    public boolean isAwaited(KnownServer server, long now) {
         return !server.wasHeard && now - loadedAt <= AWAITED_NANOS && !isReplaced(server);
     }
 

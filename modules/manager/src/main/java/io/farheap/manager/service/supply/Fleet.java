@@ -267,10 +267,10 @@ public final class Fleet implements ServerProvider.Listener {
         return failedAt != null && failedAt - then > 0;
     }
 
-    /** Returns machines that will become spare servers and have not yet. */
+    /** Returns machines of which room will be spare, and that are not servers yet. */
     List<StartedMachine> comingSpares() {
         return machines.values().stream()
-                .filter(hired -> hired.isComing() && hired.claims.isEmpty())
+                .filter(hired -> hired.isComing() && (hired.spare || hired.claims.isEmpty()))
                 .toList();
     }
 
@@ -279,10 +279,14 @@ public final class Fleet implements ServerProvider.Listener {
         return nanos.getAsLong() - hired.since;
     }
 
-    /** Returns machines that may still become servers, of which caches may wait for the room. */
-    List<StartedMachine> coming() {
+    /**
+     * Returns machines that may still become servers, of which caches may wait for the room.
+     *
+     * @param spares whether those are among them of which the room will be held back for caches on servers that leave
+     */
+    List<StartedMachine> coming(boolean spares) {
         return machines.values().stream()
-                .filter(hired -> hired.isComing() && !hired.spare)
+                .filter(hired -> hired.isComing() && (spares || !hired.spare))
                 .toList();
     }
 

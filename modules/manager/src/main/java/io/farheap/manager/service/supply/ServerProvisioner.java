@@ -57,6 +57,7 @@ public final class ServerProvisioner implements MachineOrders {
 
     /** The servers for which a cache waits. */
     private static final class Recruit {
+        /** Of a client's wait. */
         private long deadline;
         /** Whether regions on a server that leaves wait. */
         private final boolean leaves;
@@ -173,12 +174,13 @@ public final class ServerProvisioner implements MachineOrders {
     private boolean isComing(long cacheId, Recruit recruit) {
         boolean coming = false;
         boolean complete = true;
+        boolean urgent = isUrgent(recruit);
         for (Fleet.StartedMachine machine : recruit.machines) {
             String why = machine.failure();
             if (why != null) {
                 recruit.failure = "; a server of type " + machine.lot() + " does not start: " + why;
             }
-            boolean expected = shopping.isExpected(machine, recruit.leaves);
+            boolean expected = shopping.isExpected(machine, urgent);
             coming |= expected;
             complete &= expected || machine.serves(cacheId);
         }
@@ -396,7 +398,7 @@ public final class ServerProvisioner implements MachineOrders {
                 longestAgo(due, MOST_HELPED, one -> refusedAt(one.cache().id()))) {
             long cacheId = one.cache().id();
             Recruit recruit = require(cacheId);
-            boolean all = order(cacheId, recruit, () -> machines(one, millis)) && recruit.ordered >= one.regions();
+            boolean all = order(cacheId, recruit, () -> machines(one, isUrgent(recruit), millis)) && recruit.ordered >= one.regions();
             recruit.refusedAt = all ? null : Long.valueOf(nanos.getAsLong());
             recruit.refusedNews = fleet.latest();
         }
@@ -406,11 +408,11 @@ public final class ServerProvisioner implements MachineOrders {
      * Returns machines for all that leaves or, if these cannot be had, for the shares that can: a cache leaves each
      * server as a whole, those that end first before the others.
      */
-    private Optional<MachineOrder> machines(PlannedMoves.StuckCache stuck, long millis) {
+    private Optional<MachineOrder> machines(PlannedMoves.StuckCache stuck, boolean urgent, long millis) {
         Need need = Caches.need(stuck.cache(), millis);
         long size = stuck.cache().regionBytes();
         int refused = stuck.regions();
-        Optional<MachineOrder> found = shopping.forMore(need, size, refused);
+        Optional<MachineOrder> found = shopping.forMore(need, size, refused, urgent);
         if (found.isPresent()) {
             return found;
         }
@@ -420,7 +422,7 @@ public final class ServerProvisioner implements MachineOrders {
             if (regions + share >= refused) {
                 continue;
             }
-            Optional<MachineOrder> more = shopping.forMore(need, size, regions + share);
+            Optional<MachineOrder> more = shopping.forMore(need, size, regions + share, urgent);
             if (more.isPresent()) {
                 found = more;
                 regions += share;
@@ -446,7 +448,20 @@ public final class ServerProvisioner implements MachineOrders {
     /** Whether all machines of the last order for a cache have come, or are coming. */
     private boolean areThere(long cacheId, Recruit recruit) {
         return recruit.machines.stream()
-                .allMatch(one -> shopping.isExpected(one, recruit.leaves) || one.serves(cacheId));
+                .allMatch(one -> shopping.isExpected(one, isUrgent(recruit)) || one.serves(cacheId));
+    }
+
+    /**
+     * Whether a machine is replaced that takes longer than the menu's time, since regions would be lost. If several
+     * have, the menu may err.
+     */
+    private static boolean isUrgent(Recruit recruit) {
+        return recruit.leaves && recruit.attempts < ATTEMPTS;
+    }
+
+    /** Whether a cache waits for machines or for room. */
+    public boolean isWaiting(long cacheId) {
+        return recruits.containsKey(cacheId);
     }
 
     private long refusedAt(long cacheId) {
@@ -493,7 +508,7 @@ public final class ServerProvisioner implements MachineOrders {
             Recruit recruit = each.getValue();
             boolean gone = recruit.calls == 0 && now - recruit.askedAt > GONE_NANOS;
             // A client may be about to ask once more.
-            if (gone || now - recruit.deadline > CALL_NANOS) {
+            if (gone || !recruit.leaves && now - recruit.deadline > CALL_NANOS) {
                 forget(each.getKey());
             }
         }

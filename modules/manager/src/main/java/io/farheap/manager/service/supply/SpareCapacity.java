@@ -28,6 +28,9 @@ public final class SpareCapacity {
      */
     private static final long PAUSE_NANOS = 5_000_000_000L;
 
+    /** So many machines that are late are replaced. */
+    private static final int MOST_LATE = 3;
+
     private final int count;
     private final Servers servers;
     private final Caches caches;
@@ -137,12 +140,19 @@ public final class SpareCapacity {
     }
 
     private void start(Map<Long, Integer> missing, long now) {
-        for (Fleet.StartedMachine coming : fleet.comingSpares()) {
-            missing.computeIfPresent(
-                    coming.lot().regionBytes(),
-                    (_, regions) -> regions > coming.lot().regions()
-                            ? Integer.valueOf(regions - coming.lot().regions())
-                            : null);
+        List<Fleet.StartedMachine> all = fleet.comingSpares();
+        // If several are late, others would be, too.
+        boolean late = all.stream()
+                        .filter(one -> !shopping.isExpected(one, false))
+                        .count()
+                >= MOST_LATE;
+        for (Fleet.StartedMachine coming : all) {
+            if (late || shopping.isExpected(coming, false)) {
+                int room = coming.lot().regions() - coming.claimedRegions();
+                missing.computeIfPresent(
+                        coming.lot().regionBytes(),
+                        (_, regions) -> regions > room ? Integer.valueOf(regions - room) : null);
+            }
         }
         if (missing.isEmpty()) {
             said = false;
