@@ -554,6 +554,11 @@ public final class ClusterManager implements CacheManager {
         return lock.held(moves::searches);
     }
 
+    /** Returns how often all servers were looked at. */
+    long passes() {
+        return lock.held(servers::passes);
+    }
+
     /** Does the work that is due. Called a few times a second. */
     public void tick() {
         lock.settled(() -> {
@@ -609,13 +614,13 @@ public final class ClusterManager implements CacheManager {
         lock.held(() -> {
             alertWithLock();
             long now = nanos.getAsLong();
+            expiry.alert(now, millis.getAsLong());
             losses.alert(now, now - started <= options.serverSilentNanos());
         });
     }
 
     private void alertWithLock() {
         moves.alert(nanos.getAsLong());
-        expiry.alert(nanos.getAsLong(), millis.getAsLong());
         endings.alert();
     }
 

@@ -203,6 +203,11 @@ public final class Caches {
         }
     }
 
+    /** Whether a cache was ended, and its servers have not taken back its regions yet. */
+    boolean isEnded(long id) {
+        return ended.containsKey(id);
+    }
+
     /** Whether the last change of a cache is on disk. */
     public boolean isWritten(long id) {
         return !unwritten.contains(id);

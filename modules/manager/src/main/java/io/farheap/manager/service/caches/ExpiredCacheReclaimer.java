@@ -36,6 +36,8 @@ public final class ExpiredCacheReclaimer {
     private static final int FIRST = 16;
 
     private static final int MORE = 8;
+    /** The most caches that are tried for one that finds no room. */
+    private static final int MOST = FIRST * MORE * MORE;
 
     private final Caches caches;
     private final Servers servers;
@@ -48,6 +50,8 @@ public final class ExpiredCacheReclaimer {
     private final Map<Long, Clients.ClientLine> told = new HashMap<>();
     /** By cache: since when it waits for the room of ended caches. */
     private final Map<Long, Long> waiting = new TreeMap<>();
+    /** Counts the caches that it has looked at, or left out of a search. */
+    private long looks;
 
     /** @param forget called with each cache that is ended */
     public ExpiredCacheReclaimer(
@@ -76,7 +80,7 @@ public final class ExpiredCacheReclaimer {
         List<CacheRecord> coming = caches.ended().stream()
                 .filter(over -> now - since.computeIfAbsent(over.id(), _ -> now) <= COMING_NANOS)
                 .toList();
-        Optional<FreeRoom> found = coming.isEmpty() ? Optional.empty() : servers.without(coming, room);
+        Optional<FreeRoom> found = coming.isEmpty() ? Optional.empty() : without(coming, room);
         if (found.isEmpty()) {
             List<CacheRecord> enough = enough(forCache, room, coming, now, millis);
             if (enough.isEmpty()) {
@@ -84,7 +88,7 @@ public final class ExpiredCacheReclaimer {
                 return false;
             }
             List<CacheRecord> needed = fewest(enough, coming, room);
-            found = servers.without(both(coming, needed), room);
+            found = without(both(coming, needed), room);
             needed.forEach(cache -> end(cache, now, millis));
         }
         found.ifPresent(there -> servers.keepMade(forCache, there, firm));
@@ -97,18 +101,30 @@ public final class ExpiredCacheReclaimer {
         waiting.remove(cacheId);
     }
 
-    /** @return the caches that expired first and together give enough room; empty if even all of them do not */
+    /** Returns how many caches it has looked at since it began: what its work grows with. */
+    public long looks() {
+        return looks;
+    }
+
+    private Optional<FreeRoom> without(List<CacheRecord> gone, Supplier<Optional<FreeRoom>> room) {
+        looks += gone.size();
+        return servers.without(gone, room);
+    }
+
+    /** @return the caches that expired first and together give enough room; empty if all that it tries do not */
     private List<CacheRecord> enough(
             long forCache, Supplier<Optional<FreeRoom>> room, List<CacheRecord> coming, long now, long millis) {
         List<CacheRecord> all = caches.endingUntil(millis).stream()
+                .peek(_ -> looks++)
                 .filter(cache -> cache.id() != forCache
                         && expiry.mayEnd(cache, now, millis)
                         && caches.isWritten(cache.id())
                         && servers.gives(cache, now))
+                .limit(MOST)
                 .toList();
         for (long most = FIRST; !all.isEmpty(); most *= MORE) {
             List<CacheRecord> some = all.subList(0, (int) Math.min(most, all.size()));
-            if (servers.without(both(coming, some), room).isPresent()) {
+            if (without(both(coming, some), room).isPresent()) {
                 return some;
             }
             if (some.size() == all.size()) {
@@ -121,7 +137,7 @@ public final class ExpiredCacheReclaimer {
     /** Leaves out the caches that are not needed beside the others: tries by halves, the later ones first. */
     private List<CacheRecord> fewest(
             List<CacheRecord> enough, List<CacheRecord> others, Supplier<Optional<FreeRoom>> room) {
-        if (servers.without(others, room).isPresent()) {
+        if (without(others, room).isPresent()) {
             return List.of();
         }
         if (enough.size() == 1) {
@@ -212,6 +228,6 @@ public final class ExpiredCacheReclaimer {
             return late;
         });
         // A cache whose end could not be written has not ended.
-        since.keySet().removeIf(id -> caches.ended().stream().noneMatch(over -> over.id() == id));
+        since.keySet().removeIf(id -> !caches.isEnded(id));
     }
 }

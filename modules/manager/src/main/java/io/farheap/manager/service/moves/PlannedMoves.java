@@ -63,6 +63,8 @@ public final class PlannedMoves {
     private static final int MOST_SEARCHES = 256;
 
     private static final int MOST_OF_A_CALL = 16;
+    /** Looks at so many expired caches count as one search. */
+    private static final int LOOKS_OF_A_SEARCH = 64;
     /** As long as no room becomes free, a cache that found none is tried again after this time. */
     private static final long PAUSE_MILLIS = 500;
     /** The id of no server. */
@@ -148,6 +150,8 @@ public final class PlannedMoves {
     private boolean newlyStuck;
     /** Counts all searches for room. */
     private long searches;
+    /** Counts the searches that have found nothing or that only look ahead, looks at expired caches included. */
+    private long spent;
 
     /** @param goneNanos after a server was silent for this long, all leases on it have ended */
     public PlannedMoves(
@@ -516,12 +520,13 @@ public final class PlannedMoves {
             } else if (its && urgent && isGrowing(cache, now)) {
                 announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
             } else if (its && left > 0 && !wasTried(cacheId, now, millis)) {
+                long before = spent;
                 if (urgent) {
-                    left -= leavesOne(cache, now, millis);
+                    leavesOne(cache, now, millis);
                 } else if (!hasLooked(cacheId, now, millis)) {
                     looksAhead(cache, server, now, millis);
-                    left--;
                 }
+                left -= (int) (spent - before);
             }
         }
         return left;
@@ -531,10 +536,8 @@ public final class PlannedMoves {
      * Plans the move of a cache off one of its servers that leave. Those that end first come before the others and, of
      * several that end at the same time, the one with most of its regions: it leaves them one after the other, and time
      * may not be enough for all.
-     *
-     * @return how many searches have found nothing
      */
-    private int leavesOne(CacheRecord cache, long now, long millis) {
+    private void leavesOne(CacheRecord cache, long now, long millis) {
         Move move = moves.get(cache.id());
         // A move off a server that ends later is given up only for one that ends earlier.
         long later = move != null
@@ -554,7 +557,6 @@ public final class PlannedMoves {
         List<Servers.KnownServer> order = left.stream()
                 .sorted(Comparator.comparingLong(one -> steps(one, first)))
                 .toList();
-        int failed = 0;
         // More than had no room in one search has none in the next one.
         int refused = Integer.MAX_VALUE;
         for (Servers.KnownServer one : order) {
@@ -563,11 +565,9 @@ public final class PlannedMoves {
                 if (plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null) {
                     break;
                 }
-                failed++;
                 refused = regions;
             }
         }
-        return failed;
     }
 
     /**
@@ -589,6 +589,7 @@ public final class PlannedMoves {
      * to make that room than the notice lasts.
      */
     private void looksAhead(CacheRecord cache, Servers.KnownServer server, long now, long millis) {
+        spent++;
         int regions =
                 waiting(cache, Objects.requireNonNull(moves.get(cache.id())).serverId(), now);
         if (room(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis)
@@ -695,6 +696,7 @@ public final class PlannedMoves {
             found = place(cache, regions, server.record.id(), reason, without, now, millis);
             return found;
         } catch (NoRoomException e) {
+            spent++;
             // Without servers that are set aside, this search has seen all room.
             if (!setAside.isEmpty()
                     && room(cache, regions, server.record.id(), reason, others, now, millis)
@@ -743,12 +745,14 @@ public final class PlannedMoves {
                             + " on memory server " + server.record.address() + ", which leaves" + why);
         }
         if (!isOver(cache, millis) && !orders.isComing(cache.id(), regions)) {
+            long looks = endings.looks();
             endings.makeRoom(
                     cache.id(),
                     true,
                     () -> room(cache, regions, server.record.id(), Reason.LEAVES, others, now, millis),
                     now,
                     millis);
+            spent += (endings.looks() - looks) / LOOKS_OF_A_SEARCH;
         }
     }
 

@@ -94,10 +94,14 @@ public final class Servers {
      * reports, the oldest first.
      */
     private final LinkedHashMap<Long, KnownServer> heard = new LinkedHashMap<>(16, 0.75f, true);
+    /** All others. */
+    private final Map<Long, KnownServer> unheard = new HashMap<>();
 
     private final Stock stock = new Stock();
     /** With the regions that are held back; the same stock if none ever are. */
     private final Stock whole;
+    /** How often {@link #all} was called. */
+    private long passes;
     /** Counts the times at which a server had more to give than before. */
     private long growths;
 
@@ -159,8 +163,15 @@ public final class Servers {
         this.silentNanos = silentNanos;
     }
 
+    /** Returns all servers; counted, since there may be thousands. */
     public Stream<KnownServer> all() {
+        passes++;
         return servers.values().stream();
+    }
+
+    /** Returns how often all servers were looked at. */
+    public long passes() {
+        return passes;
     }
 
     /** Returns the servers that have reported that they leave, or were asked to. */
@@ -294,6 +305,7 @@ public final class Servers {
             if (one.record.id() != server.id() && one.record.address().equals(server.address())) {
                 one.report = null;
                 heard.remove(one.record.id());
+                unheard.put(one.record.id(), one);
                 unlist(one.record.id());
             }
         }
@@ -302,6 +314,9 @@ public final class Servers {
     void put(ServerRecord record) {
         KnownServer known = servers.computeIfAbsent(record.id(), _ -> new KnownServer(record));
         known.record = record;
+        if (!heard.containsKey(record.id())) {
+            unheard.put(record.id(), known);
+        }
         if (record.leaving()) {
             leaving.put(record.id(), known);
         } else {
@@ -331,6 +346,7 @@ public final class Servers {
             reporting.remove(removed.record.address(), id);
         }
         heard.remove(id);
+        unheard.remove(id);
         unlist(id);
     }
 
@@ -352,6 +368,7 @@ public final class Servers {
         server.ended = false;
         reporting.put(server.record.address(), server.record.id());
         heard.put(server.record.id(), server);
+        unheard.remove(server.record.id());
         offer(server);
     }
 
@@ -581,6 +598,13 @@ public final class Servers {
         return regions;
     }
 
+    /** Returns how many regions were found for a cache, and are kept: those that ended caches may give not included. */
+    public int found(long cacheId) {
+        return keptFor.getOrDefault(cacheId, Set.of()).stream()
+                .mapToInt(id -> kept(id, cacheId).found())
+                .sum();
+    }
+
     /**
      * Returns how many of the regions that are kept for a cache its servers have to give.
      *
@@ -761,6 +785,12 @@ public final class Servers {
         return server.report == null || now - server.reportedAt > silentNanos;
     }
 
+    /** Returns the servers that have not reported to this manager in time. */
+    public Stream<KnownServer> silent(long now) {
+        stock(now);
+        return unheard.values().stream();
+    }
+
     /** Whether a server is on disk, has not reported since this manager leads, and may only not have found it yet. */
     public boolean isAwaited(KnownServer server, long now) {
         return !server.wasHeard && now - loadedAt <= AWAITED_NANOS && !isReplaced(server);
@@ -775,6 +805,7 @@ public final class Servers {
                 break;
             }
             oldest.remove();
+            unheard.put(server.record.id(), server);
             unlist(server.record.id());
         }
         return stock;

@@ -398,7 +398,8 @@ public final class ServerProvisioner implements MachineOrders {
                 longestAgo(due, MOST_HELPED, one -> refusedAt(one.cache().id()))) {
             long cacheId = one.cache().id();
             Recruit recruit = require(cacheId);
-            boolean all = order(cacheId, recruit, () -> machines(one, isUrgent(recruit), millis)) && recruit.ordered >= one.regions();
+            boolean all = order(cacheId, recruit, () -> machines(one, isUrgent(recruit), millis))
+                    && recruit.ordered >= one.regions();
             recruit.refusedAt = all ? null : Long.valueOf(nanos.getAsLong());
             recruit.refusedNews = fleet.latest();
         }
@@ -475,7 +476,7 @@ public final class ServerProvisioner implements MachineOrders {
         if (stuck.regions() < recruit.ordered) {
             long cacheId = stuck.cache().id();
             recruit.ordered = stuck.regions();
-            fleet.limitClaims(cacheId, Math.max(0, stuck.regions() - (int) Caches.regions(servers.kept(cacheId))));
+            fleet.limitClaims(cacheId, Math.max(0, stuck.regions() - servers.found(cacheId)));
         }
         Long at = recruit.refusedAt;
         boolean refused = at != null && nanos.getAsLong() - at < PAUSE_NANOS && fleet.latest() == recruit.refusedNews;
