@@ -32,6 +32,11 @@ class FreedRoomTest {
         assertEquals(Map.of(), cluster.record(7).reserved());
     }
 
+    private void areGone() {
+        cluster.manager.deallocate(7);
+        cluster.manager.deallocate(5);
+    }
+
     /** The pause between two searches is no reason to lose it. */
     @Test
     void aNewCacheDoesNotTakeTheRoomThatRegionsOnALeavingServerWaitFor() {
@@ -68,8 +73,7 @@ class FreedRoomTest {
     /** It leaves two servers that end at the same time one after the other: time may not be enough for both. */
     @Test
     void aCacheLeavesTheServerWithMostOfItsRegionsFirst() {
-        cluster.manager.deallocate(7);
-        cluster.manager.deallocate(5);
+        areGone();
         cluster.reports(11, 2);
         cluster.reports(12, 6);
         cluster.allocate(9, 8, 0);
@@ -81,22 +85,16 @@ class FreedRoomTest {
         assertEquals(Map.of(13L, 6), cluster.record(9).reserved());
     }
 
-    private void leavesWithin(long id, int total, long millis) {
-        cluster.manager.report(
-                TestCluster.server(id, "t", false, total, cluster.held(id)).leavingWithin(millis));
-    }
-
     /** There is no room for what is on the server that ends first, and some for what is on the other one. */
     @Test
     void aCacheLeavesAnotherServerIfThereIsOnlyRoomForThatOne() {
-        cluster.manager.deallocate(7);
-        cluster.manager.deallocate(5);
+        areGone();
         cluster.reports(11, 8);
         cluster.reports(12, 4);
         cluster.allocate(9, 12, 0);
         cluster.reports(13, 4);
-        leavesWithin(11, 8, 10_000);
-        leavesWithin(12, 4, 14_000);
+        cluster.leaves(11, 8, 10_000);
+        cluster.leaves(12, 4, 14_000);
         assertEquals(Map.of(), cluster.record(9).reserved());
         cluster.pass(500);
         cluster.manager.tick();
@@ -111,13 +109,12 @@ class FreedRoomTest {
     /** There are more of them than one call or one round of searches considers at once. */
     @Test
     void roomThatBecomesFreeWhileManyCachesLookForItIsForTheFirstThatItIsEnoughFor() {
-        cluster.manager.deallocate(7);
-        cluster.manager.deallocate(5);
+        areGone();
         cluster.reports(11, 96);
         for (int id = 101; id <= 120; id++) {
             cluster.allocate(id, id <= 116 ? 4 : 8, 0);
         }
-        leavesWithin(11, 96, 10_000);
+        cluster.leaves(11, 96, 10_000);
         cluster.manager.tick();
         cluster.reports(12, 1);
         refusal(Code.BUSY, () -> cluster.allocate(8, 1, 0));
@@ -136,13 +133,12 @@ class FreedRoomTest {
     /** Sixteen come before it, for which the room is not enough. */
     @Test
     void theSeventeenthCacheOnAServerThatLeavesComesBeforeANewOne() {
-        cluster.manager.deallocate(7);
-        cluster.manager.deallocate(5);
+        areGone();
         cluster.reports(11, 129);
         for (int id = 101; id <= 117; id++) {
             cluster.allocate(id, id <= 116 ? 8 : 1, 0);
         }
-        leavesWithin(11, 129, 10_000);
+        cluster.leaves(11, 129, 10_000);
         cluster.manager.tick();
         cluster.reports(12, 1);
         refusal(Code.BUSY, () -> cluster.allocate(8, 1, 0));

@@ -40,7 +40,11 @@ class OrderedMachinesTest {
     }
 
     private static MachineOffer lot(int available) {
-        return new MachineOffer("t", false, 2, MIB, 16, "d/c/r", 30_000, available);
+        return lot(16, available);
+    }
+
+    private static MachineOffer lot(int regions, int available) {
+        return new MachineOffer("t", false, 2, MIB, regions, "d/c/r", 30_000, available);
     }
 
     private void starts() {
@@ -50,6 +54,13 @@ class OrderedMachinesTest {
 
     private void busy(long id, int regions) {
         refusal(Code.BUSY, () -> cluster.allocate(id, regions, 0));
+    }
+
+    /** Cache 7 has all of servers 1 and 2. */
+    private void isOnTwoServers() {
+        cluster.reports(1, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 8, 0);
     }
 
     private void serve(int machine) {
@@ -134,8 +145,7 @@ class OrderedMachinesTest {
     /** The provider has one machine, and the regions on a server that leaves are lost without it. */
     @Test
     void whatIsLostOtherwiseComesFirst() {
-        cluster.reports(1, 16);
-        cluster.allocate(7, 16, 0);
+        cluster.allocateOn(1, 7, 16);
         start(1);
         cluster.leaves(1, 16);
         refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 16, 0));
@@ -148,8 +158,7 @@ class OrderedMachinesTest {
     /** Room that becomes free meanwhile is for the cache that waits, and not for one that comes later. */
     @Test
     void whoeverWaitsIsServedInOrder() {
-        cluster.reports(1, 4);
-        cluster.allocate(5, 4, 0);
+        cluster.allocateOn(1, 5, 4);
         start(1);
         busy(7, 4);
         cluster.manager.deallocate(5);
@@ -170,8 +179,7 @@ class OrderedMachinesTest {
     /** Caches that wait lose nothing if regions that would be lost get their room. */
     @Test
     void keptRoomGoesToWhatWouldBeLost() {
-        cluster.reports(1, 4);
-        cluster.allocate(5, 4, 0);
+        cluster.allocateOn(1, 5, 4);
         cluster.reports(2, 4);
         start(1);
         busy(7, 20);
@@ -200,8 +208,7 @@ class OrderedMachinesTest {
     /** A machine that takes 20 s is late after 50 s, and a server that leaves does not wait for 60 s. */
     @Test
     void regionsThatWouldBeLostDoNotWaitForAMachineThatIsLate() {
-        cluster.reports(1, 4);
-        cluster.allocate(5, 4, 0);
+        cluster.allocateOn(1, 5, 4);
         start(9);
         cluster.manager.menu("""
                 {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2, "start": "20s"}]}""");
@@ -215,9 +222,7 @@ class OrderedMachinesTest {
     /** The machine that comes for one more region is not enough for fifty, and growth waits until they have moved. */
     @Test
     void growthThatWaitsDoesNotDelayRegionsThatWouldBeLost() {
-        cluster.reports(1, 50);
-        cluster.allocate(7, 50, 0);
-        cluster.reports(1, 50);
+        cluster.allocateOn(1, 7, 50);
         start(9);
         refusal(Code.BUSY, () -> cluster.manager.reallocate(7, 51 * MIB, List.of()));
         assertEquals(1, provider.machines.size());
@@ -242,31 +247,24 @@ class OrderedMachinesTest {
         cluster.allocate(5, 4, 0);
         cluster.allocate(6, 4, 0);
         start(1);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 8, "d/c/r", 30_000, 1));
+        provider.lots = List.of(lot(8, 1));
         cluster.leaves(1, 8);
         cluster.manager.tick();
         assertEquals(1, provider.machines.size());
         provider.lots = List.of();
         provider.machines.getFirst().serveSmaller(7);
         cluster.manager.tick();
-        assertEquals(4, reserved(5) + reserved(6), "one of them has its room");
+        assertEquals(4, cluster.reserved(5) + cluster.reserved(6), "one of them has its room");
         // The other three are not kept for a cache that cannot use them.
         assertEquals(3, cluster.allocate(8, 3, 0).shares().getFirst().regions());
-    }
-
-    private int reserved(long id) {
-        return cluster.record(id).reserved().values().stream()
-                .mapToInt(Integer::intValue)
-                .sum();
     }
 
     /** One that has too little room on the only machine does not keep it from another, for which it is enough. */
     @Test
     void roomThatIsTooLittleForOneIsForAnother() {
-        cluster.reports(1, 8);
-        cluster.allocate(5, 8, 0);
+        cluster.allocateOn(1, 5, 8);
         start(1);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 8, "d/c/r", 30_000, 1));
+        provider.lots = List.of(lot(8, 1));
         cluster.leaves(1, 8);
         cluster.manager.tick();
         provider.lots = List.of();
@@ -307,9 +305,7 @@ class OrderedMachinesTest {
     /** A call looks at sixteen of those that wait, and the room is too small for the first sixteen. */
     @Test
     void theSeventeenthThatWaitsIsServedToo() {
-        cluster.reports(1, 4);
-        cluster.allocate(50, 4, 0);
-        cluster.reports(1, 4);
+        cluster.allocateOn(1, 50, 4);
         start(99);
         for (int id = 1; id <= 16; id++) {
             busy(id, 16);
@@ -346,8 +342,7 @@ class OrderedMachinesTest {
     /** A few failures at the start of a notice are no reason to let it end without another attempt. */
     @Test
     void machinesThatFailDoNotEndTheAttemptsForRegionsThatWouldBeLost() {
-        cluster.reports(1, 4);
-        cluster.allocate(5, 4, 0);
+        cluster.allocateOn(1, 5, 4);
         start(9);
         cluster.leaves(1, 4);
         for (int i = 0; i < 3; i++) {
@@ -367,9 +362,7 @@ class OrderedMachinesTest {
     /** The room is on a server that leaves before the cache has it, and the machine is for others by then. */
     @Test
     void roomThatIsKeptAndLostIsOrderedAgain() {
-        cluster.reports(1, 4);
-        cluster.allocate(50, 4, 0);
-        cluster.reports(1, 4);
+        cluster.allocateOn(1, 50, 4);
         start(2);
         busy(7, 4);
         cluster.manager.deallocate(50);
@@ -388,11 +381,9 @@ class OrderedMachinesTest {
     /** A market that takes a rack takes all servers of some caches, each of which leaves one server at a time. */
     @Test
     void aCacheOnTwoServersThatLeaveGetsMachinesForBothAtOnce() {
-        cluster.reports(1, 4);
-        cluster.reports(2, 4);
-        cluster.allocate(7, 8, 0);
+        isOnTwoServers();
         start(2);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 2));
+        provider.lots = List.of(lot(4, 2));
         cluster.attends(7L);
         cluster.leaves(1, 4);
         cluster.leaves(2, 4);
@@ -401,7 +392,7 @@ class OrderedMachinesTest {
         serve(0);
         serve(1);
         cluster.manager.tick();
-        assertEquals(4, reserved(7), "the regions of one server");
+        assertEquals(4, cluster.reserved(7), "the regions of one server");
         cluster.manager.tick();
         refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
         Reclaim first = cluster.alerts.getLast();
@@ -413,24 +404,22 @@ class OrderedMachinesTest {
         cluster.manager.tick();
         Reclaim second = cluster.alerts.getLast();
         assertEquals("host" + other + ":1", second.server());
-        assertEquals(4, reserved(7));
+        assertEquals(4, cluster.reserved(7));
         assertEquals(2, provider.machines.size());
     }
 
     @Test
     void whatCanBeHadIsOrderedForTheServerThatEndsFirst() {
-        cluster.reports(1, 4);
-        cluster.reports(2, 4);
-        cluster.allocate(7, 8, 0);
+        isOnTwoServers();
         start(1);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 1));
+        provider.lots = List.of(lot(4, 1));
         cluster.leaves(1, 4);
         cluster.leaves(2, 4);
         cluster.manager.tick();
         assertEquals(1, provider.machines.size());
         serve(0);
         cluster.manager.tick();
-        assertEquals(4, reserved(7));
+        assertEquals(4, cluster.reserved(7));
     }
 
     private void allocateWithFourThreads(long id) {
@@ -452,15 +441,13 @@ class OrderedMachinesTest {
     /** A server that leaves was a target of a move when its notice came, and has got the regions. */
     @Test
     void machinesAreOrderedForRegionsThatLeaveLaterToo() {
-        cluster.reports(1, 4);
-        cluster.reports(2, 4);
-        cluster.allocate(7, 8, 0);
+        isOnTwoServers();
         start(9);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
+        provider.lots = List.of(lot(4, 9));
         cluster.leaves(1, 4);
         cluster.manager.tick();
         assertEquals(1, provider.machines.size());
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
+        provider.lots = List.of(lot(4, 9));
         cluster.leaves(2, 4);
         cluster.manager.tick();
         assertEquals(2, provider.machines.size());
@@ -473,12 +460,11 @@ class OrderedMachinesTest {
         cluster.reports(2, 4);
         cluster.allocate(7, 12, 0);
         start(1);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 1));
+        provider.lots = List.of(lot(4, 1));
         cluster.leaves(2, 4);
         cluster.manager.tick();
         assertEquals(1, provider.machines.size());
-        cluster.manager.report(
-                TestCluster.server(1, "t", false, 8, cluster.held(1)).leavingWithin(10_000));
+        cluster.leaves(1, 8, 10_000);
         cluster.manager.tick();
         refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
         serve(0);
@@ -489,8 +475,7 @@ class OrderedMachinesTest {
     /** Three regions have room, a machine comes for the fourth, and then the time of another cache ends. */
     @Test
     void noCacheIsEndedForRoomThatIsComing() {
-        cluster.reports(1, 4);
-        cluster.allocate(7, 4, 0);
+        cluster.allocateOn(1, 7, 4);
         cluster.reports(2, 4);
         cluster.allocate(6, 4, 40_000);
         cluster.attends(6L);
@@ -507,15 +492,13 @@ class OrderedMachinesTest {
         assertEquals(List.of(), cluster.ends);
         serve(0);
         cluster.manager.tick();
-        assertEquals(4, reserved(7));
+        assertEquals(4, cluster.reserved(7));
     }
 
     /** All of its room for its second move is free, until one of two servers leaves, too. */
     @Test
     void aPartThatIsLeftOfTheRoomForARegionThatLeavesIsForOthers() {
-        cluster.reports(1, 4);
-        cluster.reports(2, 4);
-        cluster.allocate(7, 8, 0);
+        isOnTwoServers();
         start(0);
         cluster.leaves(1, 4);
         cluster.leaves(2, 4);
@@ -535,11 +518,9 @@ class OrderedMachinesTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aCacheThatFindsOtherRoomKeepsNoMoreThanItStillNeeds(boolean serves) {
-        cluster.reports(1, 4);
-        cluster.reports(2, 4);
-        cluster.allocate(7, 8, 0);
+        isOnTwoServers();
         start(1);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 8, "d/c/r", 30_000, 1));
+        provider.lots = List.of(lot(8, 1));
         cluster.leaves(1, 4);
         cluster.leaves(2, 4);
         cluster.manager.tick();
@@ -561,8 +542,7 @@ class OrderedMachinesTest {
     /** It came 50 s after the notice, and clients wait for a minute. */
     @Test
     void aMachineForRegionsThatWouldBeLostRemainsTheirsForAsLongAsTheyWait() {
-        cluster.reports(1, 16);
-        cluster.allocate(5, 16, 0);
+        cluster.allocateOn(1, 5, 16);
         start(2);
         for (int second = 0; second < 65; second++) {
             cluster.leaves(1, 16);
@@ -579,8 +559,7 @@ class OrderedMachinesTest {
     /** By the menu a machine starts in one second, and all take longer. */
     @Test
     void machinesThatAreAllLateAreNotReplacedForEver() {
-        cluster.reports(1, 4);
-        cluster.allocate(5, 4, 0);
+        cluster.allocateOn(1, 5, 4);
         start(9);
         cluster.manager.menu("""
                 {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2, "start": "1s"}]}""");
@@ -595,9 +574,7 @@ class OrderedMachinesTest {
     /** It would have to wait until the move has ended. */
     @Test
     void aCacheThatWaitsToGrowDoesNotMoveToCheaperServers() {
-        cluster.reports(1, 4);
-        cluster.allocate(7, 4, 0);
-        cluster.reports(1, 4);
+        cluster.allocateOn(1, 7, 4);
         start(1);
         cluster.manager.menu("""
                 {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2},
@@ -611,7 +588,7 @@ class OrderedMachinesTest {
     }
 
     private void offersFour() {
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
+        provider.lots = List.of(lot(4, 9));
     }
 
     /** Each of four servers gives its notice a moment after the last one. */
@@ -637,14 +614,12 @@ class OrderedMachinesTest {
     /** The room for its second move is there at first, and another cache takes it. */
     @Test
     void aCacheThatLeavesAServerLooksForLaterRoomOnlyAfterAPause() {
-        cluster.reports(1, 4);
-        cluster.reports(2, 4);
-        cluster.allocate(7, 8, 0);
+        isOnTwoServers();
         cluster.reports(3, 8);
         start(9);
         cluster.leaves(1, 4);
         cluster.leaves(2, 4);
-        assertEquals(4, reserved(7));
+        assertEquals(4, cluster.reserved(7));
         cluster.allocate(8, 4, 0);
         cluster.pass(250);
         cluster.manager.tick();
@@ -657,15 +632,14 @@ class OrderedMachinesTest {
     /** One tick orders for 256 caches, and so many leave one server and have their room for leaving another one. */
     @Test
     void cachesThatHaveAllTheirRoomLeaveTheOrdersToOthers() {
-        cluster.reports(5, 4);
-        cluster.allocate(9, 4, 0);
+        cluster.allocateOn(5, 9, 4);
         for (int id = 1000; id < 1256; id++) {
             cluster.reports(id, 1);
             cluster.reports(id + 1000, 1);
             cluster.allocate(id, 2, 0);
         }
         start(9);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 512, "d/c/r", 30_000, 9));
+        provider.lots = List.of(lot(512, 9));
         for (int id = 1000; id < 1256; id++) {
             cluster.leaves(id, 1);
             cluster.leaves(id + 1000, 1);
@@ -675,8 +649,8 @@ class OrderedMachinesTest {
         serve(0);
         cluster.manager.tick();
         cluster.manager.tick();
-        assertEquals(1, reserved(1000));
-        assertEquals(1, reserved(1255));
+        assertEquals(1, cluster.reserved(1000));
+        assertEquals(1, cluster.reserved(1255));
         provider.lots = List.of();
         cluster.leaves(5, 4);
         cluster.pass(600);
