@@ -124,7 +124,7 @@ class LargeClusterTest {
         }
         // Each once, when its server gives notice.
         assertDone(LEAVING, 0);
-        for (int tick = 0; tick < 8; tick++) {
+        for (int tick = 0; tick < 9; tick++) {
             cluster.pass(250);
             cluster.manager.tick();
             assertDone(TICK, PASSES);

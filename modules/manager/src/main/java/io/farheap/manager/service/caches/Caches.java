@@ -150,6 +150,25 @@ public final class Caches {
         return timed.headMap(new CacheExpiry(millis, Long.MAX_VALUE), true).values();
     }
 
+    /**
+     * Returns caches of {@link #all} whose time ends after that of another one, those that end first before the others.
+     *
+     * @param millis when that one's time ends
+     * @param id of that one; of caches that end with it, those with greater ids are among the others
+     * @param untilMillis the latest end
+     * @param most how many at most
+     */
+    List<CacheRecord> endingAfter(long millis, long id, long untilMillis, int most) {
+        return millis > untilMillis
+                ? List.of()
+                : timed
+                        .subMap(new CacheExpiry(millis, id), false, new CacheExpiry(untilMillis, Long.MAX_VALUE), true)
+                        .values()
+                        .stream()
+                        .limit(most)
+                        .toList();
+    }
+
     /** Returns the caches of {@link #all} with greater ids, as unsigned numbers, in the order of their ids. */
     public NavigableMap<Long, CacheRecord> after(long id) {
         return caches.tailMap(id, false);

@@ -449,7 +449,18 @@ public final class PlannedMoves {
      * @return whether all of them have looked; if not, the cache has to ask again
      */
     public boolean planStuck(long now, long millis) {
-        return stuck.isEmpty() || servers.growths() == searchedAt || plan(MOST_OF_A_CALL, now, millis);
+        if (stuck.isEmpty() || servers.growths() == searchedAt) {
+            return true;
+        }
+        boolean late = roundBegan != null && roundBegan != servers.growths();
+        if (!plan(MOST_OF_A_CALL, now, millis)) {
+            return false;
+        }
+        if (late) {
+            // Those that come first looked before room became free.
+            plan(MOST_OF_A_CALL, now, millis);
+        }
+        return true;
     }
 
     /** Whether a cache has regions on a server that leaves and is not gone, and does not leave that one already. */
