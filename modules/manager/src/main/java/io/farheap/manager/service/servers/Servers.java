@@ -143,6 +143,8 @@ public final class Servers {
 
     /** Caches whose regions count as free during {@link #without}. */
     private Set<Long> without = Set.of();
+    /** The servers that were offered during it. */
+    private final Set<KnownServer> offeredWithout = new LinkedHashSet<>();
 
     private final Prices prices;
     private final MigrationRates rates;
@@ -374,6 +376,11 @@ public final class Servers {
 
     /** A cache has changed: moves its promises from the old record to the new one. */
     public void promise(@Nullable CacheRecord before, @Nullable CacheRecord after) {
+        movePromises(before, after).forEach(this::offer);
+    }
+
+    /** @return the servers of which the promises have changed, to be offered again */
+    private Set<KnownServer> movePromises(@Nullable CacheRecord before, @Nullable CacheRecord after) {
         Set<KnownServer> changed = new LinkedHashSet<>();
         if (before != null) {
             of(before).forEach(server -> {
@@ -396,7 +403,7 @@ public final class Servers {
                 }
             });
         }
-        changed.forEach(this::offer);
+        return changed;
     }
 
     private static Stream<Map.Entry<Long, Integer>> sharesOf(CacheRecord cache) {
@@ -434,6 +441,8 @@ public final class Servers {
             growths += room > server.room || free > server.freeCores && room > 0 ? 1 : 0;
             server.room = room;
             server.freeCores = free;
+        } else {
+            offeredWithout.add(server);
         }
         Offer all = new Offer(
                 server.record.id(),
@@ -710,14 +719,18 @@ public final class Servers {
      */
     public Optional<FreeRoom> without(List<CacheRecord> gone, Supplier<Optional<FreeRoom>> room) {
         without = gone.stream().map(CacheRecord::id).collect(Collectors.toUnmodifiableSet());
-        gone.forEach(cache -> promise(cache, null));
+        // Many of them may be on one server, which is offered once.
+        Set<KnownServer> changed = new LinkedHashSet<>();
+        gone.forEach(cache -> changed.addAll(movePromises(cache, null)));
+        changed.forEach(this::offer);
         try {
             return room.get();
         } finally {
             // Their servers have no more to give than before, so they are offered when all is as it was.
-            gone.forEach(cache -> promise(null, cache));
+            gone.forEach(cache -> movePromises(null, cache));
             without = Set.of();
-            gone.stream().flatMap(this::of).distinct().forEach(this::offer);
+            offeredWithout.forEach(this::offer);
+            offeredWithout.clear();
         }
     }
 
