@@ -660,4 +660,53 @@ class OrderedMachinesTest {
         cluster.manager.tick();
         assertEquals(2, provider.machines.size(), "one for the four regions on server 5");
     }
+
+    private void noticeOf(long server, int regions, int second) {
+        cluster.leaves(server, regions, 30_000 - 1_000L * second);
+    }
+
+    /** By the menu it takes three times as long to start as the notice lasts. */
+    @Test
+    void aCacheIsEndedForRegionsForWhichAMachineComesTooLate() {
+        cluster.allocateOn(1, 7, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(6, 4, 10_000);
+        cluster.attends(6L);
+        start(1);
+        cluster.manager.menu("""
+                {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2, "start": "90s"}]}""");
+        for (int second = 0; second < 13; second++) {
+            noticeOf(1, 4, second);
+            cluster.reports(2, 4);
+            cluster.manager.tick();
+            cluster.pass(1_000);
+        }
+        assertEquals(1, provider.machines.size());
+        assertEquals(List.of(6L), cluster.ends);
+    }
+
+    /** Three regions have room, a machine comes for the fourth, and then the server with the three leaves, too. */
+    @Test
+    void aCacheIsEndedForRegionsOfWhichOnlyAPartHasRoomThatIsComing() {
+        cluster.allocateOn(1, 7, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(6, 4, 40_000);
+        cluster.attends(6L);
+        cluster.reports(3, 3);
+        start(1);
+        provider.lots = List.of(lot(1, 1));
+        for (int second = 0; second < 45; second++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 4);
+            cluster.reports(2, 4);
+            if (second < 30) {
+                cluster.reports(3, 3);
+            } else {
+                cluster.leaves(3, 3);
+            }
+            cluster.manager.tick();
+        }
+        assertEquals(1, provider.machines.size());
+        assertEquals(List.of(6L), cluster.ends);
+    }
 }

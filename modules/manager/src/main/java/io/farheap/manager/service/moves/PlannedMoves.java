@@ -755,7 +755,7 @@ public final class PlannedMoves {
                     "no room for " + Plurals.of(regions, "region") + " of cache " + Caches.hex(cache.id())
                             + " on memory server " + server.record.address() + ", which leaves" + why);
         }
-        if (!isOver(cache, millis) && !orders.isComing(cache.id(), regions)) {
+        if (!isOver(cache, millis) && !orders.isComing(cache, regions, end(server))) {
             long looks = endings.looks();
             endings.makeRoom(
                     cache.id(),

@@ -614,20 +614,32 @@ public final class Servers {
                 .sum();
     }
 
+    private boolean isListed(@Nullable KnownServer server) {
+        return server != null && !server.ended && whole.find(server.record.id()) != null;
+    }
+
     /**
-     * Returns how many of the regions that are kept for a cache its servers have to give.
+     * Returns how many of the regions that are kept for a cache on a server that leaves the servers have to give it: it
+     * gets what is kept for others, too, unless that is firm.
      *
      * @param threads server threads that each of them needs
      */
     public int keptAndFree(long cacheId, double threads, long now) {
         stock(now);
         int regions = 0;
-        try (ServingTime _ = serving(cacheId, false)) {
-            for (Map.Entry<Long, Integer> room : kept(cacheId).entrySet()) {
-                KnownServer server = servers.get(room.getKey());
-                if (server != null && !server.ended) {
-                    regions += Math.min(room.getValue(), free(server, threads));
+        for (Map.Entry<Long, Integer> room : kept(cacheId).entrySet()) {
+            KnownServer server = servers.get(room.getKey());
+            int its = room.getValue();
+            if (server != null && isListed(server)) {
+                int free = server.room;
+                double cores = server.freeCores;
+                for (Map.Entry<Long, KeptRoom> other : kept.getOrDefault(room.getKey(), Map.of()).entrySet()) {
+                    boolean others = other.getValue().firm() && other.getKey() != cacheId;
+                    free -= others ? other.getValue().regions() : 0;
+                    cores -= others ? other.getValue().regions() * other.getValue().threads() : 0;
                 }
+                int most = threads == 0 ? free : (int) Math.min(free, cores / threads);
+                regions += Math.clamp(most, 0, its);
             }
         }
         return regions;

@@ -331,6 +331,16 @@ public final class Fleet implements ServerProvider.Listener {
         }
     }
 
+    /** Returns how many regions a cache has claimed of machines that may still become servers. */
+    int coming(long cacheId) {
+        int regions = 0;
+        for (StartedMachine hired : claimed.getOrDefault(cacheId, Set.of())) {
+            MachineClaim claim = hired.claims.get(cacheId);
+            regions += claim != null && hired.isComing() ? claim.regions() : 0;
+        }
+        return regions;
+    }
+
     /**
      * A cache waits for fewer regions than before.
      *

@@ -63,10 +63,19 @@ public final class MachineSelector {
         if (!machine.isComing()) {
             return false;
         }
-        MachineType type = prices.menu().find(machine.lot().type());
-        double startNanos = type == null ? 0 : type.startSeconds() * NANOS_A_SECOND;
+        double startNanos = startNanos(machine);
         long age = fleet.age(machine);
         return age < waitNanos && !(urgent && startNanos > 0 && age > LATE * startNanos);
+    }
+
+    /** Whether a machine that is coming will serve within this time, by the menu; one without a time to start will. */
+    boolean isInTime(Fleet.StartedMachine machine, long withinNanos) {
+        return isExpected(machine, true) && startNanos(machine) - fleet.age(machine) <= withinNanos;
+    }
+
+    private double startNanos(Fleet.StartedMachine machine) {
+        MachineType type = prices.menu().find(machine.lot().type());
+        return type == null ? 0 : type.startSeconds() * NANOS_A_SECOND;
     }
 
     /** Returns machines for a new cache; empty if the provider has none that would be enough. */

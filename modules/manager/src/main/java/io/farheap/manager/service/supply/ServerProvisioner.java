@@ -441,9 +441,24 @@ public final class ServerProvisioner implements MachineOrders {
     }
 
     @Override
-    public boolean isComing(long cacheId, int regions) {
-        Recruit recruit = recruits.get(cacheId);
-        return recruit != null && recruit.leaves && recruit.ordered >= regions && isComing(cacheId, recruit);
+    public boolean isComing(CacheRecord cache, int regions, long end) {
+        Recruit recruit = recruits.get(cache.id());
+        long left = end - nanos.getAsLong();
+        return recruit != null
+                && recruit.leaves
+                && isComing(cache.id(), recruit)
+                && hasRoom(cache, regions)
+                && recruit.machines.stream()
+                        .allMatch(machine -> machine.serves(cache.id()) || shopping.isInTime(machine, left));
+    }
+
+    /** Whether what is kept for a cache, and there, is enough for its regions with what it has claimed of machines. */
+    private boolean hasRoom(CacheRecord cache, int regions) {
+        return keptAndFree(cache) + fleet.coming(cache.id()) >= regions;
+    }
+
+    private int keptAndFree(CacheRecord cache) {
+        return servers.keptAndFree(cache.id(), cache.threadsOfRegion() * (1 - Fleet.ROUNDING), nanos.getAsLong());
     }
 
     /** Whether all machines of the last order for a cache have come, or are coming. */
@@ -480,15 +495,8 @@ public final class ServerProvisioner implements MachineOrders {
         }
         Long at = recruit.refusedAt;
         boolean refused = at != null && nanos.getAsLong() - at < PAUSE_NANOS && fleet.latest() == recruit.refusedNews;
-        return !refused && (more || !isComing(stuck.cache().id(), recruit) && !hasAll(stuck, recruit));
-    }
-
-    /** Whether all room that was ordered for a cache is there, and is kept until the cache may move. */
-    private boolean hasAll(PlannedMoves.StuckCache stuck, Recruit recruit) {
-        CacheRecord cache = stuck.cache();
-        double threads = cache.threadsOfRegion() * (1 - Fleet.ROUNDING);
-        return recruit.machines.stream().allMatch(machine -> machine.serves(cache.id()))
-                && servers.keptAndFree(cache.id(), threads, nanos.getAsLong()) >= stuck.regions();
+        return !refused
+                && (more || !areThere(stuck.cache().id(), recruit) || !hasRoom(stuck.cache(), stuck.regions()));
     }
 
     /** Whether an event since the last call of {@link #help} may help a cache. */
