@@ -709,4 +709,27 @@ class OrderedMachinesTest {
         assertEquals(1, provider.machines.size());
         assertEquals(List.of(6L), cluster.ends);
     }
+
+    /** Three of twelve regions had room on a server that leaves, too, and then four find other room. */
+    @Test
+    void roomThatIsGoneDoesNotReplaceThatOfAMachineThatIsComing() {
+        for (int id = 1; id <= 3; id++) {
+            cluster.reports(id, 4);
+        }
+        cluster.allocate(7, 12, 0);
+        cluster.reports(4, 3);
+        start(1);
+        provider.lots = List.of(lot(9, 1));
+        for (int id = 1; id <= 3; id++) {
+            cluster.leaves(id, 4);
+        }
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+        cluster.leaves(4, 3);
+        cluster.manager.tick();
+        cluster.reports(5, 4);
+        cluster.manager.tick();
+        assertEquals(Map.of(5L, 4), cluster.record(7).reserved());
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
+    }
 }

@@ -573,7 +573,7 @@ public final class Servers {
     }
 
     /**
-     * A cache has got room, which may be a part of what is kept for it: the rest remains kept.
+     * A cache has got room, which may be a part of what is kept for it: the rest remains kept, on servers that stay.
      *
      * @param regions that it has got, by server
      * @param most how many regions it needs then; what was found is kept before what ended caches may give
@@ -588,7 +588,7 @@ public final class Servers {
         int left = most;
         for (long id : on) {
             KeptRoom room = kept(id, cacheId);
-            int part = Math.min(left, room.regions());
+            int part = isListed(servers.get(id)) ? Math.min(left, room.regions()) : 0;
             put(
                     id,
                     cacheId,
@@ -605,13 +605,6 @@ public final class Servers {
             regions.put(serverId, kept(serverId, cacheId).regions());
         }
         return regions;
-    }
-
-    /** Returns how many regions were found for a cache, and are kept: those that ended caches may give not included. */
-    public int found(long cacheId) {
-        return keptFor.getOrDefault(cacheId, Set.of()).stream()
-                .mapToInt(id -> kept(id, cacheId).found())
-                .sum();
     }
 
     private boolean isListed(@Nullable KnownServer server) {

@@ -491,7 +491,7 @@ public final class ServerProvisioner implements MachineOrders {
         if (stuck.regions() < recruit.ordered) {
             long cacheId = stuck.cache().id();
             recruit.ordered = stuck.regions();
-            fleet.limitClaims(cacheId, Math.max(0, stuck.regions() - servers.found(cacheId)));
+            fleet.limitClaims(cacheId, Math.max(0, stuck.regions() - keptAndFree(stuck.cache())));
         }
         Long at = recruit.refusedAt;
         boolean refused = at != null && nanos.getAsLong() - at < PAUSE_NANOS && fleet.latest() == recruit.refusedNews;
