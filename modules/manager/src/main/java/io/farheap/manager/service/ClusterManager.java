@@ -230,7 +230,10 @@ public final class ClusterManager implements CacheManager {
 
     private boolean makeRoom(long forCache, Supplier<Optional<FreeRoom>> room) {
         boolean coming = lock.settled(() -> {
-            boolean ends = endings.makeRoom(forCache, false, room, nanos.getAsLong(), millis.getAsLong());
+            CacheRecord cache = caches.find(forCache);
+            // A new cache can use regions of any size.
+            long regionBytes = cache == null ? 0 : cache.regionBytes();
+            boolean ends = endings.makeRoom(forCache, regionBytes, false, room, nanos.getAsLong(), millis.getAsLong());
             if (ends) {
                 recruits.waits(forCache, room);
             }

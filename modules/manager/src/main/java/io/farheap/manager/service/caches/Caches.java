@@ -145,11 +145,6 @@ public final class Caches {
         return caches.values();
     }
 
-    /** Returns the caches of {@link #all} whose time ends until then, those that end first before the others. */
-    Collection<CacheRecord> endingUntil(long millis) {
-        return timed.headMap(new CacheExpiry(millis, Long.MAX_VALUE), true).values();
-    }
-
     /**
      * Returns caches of {@link #all} whose time ends after that of another one, those that end first before the others.
      *

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -63,8 +64,10 @@ public final class PlannedMoves {
     private static final int MOST_SEARCHES = 256;
 
     private static final int MOST_OF_A_CALL = 16;
-    /** Looks at so many expired caches count as one search. */
-    private static final int LOOKS_OF_A_SEARCH = 64;
+    /** How many looks at expired caches one tick makes, and one call, until it ends no more of them. */
+    private static final int MOST_LOOKS = 4_096;
+
+    private static final int MOST_LOOKS_OF_A_CALL = 1_024;
     /** As long as no room becomes free, a cache that found none is tried again after this time. */
     private static final long PAUSE_MILLIS = 500;
     /** The id of no server. */
@@ -99,6 +102,14 @@ public final class PlannedMoves {
         /** For a cache that has found room meanwhile, and waits until it may move there. */
         private static final RoomAttempt NONE = new RoomAttempt(0, 0, -1, -1);
     }
+
+    /**
+     * What a cache needs that may get the room of expired ones.
+     *
+     * @param serverId the server that it leaves
+     * @param others other servers to which it does not move
+     */
+    private record EndingSearch(int regions, long serverId, Set<Long> others) {}
 
     private final Caches caches;
     private final Servers servers;
@@ -140,6 +151,10 @@ public final class PlannedMoves {
     private final Map<Long, RoomAttempt> stuck = new TreeMap<>();
     /** By cache that leaves a server: the last search that found room for its regions on others that leave. */
     private final Map<Long, RoomAttempt> ahead = new HashMap<>();
+    /** By stuck cache: a look at expired caches that waits for a later tick; those that wait longest come first. */
+    private final SequencedMap<Long, EndingSearch> postponed = new LinkedHashMap<>();
+    /** {@link ExpiredCacheReclaimer#looks} up to which expired caches are looked at now. */
+    private long looksUntil;
     /** {@link Servers#growths} when the last round began in which room was looked for, for all of them. */
     private long searchedAt;
     /** Counts these rounds; a round may take several ticks. */
@@ -150,7 +165,7 @@ public final class PlannedMoves {
     private boolean newlyStuck;
     /** Counts all searches for room. */
     private long searches;
-    /** Counts the searches that have found nothing or that only look ahead, looks at expired caches included. */
+    /** Counts the searches that have found nothing or that only look ahead. */
     private long spent;
 
     /** @param goneNanos after a server was silent for this long, all leases on it have ended */
@@ -313,6 +328,7 @@ public final class PlannedMoves {
 
     /** No regions of a cache wait for room any more, or the next search will tell. */
     private void unstick(long cacheId) {
+        postponed.remove(cacheId);
         if (stuck.remove(cacheId) != null) {
             servers.giveUpKept(cacheId);
         }
@@ -327,6 +343,7 @@ public final class PlannedMoves {
         avoided.clear();
         stays.clear();
         ahead.clear();
+        postponed.clear();
         List.copyOf(stuck.keySet()).forEach(this::unstick);
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
@@ -426,6 +443,8 @@ public final class PlannedMoves {
     private boolean plan(int most, long now, long millis) {
         List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id, now)).forEach(this::unstick);
         ahead.keySet().retainAll(moves.keySet());
+        looksUntil = endings.looks() + (most == MOST_OF_A_CALL ? MOST_LOOKS_OF_A_CALL : MOST_LOOKS);
+        makesPostponedRoom(now, millis);
         long began = roundBegan == null ? servers.growths() : roundBegan;
         int left = most;
         for (Servers.KnownServer server : leaving(now)) {
@@ -477,6 +496,7 @@ public final class PlannedMoves {
      */
     public void plan(Servers.KnownServer server, long now, long millis) {
         if (stuck.isEmpty() && server.record.leaving() && !servers.isSilent(server, now)) {
+            looksUntil = endings.looks() + MOST_LOOKS;
             leave(server, MOST_SEARCHES, now, millis);
             round++;
         }
@@ -606,6 +626,7 @@ public final class PlannedMoves {
         if (room(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis)
                 .isPresent()) {
             stuck.replace(cache.id(), RoomAttempt.NONE);
+            postponed.remove(cache.id());
             ahead.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round));
         } else {
             findsNone(cache, regions, server, Set.of(), now, millis, "");
@@ -729,6 +750,7 @@ public final class PlannedMoves {
                     servers.giveUpKept(cache.id());
                 }
                 ahead.remove(cache.id());
+                postponed.remove(cache.id());
                 caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
                 announced.remove(cache.id());
@@ -739,7 +761,7 @@ public final class PlannedMoves {
         }
     }
 
-    /** Notes that there is no room, and ends caches whose time is over if that makes enough and no machine does. */
+    /** Notes that there is no room, and makes some of expired caches if enough looks at them are left. */
     private void findsNone(
             CacheRecord cache,
             int regions,
@@ -755,15 +777,40 @@ public final class PlannedMoves {
                     "no room for " + Plurals.of(regions, "region") + " of cache " + Caches.hex(cache.id())
                             + " on memory server " + server.record.address() + ", which leaves" + why);
         }
+        EndingSearch search = new EndingSearch(regions, server.record.id(), others);
+        if (endings.looks() < looksUntil && !postponed.containsKey(cache.id())) {
+            makesRoom(cache, server, search, now, millis);
+        } else {
+            postponed.put(cache.id(), search);
+        }
+    }
+
+    private void makesPostponedRoom(long now, long millis) {
+        while (!postponed.isEmpty() && endings.looks() < looksUntil) {
+            Map.Entry<Long, EndingSearch> first = postponed.pollFirstEntry();
+            CacheRecord cache = caches.find(first.getKey());
+            Servers.KnownServer server = servers.find(first.getValue().serverId());
+            if (cache != null
+                    && server != null
+                    && stuck.containsKey(cache.id())
+                    && cache.regions().containsKey(server.record.id())) {
+                makesRoom(cache, server, first.getValue(), now, millis);
+            }
+        }
+    }
+
+    /** Ends caches whose time is over if that makes enough room, and no machine does in time. */
+    private void makesRoom(
+            CacheRecord cache, Servers.KnownServer server, EndingSearch search, long now, long millis) {
+        int regions = search.regions();
         if (!isOver(cache, millis) && !orders.isComing(cache, regions, end(server))) {
-            long looks = endings.looks();
             endings.makeRoom(
                     cache.id(),
+                    cache.regionBytes(),
                     true,
-                    () -> room(cache, regions, server.record.id(), Reason.LEAVES, others, now, millis),
+                    () -> room(cache, regions, search.serverId(), Reason.LEAVES, search.others(), now, millis),
                     now,
                     millis);
-            spent += (endings.looks() - looks) / LOOKS_OF_A_SEARCH;
         }
     }
 
