@@ -216,4 +216,34 @@ class FreedRoomTest {
         }
         assertEquals(List.of(TestCluster.share(4, 3)), cluster.allocate(8, 3, 0).shares());
     }
+
+    /** Whether a call is refused for a moment. */
+    private boolean isBusy(long id, int regions) {
+        try {
+            cluster.allocate(id, regions, 0);
+            return false;
+        } catch (ControlException e) {
+            return e.code() == Code.BUSY;
+        }
+    }
+
+    /** Forty caches find it too little, and are more than one call looks for room for. */
+    @Test
+    void aNewCacheGetsRoomThatIsOfNoUseToOthersWhileMoreBecomesFreeAllTheTime() {
+        areGone();
+        cluster.reports(11, 320);
+        for (int id = 101; id <= 140; id++) {
+            cluster.allocate(id, 8, 0);
+        }
+        cluster.leaves(11, 320, 10_000);
+        cluster.manager.tick();
+        boolean waits = true;
+        for (int call = 0; call < 10 && waits; call++) {
+            cluster.manager.report(TestCluster.server(12, "t", false, 2, Map.of(500L, 1)));
+            cluster.manager.report(TestCluster.server(12, "t", false, 2, Map.of()));
+            waits = isBusy(8, 1);
+            cluster.manager.tick();
+        }
+        assertEquals(Map.of(12L, 1), cluster.record(8).regions());
+    }
 }

@@ -68,6 +68,8 @@ public final class PlannedMoves {
     private static final int MOST_LOOKS = 4_096;
 
     private static final int MOST_LOOKS_OF_A_CALL = 1_024;
+    /** For so many rounds of searches, calls for room wait for caches that are stuck. */
+    private static final int MOST_ROUNDS = 2;
     /** As long as no room becomes free, a cache that found none is tried again after this time. */
     private static final long PAUSE_MILLIS = 500;
     /** The id of no server. */
@@ -161,6 +163,10 @@ public final class PlannedMoves {
     private long round;
     /** {@link Servers#growths} when the round began that is under way; null if none is. */
     private @Nullable Long roundBegan;
+    /** The round in which calls for room wait for stuck caches no longer; null if none has waited. */
+    private @Nullable Long opens;
+    /** Whether a call has not waited in that round. */
+    private boolean opened;
     /** Whether a cache has found no room that did before. */
     private boolean newlyStuck;
     /** Counts all searches for room. */
@@ -344,6 +350,7 @@ public final class PlannedMoves {
         stays.clear();
         ahead.clear();
         postponed.clear();
+        opens = null;
         List.copyOf(stuck.keySet()).forEach(this::unstick);
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
@@ -465,21 +472,32 @@ public final class PlannedMoves {
      * Reserves room for regions that have found none, if any server has more to give than before: they would be lost.
      * Called before a cache gets room that could do without.
      *
-     * @return whether all of them have looked; if not, the cache has to ask again
+     * @return whether all of them have looked, or the others have waited for long enough; if not, the cache has to ask
+     *     again
      */
     public boolean planStuck(long now, long millis) {
-        if (stuck.isEmpty() || servers.growths() == searchedAt) {
+        if (stuck.isEmpty() || servers.growths() == searchedAt || allLook(now, millis)) {
+            opens = null;
+            opened = false;
             return true;
         }
+        // Room becomes free all the time in a large cluster, so there may be no end of searches: after some rounds, all
+        // calls get room until the next one.
+        if (opens == null || opened && round > opens) {
+            opens = round + MOST_ROUNDS;
+            opened = false;
+        }
+        if (!opened && round >= opens) {
+            opens = round;
+            opened = true;
+        }
+        return opened;
+    }
+
+    private boolean allLook(long now, long millis) {
         boolean late = roundBegan != null && roundBegan != servers.growths();
-        if (!plan(MOST_OF_A_CALL, now, millis)) {
-            return false;
-        }
-        if (late) {
-            // Those that come first looked before room became free.
-            plan(MOST_OF_A_CALL, now, millis);
-        }
-        return true;
+        // In a round that had begun before room became free, those that came first have not seen it.
+        return plan(MOST_OF_A_CALL, now, millis) && (!late || plan(MOST_OF_A_CALL, now, millis));
     }
 
     /** Whether a cache has regions on a server that leaves and is not gone, and does not leave that one already. */
