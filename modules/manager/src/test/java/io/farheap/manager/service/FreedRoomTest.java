@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.ReclaimOutcome;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -245,5 +246,41 @@ class FreedRoomTest {
             cluster.manager.tick();
         }
         assertEquals(Map.of(12L, 1), cluster.record(8).regions());
+    }
+
+    /** Others would not be looked for. */
+    @Test
+    void cachesThatDidNotGetTheirTargetsCauseNoSearchesForAMoment() {
+        areGone();
+        cluster.reports(11, 34);
+        Long[] ids = new Long[17];
+        for (int cache = 0; cache < ids.length; cache++) {
+            ids[cache] = 101L + cache;
+            cluster.allocate(ids[cache], 2, 0);
+        }
+        cluster.attends(ids);
+        cluster.reports(12, 34);
+        cluster.leaves(11, 34);
+        cluster.manager.tick();
+        for (long id : ids) {
+            assertEquals(Map.of(12L, 2), cluster.record(id).reserved());
+            cluster.manager.moved(
+                    id,
+                    cluster.generation(id),
+                    2 * TestCluster.MIB,
+                    null,
+                    List.of(TestCluster.share(11, 2)),
+                    new ReclaimOutcome("host11:1", 300, 100));
+        }
+        cluster.manager.tick();
+        assertEquals(Map.of(), cluster.record(101).reserved());
+        long before = cluster.manager.searches();
+        cluster.manager.tick();
+        assertEquals(before, cluster.manager.searches());
+        cluster.pass(3_100);
+        cluster.reports(12, 34);
+        cluster.leaves(11, 34);
+        cluster.manager.tick();
+        assertEquals(Map.of(12L, 2), cluster.record(101).reserved());
     }
 }

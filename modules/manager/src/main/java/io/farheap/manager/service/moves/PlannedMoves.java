@@ -153,6 +153,8 @@ public final class PlannedMoves {
     private final Map<Long, RoomAttempt> stuck = new TreeMap<>();
     /** By cache that leaves a server: the last search that found room for its regions on others that leave. */
     private final Map<Long, RoomAttempt> ahead = new HashMap<>();
+    /** By cache: the last search that found only room on servers where it did not get its regions a moment ago. */
+    private final Map<Long, RoomAttempt> denied = new HashMap<>();
     /** By stuck cache: a look at expired caches that waits for a later tick; those that wait longest come first. */
     private final SequencedMap<Long, EndingSearch> postponed = new LinkedHashMap<>();
     /** {@link ExpiredCacheReclaimer#looks} up to which expired caches are looked at now. */
@@ -334,6 +336,7 @@ public final class PlannedMoves {
 
     /** No regions of a cache wait for room any more, or the next search will tell. */
     private void unstick(long cacheId) {
+        denied.remove(cacheId);
         postponed.remove(cacheId);
         if (stuck.remove(cacheId) != null) {
             servers.giveUpKept(cacheId);
@@ -349,6 +352,7 @@ public final class PlannedMoves {
         avoided.clear();
         stays.clear();
         ahead.clear();
+        denied.clear();
         postponed.clear();
         opens = null;
         List.copyOf(stuck.keySet()).forEach(this::unstick);
@@ -450,6 +454,7 @@ public final class PlannedMoves {
     private boolean plan(int most, long now, long millis) {
         List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id, now)).forEach(this::unstick);
         ahead.keySet().retainAll(moves.keySet());
+        denied.keySet().retainAll(avoided.keySet());
         looksUntil = endings.looks() + (most == MOST_OF_A_CALL ? MOST_LOOKS_OF_A_CALL : MOST_LOOKS);
         makesPostponedRoom(now, millis);
         long began = roundBegan == null ? servers.growths() : roundBegan;
@@ -665,7 +670,8 @@ public final class PlannedMoves {
 
     /** Whether no room was found in this round, or a moment ago and none has become free since. */
     private boolean wasTried(long cacheId, long now, long millis) {
-        RoomAttempt last = stuck.get(cacheId);
+        RoomAttempt none = stuck.get(cacheId);
+        RoomAttempt last = none == null ? denied.get(cacheId) : none;
         return last != null
                 && (last.round() == round || isFresh(last, now, millis) && servers.growths() == last.growths());
     }
@@ -752,7 +758,11 @@ public final class PlannedMoves {
                     && room(cache, regions, server.record.id(), reason, others, now, millis)
                             .isPresent()) {
                 // There is room, but a moment ago the cache did not get it: it is tried again soon.
+                spent++;
                 unstick(cache.id());
+                if (reason == Reason.LEAVES) {
+                    denied.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round));
+                }
             } else if (reason == Reason.LEAVES) {
                 findsNone(cache, regions, server, others, now, millis, ": " + e.getMessage());
             }
@@ -768,6 +778,7 @@ public final class PlannedMoves {
                     servers.giveUpKept(cache.id());
                 }
                 ahead.remove(cache.id());
+                denied.remove(cache.id());
                 postponed.remove(cache.id());
                 caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
@@ -788,6 +799,7 @@ public final class PlannedMoves {
             long now,
             long millis,
             String why) {
+        denied.remove(cache.id());
         if (stuck.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round)) == null) {
             newlyStuck = true;
             LOG.log(
