@@ -257,6 +257,7 @@ public final class ClusterManager implements CacheManager {
     /** Room that has become free is for regions that would be lost, then for caches that have waited for longer. */
     private void serveBefore(long cacheId) {
         if (!moves.planStuck(nanos.getAsLong(), millis.getAsLong())) {
+            recruits.asksAgain(cacheId);
             throw new ControlException(
                     Code.BUSY,
                     "room has become free, and caches on servers that leave look for it first; ask again in a moment");

@@ -732,4 +732,38 @@ class OrderedMachinesTest {
         assertEquals(Map.of(5L, 4), cluster.record(7).reserved());
         refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
     }
+
+    private void asks(long id, int regions) {
+        try {
+            cluster.allocate(id, regions, 0);
+        } catch (ControlException e) {
+            assertTrue(e.code() == Code.BUSY || e.code() == Code.OUT_OF_MEMORY, e.getMessage());
+        }
+    }
+
+    /** A thousand caches find too little room in each second, and look for it before a call does. */
+    @Test
+    void aCallThatIsRefusedForAMomentKeepsTheMachineThatIsComingForIt() {
+        cluster.reports(1, 20_000);
+        for (int id = 1_001; id <= 2_000; id++) {
+            cluster.allocate(id, 20, 0);
+        }
+        start(1);
+        busy(8, 16);
+        for (int second = 0; second < 9; second++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 20_000);
+            cluster.manager.report(TestCluster.server(2, "t", false, 2, Map.of(500L, 1)));
+            cluster.manager.report(TestCluster.server(2, "t", false, 2, Map.of()));
+            busy(8, 16);
+            cluster.manager.tick();
+        }
+        serve(0);
+        for (int tick = 0; tick < 30 && !cluster.store.caches.containsKey(8L); tick++) {
+            asks(9, 16);
+            asks(8, 16);
+            cluster.manager.tick();
+        }
+        assertEquals(Map.of(100L, 16), cluster.record(8).regions());
+    }
 }

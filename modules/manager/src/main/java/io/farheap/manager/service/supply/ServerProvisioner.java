@@ -187,6 +187,14 @@ public final class ServerProvisioner implements MachineOrders {
         return coming && complete;
     }
 
+    /** A cache's client has asked and has to ask again, before room was looked for: it still waits. */
+    public void asksAgain(long cacheId) {
+        Recruit recruit = recruits.get(cacheId);
+        if (recruit != null) {
+            recruit.askedAt = nanos.getAsLong();
+        }
+    }
+
     /** A cache's client has asked. Returns the servers for which it waits, or null. */
     private @Nullable Recruit asks(long cacheId) {
         Recruit recruit = recruits.get(cacheId);
