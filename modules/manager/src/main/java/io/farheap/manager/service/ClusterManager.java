@@ -308,7 +308,9 @@ public final class ClusterManager implements CacheManager {
             if (reallocations.renew(cacheId, address, regions)) {
                 return answers.allocation(caches.require(cacheId));
             }
-            serveBefore(cacheId);
+            // An application's move would end if it were refused for a moment.
+            moves.planStuck(nanos.getAsLong(), millis.getAsLong());
+            recruits.serveEarlier(cacheId);
             return answers.allocation(reallocations.reserve(cacheId, address, regions));
         });
     }

@@ -228,24 +228,44 @@ class FreedRoomTest {
         }
     }
 
-    /** Forty caches find it too little, and are more than one call looks for room for. */
-    @Test
-    void aNewCacheGetsRoomThatIsOfNoUseToOthersWhileMoreBecomesFreeAllTheTime() {
-        areGone();
+    /** Forty caches find no room, and are more than one call looks for room for. */
+    private void fortyAreStuck() {
         cluster.reports(11, 320);
         for (int id = 101; id <= 140; id++) {
             cluster.allocate(id, 8, 0);
         }
         cluster.leaves(11, 320, 10_000);
         cluster.manager.tick();
+    }
+
+    /** It is too little for each of them. */
+    private void someBecomesFree() {
+        cluster.manager.report(TestCluster.server(12, "t", false, 2, Map.of(500L, 1)));
+        cluster.manager.report(TestCluster.server(12, "t", false, 2, Map.of()));
+    }
+
+    @Test
+    void aNewCacheGetsRoomThatIsOfNoUseToOthersWhileMoreBecomesFreeAllTheTime() {
+        areGone();
+        fortyAreStuck();
         boolean waits = true;
         for (int call = 0; call < 10 && waits; call++) {
-            cluster.manager.report(TestCluster.server(12, "t", false, 2, Map.of(500L, 1)));
-            cluster.manager.report(TestCluster.server(12, "t", false, 2, Map.of()));
+            someBecomesFree();
             waits = isBusy(8, 1);
             cluster.manager.tick();
         }
         assertEquals(Map.of(12L, 1), cluster.record(8).regions());
+    }
+
+    /** Its client does not ask again. */
+    @Test
+    void aMoveThatAClientAsksForIsNotRefusedForAMoment() {
+        areGone();
+        cluster.allocateOn(3, 9, 1);
+        fortyAreStuck();
+        someBecomesFree();
+        cluster.manager.reserve(9, "host12:1", 1);
+        assertEquals(Map.of(12L, 1), cluster.record(9).reserved());
     }
 
     /** Others would not be looked for. */
