@@ -766,4 +766,23 @@ class OrderedMachinesTest {
         }
         assertEquals(Map.of(100L, 16), cluster.record(8).regions());
     }
+
+    /** Each of twenty caches is on sixteen servers, of which each one that ends later has fewer of its regions. */
+    @Test
+    void aTickAsksForMachinesForAPartOfACacheOnlySoOften() {
+        for (int cache = 0; cache < 20; cache++) {
+            for (int server = 0; server < 16; server++) {
+                cluster.reports(1_000 + 16 * cache + server, 16 - server);
+            }
+            cluster.allocate(1_000 + cache, 136, 0);
+        }
+        start(0);
+        for (int server = 0; server < 320; server++) {
+            cluster.leaves(1_000 + server, 16 - server % 16);
+        }
+        int before = provider.asked;
+        cluster.manager.tick();
+        int asked = provider.asked - before;
+        assertTrue(asked > 200 && asked <= 256 + 16, () -> asked + " times");
+    }
 }

@@ -50,7 +50,7 @@ public final class ServerProvisioner implements MachineOrders {
 
     /** The most caches for which it looks, at one call, whether room has become free. */
     private static final int MOST_SERVED = 16;
-    /** The most caches on servers that leave for which it orders machines at one call. */
+    /** How often it looks for machines at one call, for caches on servers that leave. */
     private static final int MOST_HELPED = 256;
     /** How long it orders none for such a cache again that got none, unless an event may have changed that. */
     private static final long PAUSE_NANOS = 1_000_000_000L;
@@ -105,6 +105,8 @@ public final class ServerProvisioner implements MachineOrders {
     private long looked;
     /** {@link Fleet#latest} when {@link #help} was called last. */
     private long helpedNews;
+    /** Counts how often machines for such caches were looked for. */
+    private long asked;
 
     public ServerProvisioner(
             Servers servers,
@@ -402,8 +404,11 @@ public final class ServerProvisioner implements MachineOrders {
         List<PlannedMoves.StuckCache> due = stuck.get().stream()
                 .filter(one -> isDue(one, recruit(one.cache().id(), true)))
                 .toList();
-        for (PlannedMoves.StuckCache one :
-                longestAgo(due, MOST_HELPED, one -> refusedAt(one.cache().id()))) {
+        long most = asked + MOST_HELPED;
+        for (PlannedMoves.StuckCache one : inOrder(due)) {
+            if (asked >= most) {
+                break;
+            }
             long cacheId = one.cache().id();
             Recruit recruit = require(cacheId);
             boolean all = order(cacheId, recruit, () -> machines(one, isUrgent(recruit), millis))
@@ -411,6 +416,18 @@ public final class ServerProvisioner implements MachineOrders {
             recruit.refusedAt = all ? null : Long.valueOf(nanos.getAsLong());
             recruit.refusedNews = fleet.latest();
         }
+    }
+
+    /** Returns those that end first before the others or, if one call cannot help all, those refused longest ago. */
+    private List<PlannedMoves.StuckCache> inOrder(List<PlannedMoves.StuckCache> due) {
+        int most = due.stream()
+                .mapToInt(one -> one.shares().size() == 1 ? 1 : 1 + one.shares().size())
+                .sum();
+        return most <= MOST_HELPED
+                ? due
+                : due.stream()
+                        .sorted(Comparator.comparingLong(one -> refusedAt(one.cache().id())))
+                        .toList();
     }
 
     /**
@@ -421,6 +438,7 @@ public final class ServerProvisioner implements MachineOrders {
         Need need = Caches.need(stuck.cache(), millis);
         long size = stuck.cache().regionBytes();
         int refused = stuck.regions();
+        asked++;
         Optional<MachineOrder> found = shopping.forMore(need, size, refused, urgent);
         if (found.isPresent()) {
             return found;
@@ -431,6 +449,7 @@ public final class ServerProvisioner implements MachineOrders {
             if (regions + share >= refused) {
                 continue;
             }
+            asked++;
             Optional<MachineOrder> more = shopping.forMore(need, size, regions + share, urgent);
             if (more.isPresent()) {
                 found = more;
