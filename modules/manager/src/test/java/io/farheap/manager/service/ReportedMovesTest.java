@@ -212,6 +212,24 @@ class ReportedMovesTest {
         refusal(Code.BUSY, () -> cluster.manager.reserve(7, "host2:1", 4));
     }
 
+    /** It has a region on one of them, and none come. */
+    @Test
+    void aClientThatHangsWhileItMovesToTwoServersKeepsNoRoomEither() {
+        mayMoveTo(4);
+        cluster.reports(3, 4);
+        cluster.manager.reserve(7, "host2:1", 2);
+        Allocation reserved = cluster.manager.reserve(7, "host3:1", 1);
+        for (int i = 0; i < 25; i++) {
+            passesWhileRegionsAreOn(1);
+            cluster.reports(3, 4);
+            assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 2));
+            assertEquals(reserved, cluster.manager.reserve(7, "host3:1", 1));
+        }
+        passesWhileRegionsAreOn(1);
+        cluster.reports(3, 4);
+        refusal(Code.BUSY, () -> cluster.manager.reserve(7, "host2:1", 2));
+    }
+
     @Test
     void roomOnASilentServerIsNotRenewed() {
         mayMoveTo(4);

@@ -88,7 +88,7 @@ public final class PlannedMoves {
      * Room that is reserved for a cache's growth, or for a move that its client makes.
      *
      * @param since when it was reserved, or renewed last
-     * @param there how many regions the cache had on the server of the room by that server's report
+     * @param there how many regions the cache had on all servers of its room by their reports
      * @param changed when that number was another one
      */
     private record Growth(long since, int there, long changed) {}
@@ -229,7 +229,7 @@ public final class PlannedMoves {
     /**
      * A client that moves its cache asks for its room again.
      *
-     * @param there how many regions the cache has on the server of that room
+     * @param there how many regions the cache has on all servers on which it has such room
      * @return false if no region has come for so long that the move has to end: then the room is not renewed
      */
     public boolean renews(long cacheId, int there, long now) {

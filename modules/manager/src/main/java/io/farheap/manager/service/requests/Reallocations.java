@@ -274,7 +274,11 @@ public final class Reallocations {
         if (moves.isMoving(cacheId) || cache.wanted() != 0 || server == null) {
             return false;
         }
-        int there = server.report == null ? 0 : server.report.held().getOrDefault(cacheId, 0);
+        int there = 0;
+        for (long id : cache.reserved().keySet()) {
+            Servers.KnownServer target = servers.find(id);
+            there += target == null || target.report == null ? 0 : target.report.held().getOrDefault(cacheId, 0);
+        }
         if (!moves.renews(cacheId, there, nanos.getAsLong())) {
             throw new ControlException(
                     Code.BUSY,
