@@ -556,6 +556,25 @@ class OrderedMachinesTest {
         refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 16, 0));
     }
 
+    /** Its client asks for that while the server is silent, so that it is not refused because of its regions there. */
+    @Test
+    void growthDoesNotGiveUpTheMachineForRegionsThatWouldBeLost() {
+        cluster.allocateOn(1, 5, 16);
+        start(2);
+        for (int second = 0; second < 58; second++) {
+            cluster.leaves(1, 16);
+            cluster.manager.tick();
+            cluster.pass(1_000);
+            if (second == 50) {
+                provider.machines.getFirst().fail("no socket");
+            }
+        }
+        cluster.pass(4_000);
+        refusal(Code.BUSY, () -> cluster.manager.reallocate(5, 17 * MIB, List.of()));
+        assertEquals(1, provider.machines.size());
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 16, 0));
+    }
+
     /** By the menu a machine starts in one second, and all take longer. */
     @Test
     void machinesThatAreAllLateAreNotReplacedForEver() {

@@ -155,6 +155,10 @@ public final class ServerProvisioner implements MachineOrders {
             return;
         }
         Recruit recruit = recruit(cacheId, false);
+        if (recruit.leaves) {
+            // What is coming is for its regions on servers that leave, which are silent for a moment.
+            throw busy(cacheId);
+        }
         recruit.room = room;
         boolean coming = isComing(cacheId, recruit);
         boolean late = nanos.getAsLong() - recruit.deadline >= 0;
