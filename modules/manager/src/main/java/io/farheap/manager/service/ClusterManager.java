@@ -273,6 +273,7 @@ public final class ClusterManager implements CacheManager {
                 serveBefore(request.cacheId());
                 CacheRecord cache = admission.place(request);
                 caches.put(cache);
+                expiry.ends(cache, millis.getAsLong());
                 clients.claim(cache.id(), nanos.getAsLong());
                 recruits.forget(cache.id());
                 endings.forget(cache.id());
@@ -333,6 +334,7 @@ public final class ClusterManager implements CacheManager {
         return lock.settled(() -> {
             CacheRecord longer = caches.require(cacheId).until(admission.expiry(lifetimeMillis));
             caches.put(longer);
+            expiry.ends(longer, millis.getAsLong());
             return answers.description(longer);
         });
     }

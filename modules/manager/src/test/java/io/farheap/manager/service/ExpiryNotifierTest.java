@@ -2,6 +2,7 @@ package io.farheap.manager.service;
 
 import static io.farheap.manager.service.TestCluster.MIB;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheManager;
@@ -36,20 +37,29 @@ class ExpiryNotifierTest {
         }
     }
 
-    /** A tick looks at a thousand of those that are over, and at once at one whose end comes near. */
-    @Test
-    void eachIsNotifiedOnceOverEachLineAndThoseThatAreOverDelayNoOther() {
+    private void allocateAll() {
         cluster.reports(1, 2 * CACHES);
         for (int id = 1; id <= CACHES; id++) {
             allocate(id, MINUTE_MILLIS);
         }
-        allocate(LAST, MINUTE_MILLIS + 40_000);
+    }
+
+    /** Their time ends while a client has them that was notified in time. */
+    private void areOver() {
         CacheManager.Attendance first = cluster.manager.attend(99, new Unheard());
         for (int i = 0; i < 7; i++) {
             first.renew(caches);
             cluster.manager.tick();
             cluster.pass(9_000);
         }
+    }
+
+    /** A tick looks at a thousand of those that are over, and at once at one whose end comes near. */
+    @Test
+    void eachIsNotifiedOnceOverEachLineAndThoseThatAreOverDelayNoOther() {
+        allocateAll();
+        allocate(LAST, MINUTE_MILLIS + 40_000);
+        areOver();
         cluster.manager.attend(99, new Told()).renew(caches);
         for (int expected : new int[] {1_000, 2_000, CACHES, CACHES, CACHES}) {
             cluster.manager.tick();
@@ -60,5 +70,17 @@ class ExpiryNotifierTest {
         assertEquals(LAST, told.getLast());
         cluster.manager.tick();
         assertEquals(CACHES + 1, told.size());
+    }
+
+    /** Its whole time is shorter than that for which a client is notified before the end. */
+    @Test
+    void thoseThatAreOverDoNotDelayOneThatEndsSoon() {
+        allocateAll();
+        areOver();
+        cluster.reports(1, 2 * CACHES);
+        allocate(LAST, 10_000);
+        cluster.manager.attend(99, new Told()).renew(caches);
+        cluster.manager.tick();
+        assertTrue(told.contains(LAST));
     }
 }

@@ -3,8 +3,10 @@ package io.farheap.manager.service.caches;
 import io.farheap.manager.state.AllocationTerms;
 import io.farheap.manager.state.CacheRecord;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Notifies clients of caches whose time ends soon. Guarded by the manager's lock. */
@@ -37,6 +39,8 @@ public final class ExpiryNotifier {
     private @Nullable Position newest;
     /** The last one of all that was looked at. */
     private Position looked = Position.FIRST;
+    /** Caches whose time was set to end so soon that {@link #newest} is behind them. */
+    private final Set<Long> soon = new LinkedHashSet<>();
     /** How many notices were left when those of caches that are gone were forgotten. */
     private int left;
 
@@ -61,6 +65,14 @@ public final class ExpiryNotifier {
         return heard.inTime() || now - heard.since() >= BEFORE_MILLIS * NANOS_PER_MILLI;
     }
 
+    /** The end of a cache's time was set: if that is near already, the next {@link #alert} notifies its client. */
+    public void ends(CacheRecord cache, long millis) {
+        long expires = cache.terms().expiresAtMillis();
+        if (expires != 0 && expires - millis <= BEFORE_MILLIS) {
+            soon.add(cache.id());
+        }
+    }
+
     /**
      * Notifies the clients of caches whose time has ended or ends soon, once over each line for each end: those whose
      * end has come near since the last call, and some of the others after each other.
@@ -69,6 +81,15 @@ public final class ExpiryNotifier {
         if (told.size() > 2 * left + MOST) {
             told.keySet().removeIf(cache -> caches.find(cache) == null);
             left = told.size();
+        }
+        for (long id : List.copyOf(soon)) {
+            CacheRecord cache = caches.find(id);
+            if (cache == null || cache.terms().expiresAtMillis() <= millis) {
+                soon.remove(id);
+            } else if (clients.line(id) != null && caches.isWritten(id)) {
+                soon.remove(id);
+                alert(cache, now, millis);
+            }
         }
         long until = millis + BEFORE_MILLIS;
         if (newest == null) {
