@@ -102,9 +102,12 @@ public final class FailedRequestBlocks {
         if (mayBeNamed) {
             allocator.keepUnknown(block);
         } else if (mayLand && !posts.reach().block(block)) {
-            // If the lease is lost, no WRITE lands any more, and the server knows that the block is free.
+            // If the lease is lost, or all connections have ended, no WRITE lands any more, and the server collects the
+            // block.
             if (posts.reach().blockLater(block)) {
                 unfenced.add(block);
+            } else {
+                allocator.losesSight();
             }
         } else {
             allocator.giveBack(block);
@@ -119,7 +122,7 @@ public final class FailedRequestBlocks {
         letGo();
         if (!unfenced.isEmpty()) {
             unfenced.free(posts.reach()::block, allocator::giveBack);
-            unfenced.free(word -> !posts.reach().blockLater(word), word -> {});
+            unfenced.free(word -> !posts.reach().blockLater(word), word -> allocator.losesSight());
         }
     }
 }
