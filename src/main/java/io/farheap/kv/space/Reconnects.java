@@ -143,6 +143,10 @@ public final class Reconnects {
      * @throws java.util.concurrent.CompletionException if a server does not answer; call it again
      */
     void cut() {
+        if (cut) {
+            // The queue may be closed by now, and fences nothing more.
+            return;
+        }
         synchronized (cutLock) {
             cutting = true;
         }
