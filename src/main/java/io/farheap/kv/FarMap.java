@@ -63,7 +63,7 @@ public final class FarMap implements AutoCloseable {
     private final Set<FutureMapSession> futures = ConcurrentHashMap.newKeySet();
     private final MapReopener reopener;
     private volatile MapConnection now;
-    /** Connections before that one, which some sessions may still use. With {@code closing} held. */
+    /** Connections before that one, whose leases have ended or end. With {@code closing} held. */
     private final List<MapConnection> before = new ArrayList<>();
 
     private boolean closed;
@@ -83,7 +83,7 @@ public final class FarMap implements AutoCloseable {
             MapKeeper keeper) {
         this(
                 sessions -> new MapConnection(memory, servers, space, clock, policy, keeper, sessions),
-                new AtomicReference<>(),
+                new AtomicReference<>(() -> {}),
                 addresses -> {
                     throw new MapException("this map cannot be opened again");
                 });
@@ -103,6 +103,7 @@ public final class FarMap implements AutoCloseable {
         now = maker.with(this::movingSession);
         name = now.servers.key().name();
         tally = new MapCountTotals(Replacements.expertNames(now.policy.name()));
+        now.start();
         reopener = new MapReopener(
                 addresses -> opening.open(addresses).with(this::movingSession), () -> now, this::use);
         onLost.set(reopener::look);
@@ -122,16 +123,15 @@ public final class FarMap implements AutoCloseable {
 
     /** Uses another connection from now on. @return false if the map is closed */
     private boolean use(MapConnection made) {
-        MapConnection last;
         synchronized (closing) {
             if (closed) {
                 return false;
             }
-            last = now;
-            before.add(last);
+            before.removeIf(MapConnection::isUnused);
+            before.add(now);
             now = made;
+            made.start();
         }
-        last.end();
         return true;
     }
 

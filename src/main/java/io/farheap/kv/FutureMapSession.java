@@ -142,6 +142,11 @@ public final class FutureMapSession implements AutoCloseable {
         onClose.accept(this);
     }
 
+    /** Whether the session has all connections; another thread may see an older state. */
+    boolean isConnected() {
+        return session.isConnected();
+    }
+
     /** Throws if the caller is a dependent action on this object's thread, which must not wait for other requests. */
     void checkNotInAction() {
         if (Thread.currentThread() == thread) {

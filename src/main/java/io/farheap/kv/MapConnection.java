@@ -53,8 +53,12 @@ final class MapConnection implements AutoCloseable {
         growth = new MapGrowth(keeper.tasks(), servers, space, keeper::usedByAll);
         Supplier<MapRequests> moving = () -> sessions.open(this);
         emptier = new SegmentEmptier(memory, space, keeper.tasks(), moving);
-        keeper.emptiesBy(emptier::ask);
         keeper.afterSessions(this::closeUnused);
+    }
+
+    /** Begins to use it: from now on it also empties segments. */
+    void start() {
+        keeper.emptiesBy(emptier::ask);
     }
 
     /** Opens a session of a connection. */
@@ -67,7 +71,7 @@ final class MapConnection implements AutoCloseable {
         return lostAddresses().findAny().isPresent();
     }
 
-    /** The servers to name for opening the map again. Those whose leases are lost come first, as they may not answer. */
+    /** The servers to name for opening the map again; those whose leases are lost first, as they may not answer. */
     List<String> addresses() {
         Stream<String> made = servers.all().stream()
                 .filter(each -> each.number() < space.layout().madeOn())
@@ -89,25 +93,31 @@ final class MapConnection implements AutoCloseable {
     }
 
     /**
-     * Ends the leases, as another connection has taken the place of this one. Requests in flight end as lost, and the
-     * memory is closed when no session uses it any more.
+     * Ends the leases, as another connection has taken the place of this one. Then requests in flight end as lost, and
+     * the memory is closed when no session uses it any more.
      */
     void end() {
-        space.end();
+        space.beginEnd();
         Closeables.all(
-                emptier,
                 keeper,
                 () -> Closeables.all(memory.servers().stream()
                         .map(server -> (AutoCloseable) () -> memory.detach(server))
                         .toList()),
+                space::end,
+                emptier,
                 () -> {
                     ended = true;
                     closeUnused();
                 });
     }
 
+    /** Whether its leases have ended, and no session uses it. */
+    boolean isUnused() {
+        return ended && !keeper.hasSessions();
+    }
+
     private void closeUnused() {
-        if (ended && !keeper.hasSessions()) {
+        if (isUnused()) {
             memory.close();
         }
     }

@@ -56,7 +56,8 @@ final class MapReopener implements AutoCloseable {
             } catch (RuntimeException | Error e) {
                 LOG.log(
                         rest == FIRST_NANOS ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
-                        "a lease of a map is lost, and the map cannot be opened again now; trying on: " + e.getMessage());
+                        "a lease on a map's server is lost, and the map cannot be opened again yet; trying again: "
+                                + e.getMessage());
                 LockSupport.parkNanos(this, rest);
                 rest = Math.min(2 * rest, MOST_NANOS);
             }
@@ -86,6 +87,9 @@ final class MapReopener implements AutoCloseable {
                 made.close();
             }
         }
+        if (taken) {
+            before.end();
+        }
     }
 
     /** Begins no other attempt. */
@@ -96,6 +100,8 @@ final class MapReopener implements AutoCloseable {
             closed = true;
             last = thread;
         }
-        LockSupport.unpark(last);
+        if (last != null) {
+            LockSupport.unpark(last);
+        }
     }
 }

@@ -21,9 +21,11 @@ import org.jspecify.annotations.Nullable;
  * Requests to a map, from one thread at a time. A session belongs to the first thread that uses it, until that thread
  * {@linkplain #release releases} it or ends. Another thread, and a callback that polls, waits or closes, receives an
  * {@link IllegalStateException}, and the session is unchanged. A request takes effect after earlier requests of the
- * session for the same key, and callbacks come in the order of the requests. Only the methods with arrays allocate. If a
- * lease is lost, as in a long pause of the process, requests in flight end as {@link KvStatus#LOST}; when the servers
- * are reached again, later requests work as before.
+ * session for the same key, and callbacks come in the order of the requests. Only the methods with arrays allocate.
+ *
+ * <p>If a lease is lost, as in a long pause of the process, requests in flight end as {@link KvStatus#LOST}; when all
+ * servers are reached again, later requests work as before. A request that is in flight for seconds while the session
+ * is not polled may end as {@link KvStatus#LOST} too.
  *
  * <p>Keys have 1 to 1,024 bytes, values up to {@link #MOST_VALUE_BYTES}. If key and value together have more than
  * {@link #MOST_OBJECT_BYTES}, the value is stored in pieces. One request at a time can store such a value, and one can

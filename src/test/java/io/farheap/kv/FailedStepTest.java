@@ -3,6 +3,7 @@ package io.farheap.kv;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -16,6 +17,7 @@ import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.testing.Need;
@@ -314,6 +316,28 @@ class FailedStepTest {
             session.requests().allocator().giveOthersBack(-1);
             assertFalse(session.requests().allocator().holdsAny(), "it keeps blocks that are to go back");
             assertEquals(KvStatus.ABSENT, await(session));
+        }
+    }
+
+    /** Its thread has not polled for long, so its process has ended its connections, and all others continue. */
+    @Test
+    void aSessionThatWasCutOffContinuesWithOtherConnections() throws Exception {
+        List<byte[]> keys = keys(2);
+        try (TestSpace space = new TestSpace(2, 1, 1 << 20, 1000);
+                MapSession session = space.map.openSession()) {
+            session.set(keys.get(0), new byte[] {1});
+            session.set(keys.get(1), new byte[100_000]);
+            assertTrue(session.set(segment(keys.get(0)), segment(new byte[] {2}), 0));
+            MapRequests cut = session.requests();
+            cut.cut().get();
+            assertEquals(KvStatus.LOST, await(session));
+            assertArrayEquals(new byte[] {1}, session.get(keys.get(0)));
+            assertNotSame(cut, session.requests());
+            session.set(keys.get(0), new byte[] {3});
+            assertArrayEquals(new byte[] {3}, session.get(keys.get(0)));
+            assertEquals(100_000, session.get(keys.get(1)).length);
+            // All that it had before is its own again, or free.
+            Audit.of(space, List.of(session));
         }
     }
 

@@ -26,6 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -216,6 +218,23 @@ class ReconnectTest {
         }
     }
 
+    /** Its blocks go back. */
+    @Test
+    void aSessionThatIsClosedWithARequestInFlightKeepsNothing() {
+        try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000)) {
+            try (MapSession session = space.map.openSession()) {
+                session.set(key(1), key(2));
+                Softverbs.set("link=down");
+                assertTrue(session.set(MemorySegment.ofArray(key(1)), MemorySegment.ofArray(key(3)), 0));
+            }
+            Softverbs.set("link=up");
+            long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+            while (space.map.audit().held() > 0) {
+                assertTrue(System.nanoTime() - deadline < 0, "it keeps blocks");
+            }
+        }
+    }
+
     @Test
     void futuresAndTypedMapsGoOn() throws Exception {
         try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000);
@@ -229,6 +248,36 @@ class ReconnectTest {
                 assertArrayEquals(key(2), futures.get(key(1)).get());
                 assertArrayEquals(key(i), futures.get(key(3)).get());
                 assertEquals("b", typed.get("a"));
+            }
+        }
+    }
+
+    /** Its server could not be reached when the last request failed; no later request looks for it. */
+    @Test
+    void anIdleFutureSessionIsConnectedAgain() throws Exception {
+        try (TestServers servers = new TestServers("idle")) {
+            String address = servers.start(4, 1 << 20, TestServers.LEASE_NANOS);
+            try (FarMap map = servers.named(address)
+                            .memory(4 << 20)
+                            .objects(1000)
+                            .create();
+                    FutureMapSession futures = map.openFutureSession()) {
+                futures.set(key(1), key(2), 0).get();
+                servers.silence(0);
+                Softverbs.set("qp_error_after=1");
+                assertThrows(ExecutionException.class, () -> {
+                    while (true) {
+                        futures.get(key(1)).get();
+                    }
+                });
+                Softverbs.set("qp_error_after=0");
+                servers.answer(0, address);
+                long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+                while (!futures.isConnected()) {
+                    assertTrue(System.nanoTime() - deadline < 0, "it waits for a request");
+                    LockSupport.parkNanos(1_000_000);
+                }
+                assertArrayEquals(key(2), futures.get(key(1)).get());
             }
         }
     }

@@ -477,7 +477,7 @@ public final class BlockAllocator {
     }
 
     /** The session has dropped blocks that only the services can find. */
-    void losesSight() {
+    public void losesSight() {
         mailbox.losesSight();
     }
 

@@ -95,7 +95,7 @@ public final class Mailbox {
 
     /** The process's era, with which requests are stamped. */
     public long era() {
-        return eras.now();
+        return eras.present();
     }
 
     /** Makes it worth asking again, since the session has evicted much. */

@@ -79,7 +79,8 @@ public final class SegmentEmptier implements AutoCloseable {
         try (CloseStack ends = new CloseStack()) {
             MapRequests session = ends.add(sessions.get());
             SegmentScan scan = ends.add(new SegmentScan(remote, space));
-            while (!closed) {
+            // A session that was cut off moves nothing any more.
+            while (!closed && !session.isOver()) {
                 empty(asked.take(), session, scan);
             }
         } catch (InterruptedException e) {

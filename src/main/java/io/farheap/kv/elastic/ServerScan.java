@@ -83,6 +83,10 @@ final class ServerScan implements AutoCloseable {
         }
         int region = chunks.region(next);
         int bucket = chunks.bucket(next);
+        if (space.isGone(space.layout().serverOf(region))) {
+            next++;
+            return true;
+        }
         int slots = table.readSlots(region, bucket);
         for (int slot = 0; slot < slots; slot++) {
             if (SlotWord.isLive(table.word(slot))) {
@@ -98,7 +102,7 @@ final class ServerScan implements AutoCloseable {
         int slot = read % SpaceShape.BUCKET_SLOTS;
         long word = table.word(read);
         long used = table.usedLast(read);
-        while (SlotWord.isIndex(word) && !(lost && isHere(word))) {
+        while (SlotWord.isIndex(word) && !(lost && isHere(word)) && !space.isGone(space.serverOf(word))) {
             int pieces = table.readIndex(word);
             if (pieces > 0) {
                 lookInPieces(MoveSteps.slot(region, bucket, slot), word, used, pieces);

@@ -41,9 +41,9 @@ public final class MapCalls {
      * a process that has ended here, and another server on which it does not have the space open. Each question is a
      * process of which another server wants to know whether it has ended here. Reply: [status, ns of the map's clock,
      * flags, round, phase to report in or 0, n of wanted, answers, epoch, growths, growths that all processes have,
-     * regions here, n of emptying, gone, process..., place...]: answers has a bit for each question, set if its process does
-     * not have the space open here; growths are those of the map if this is its first server, else 0; regions here is
-     * how many regions the server hands blocks out of; the wanted processes are those that have ended here, and that
+     * regions here, n of emptying, gone, process..., place...]: answers has a bit for each question, set if its process
+     * does not have the space open here; growths are those of the map if this is its first server, else 0; regions here
+     * is how many regions the server hands blocks out of; the wanted processes are those that have ended here, and that
      * other servers are to be asked about; the places are those of segments that are being emptied, whose blocks
      * must not be used any more; and gone has the bits of servers whose part of the table no process has any more.
      */

@@ -103,8 +103,8 @@ public final class MapServers implements AutoCloseable {
             line.close();
             if (partGone) {
                 throw new MapException(space.server() + " says that another server which the map was made on is lost "
-                        + "for good, and with it a part of the map's table: end the map with farheap kv drop --parts, and "
-                        + "create it again");
+                        + "for good, and with it a part of the map's table: end the map with farheap kv drop --parts, "
+                        + "and create it again");
             }
             throw new MapException(space.server() + " has no service for maps that answers; run the same release "
                     + "there, with server threads");

@@ -133,6 +133,7 @@ final class ServerHeartbeat {
         long growths = line.reply(8);
         long growthsOfAll = line.reply(9);
         regions = line.reply(10);
+        space.gone(line.reply(12));
         boolean empties = (flags & MapCalls.EMPTIES) != 0;
         wanted.clear();
         for (int i = 0; i < line.reply(5); i++) {

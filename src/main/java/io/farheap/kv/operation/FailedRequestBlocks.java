@@ -102,9 +102,12 @@ public final class FailedRequestBlocks {
         if (mayBeNamed) {
             allocator.keepUnknown(block);
         } else if (mayLand && !posts.reach().block(block)) {
-            // If the lease is lost, no WRITE lands any more, and the server knows that the block is free.
+            // If the lease is lost, or all connections have ended, no WRITE lands any more, and the server collects the
+            // block.
             if (posts.reach().blockLater(block)) {
                 unfenced.add(block);
+            } else {
+                allocator.losesSight();
             }
         } else {
             // Under its next incarnation: for the present one, a slot may have the hash of the request's key.
@@ -120,7 +123,7 @@ public final class FailedRequestBlocks {
         letGo();
         if (!unfenced.isEmpty()) {
             unfenced.free(posts.reach()::block, allocator::reclaim);
-            unfenced.free(word -> !posts.reach().blockLater(word), word -> {});
+            unfenced.free(word -> !posts.reach().blockLater(word), word -> allocator.losesSight());
         }
     }
 }

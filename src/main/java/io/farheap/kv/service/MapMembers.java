@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 final class MapMembers {
 
     /**
-     * A server that all living processes have lost for this long is gone for good. Long, as the map cannot be opened any
-     * more then.
+     * A server that all living processes have lost for this long is gone for good. Long, as the map cannot be opened
+     * any more then.
      */
     private static final long GONE_NANOS = 300_000_000_000L;
 

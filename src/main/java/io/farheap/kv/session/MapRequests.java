@@ -43,6 +43,7 @@ import io.farheap.thread.OwnerThread;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 
 /**
@@ -56,8 +57,10 @@ public final class MapRequests implements AutoCloseable {
     public static final long NEVER = 0;
 
     private static final long SLEEP_NANOS = 1_000_000;
-    /** How long the close of a session waits for requests in flight. */
+    /** How long the close of a session waits for requests in flight, and then for them to end as lost. */
     private static final long CLOSE_NANOS = TimeLimit.of(1_000_000_000L);
+
+    private static final long CUT_NANOS = TimeLimit.of(3_000_000_000L);
     /**
      * The longest time to live; as much time again can pass since the map was made before an expiry has no room in a
      * block.
@@ -74,7 +77,6 @@ public final class MapRequests implements AutoCloseable {
     private final RequestColumns operations;
     private final RequestPoster posts;
     private final MapSessionCounts counts = new MapSessionCounts();
-    private final SpaceMemory space;
     private final MapKeeper keeper;
     private final MapCountTotals tally;
     private final Mailbox mailbox;
@@ -89,6 +91,8 @@ public final class MapRequests implements AutoCloseable {
     private final OwnerThread owner = new OwnerThread("session");
     /** Whether a poll is under way; a callback may be running inside it. */
     private boolean polling;
+    /** How often it was polled. Another thread looks now and then whether it is polled at all. */
+    private int polls;
 
     private boolean closed;
 
@@ -107,7 +111,6 @@ public final class MapRequests implements AutoCloseable {
             LongSupplier numbers,
             MapKeeper keeper,
             MapCountTotals tally) {
-        this.space = space;
         this.tally = tally;
         this.keeper = keeper;
         long number = VersionNumbers.checked(numbers.getAsLong());
@@ -155,7 +158,7 @@ public final class MapRequests implements AutoCloseable {
                 new VersionNumbers(number, numbers),
                 space.checksum());
         pipeline = new Pipeline(queue, memory.buffer(), parts, new StepTable(parts, space), mailbox, space.keyHash());
-        keeper.serve(mailbox, this::held, this::oldestEra);
+        keeper.serve(mailbox, this::held, this::oldestEra, () -> polls, this::cut);
         tally.opened(counts, queue::posted);
     }
 
@@ -235,9 +238,17 @@ public final class MapRequests implements AutoCloseable {
         return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;
     }
 
-    /** Whether the process uses the map under other leases by now, so that requests here end as lost. */
+    /** As {@link Reconnects#isOver}: requests here end as lost. */
     public boolean isOver() {
-        return space.hasEnded();
+        return queue.reconnects().isOver();
+    }
+
+    /**
+     * As {@link DeepQueue#cut}. The session's blocks stay its own until it is closed; requests in flight end as lost
+     * when it is polled.
+     */
+    public CompletableFuture<Void> cut() {
+        return queue.cut();
     }
 
     /** Whether nothing is in flight and no callback runs, so that this can be closed. */
@@ -285,6 +296,7 @@ public final class MapRequests implements AutoCloseable {
         checkOpen();
         checkNotPolling();
         polling = true;
+        polls++;
         try {
             return pipeline.poll(to);
         } finally {
@@ -440,8 +452,17 @@ public final class MapRequests implements AutoCloseable {
 
     private void drain() {
         posts.postHints();
-        long deadline = System.nanoTime() + CLOSE_NANOS;
-        while ((operations.inUse() > 0 || !reclaimer.isIdle())
+        drainUntil(System.nanoTime() + CLOSE_NANOS);
+        if (operations.inUse() > 0 && !keeper.isClosed()) {
+            // Otherwise the requests would keep memory from being used in another way until the process ends.
+            CompletableFuture<Void> _ = queue.cut();
+            drainUntil(System.nanoTime() + CUT_NANOS);
+        }
+    }
+
+    private void drainUntil(long deadline) {
+        // If all connections have ended, a poll settles what becomes of the blocks.
+        while ((operations.inUse() > 0 || !reclaimer.isIdle() || isOver() && !queue.reconnects().up())
                 && !keeper.isClosed()
                 && System.nanoTime() - deadline < 0) {
             if (poll((tag, status, found, at, bytes) -> {}) == 0) {
