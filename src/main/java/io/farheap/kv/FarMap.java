@@ -104,8 +104,8 @@ public final class FarMap implements AutoCloseable {
         name = now.servers.key().name();
         tally = new MapCountTotals(Replacements.expertNames(now.policy.name()));
         now.start();
-        reopener = new MapReopener(
-                addresses -> opening.open(addresses).with(this::movingSession), () -> now, this::use);
+        reopener =
+                new MapReopener(addresses -> opening.open(addresses).with(this::movingSession), () -> now, this::use);
         onLost.set(reopener::look);
         FlightRecorder.addPeriodicEvent(MapStatisticsEvent.class, statistics);
         // A lease may have been lost before.
@@ -214,7 +214,8 @@ public final class FarMap implements AutoCloseable {
     public MapStats stats() {
         MapConnection of = now;
         try (TableReader reader = new TableReader(of.memory, of.space)) {
-            return MapStats.of(reader, of.space, of.keeper.segmentsTaken(), of.keeper.emptied()[0]);
+            return MapStats.of(
+                    reader, of.space, of.keeper.segmentsTaken(), of.keeper.emptied()[0]);
         }
     }
 

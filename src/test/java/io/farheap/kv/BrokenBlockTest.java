@@ -215,8 +215,7 @@ class BrokenBlockTest {
                     case ADD -> assertFalse(session.add(key, value, 0));
                     case REPLACE -> assertTrue(session.replace(key, value, 0));
                     case COMPARE_AND_SET -> assertTrue(session.compareAndSet(key, value, version, 0));
-                    case INCREMENT ->
-                        assertEquals(0, session.increment(key, 0).orElseThrow());
+                    case INCREMENT -> assertEquals(0, session.increment(key, 0).orElseThrow());
                     case TOUCH -> assertTrue(session.touch(key, 0));
                     case DELETE -> assertTrue(session.delete(key));
                 }

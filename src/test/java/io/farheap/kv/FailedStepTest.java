@@ -13,7 +13,6 @@ import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.OneBucket;
-import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
@@ -157,8 +156,11 @@ class FailedStepTest {
 
     /** Waits until the services' account of held blocks has no others than the sessions' free ones. */
     private static void awaitNoneKept(OneBucket bucket, MapSession first, MapSession second) {
-        pollUntil(first, NOTHING, () -> bucket.space.map.audit().held()
-                == freePlaces(first).size() + freePlaces(second).size());
+        pollUntil(
+                first,
+                NOTHING,
+                () -> bucket.space.map.audit().held()
+                        == freePlaces(first).size() + freePlaces(second).size());
         Audit.of(bucket.space, List.of(first, second));
     }
 

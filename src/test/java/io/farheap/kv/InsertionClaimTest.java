@@ -132,8 +132,7 @@ class InsertionClaimTest {
                     case ADD -> assertFalse(session.add(key, number, 0));
                     case REPLACE -> assertTrue(session.replace(key, number, 0));
                     case COMPARE_AND_SET -> assertTrue(session.compareAndSet(key, number, version, 0));
-                    case INCREMENT ->
-                        assertEquals(7, session.increment(key, 7).orElseThrow());
+                    case INCREMENT -> assertEquals(7, session.increment(key, 7).orElseThrow());
                     case TOUCH -> assertTrue(session.touch(key, 0));
                 }
             });

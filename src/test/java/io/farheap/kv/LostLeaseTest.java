@@ -51,7 +51,8 @@ class LostLeaseTest {
                 await(() -> works(session)
                         && holds(() -> assertArrayEquals(TestServers.key(1), idle.get(TestServers.key(-1))))
                         && holds(() -> assertArrayEquals(
-                                TestServers.key(2), futures.get(TestServers.key(-2)).get()))
+                                TestServers.key(2),
+                                futures.get(TestServers.key(-2)).get()))
                         && holds(() -> assertEquals("b", typed.get("a")))
                         && holds(() -> TestServers.fill(session, 0, 2 * OBJECTS))
                         && holds(() -> assertEquals(2 * OBJECTS, TestServers.found(idle, 0, 2 * OBJECTS)))

@@ -257,10 +257,8 @@ class ReconnectTest {
     void anIdleFutureSessionIsConnectedAgain() throws Exception {
         try (TestServers servers = new TestServers("idle")) {
             String address = servers.start(4, 1 << 20, TestServers.LEASE_NANOS);
-            try (FarMap map = servers.named(address)
-                            .memory(4 << 20)
-                            .objects(1000)
-                            .create();
+            try (FarMap map =
+                            servers.named(address).memory(4 << 20).objects(1000).create();
                     FutureMapSession futures = map.openFutureSession()) {
                 futures.set(key(1), key(2), 0).get();
                 servers.silence(0);

@@ -45,7 +45,8 @@ final class RemovalHistory {
     }
 
     /** @return a description of the violation, or null if there is none */
-    @Nullable String violation() {
+    @Nullable
+    String violation() {
         long[][] removals = new long[deletes][];
         for (int i = 0; i < deletes; i++) {
             removals[i] = new long[] {deletesInvoked[i], deletesResponded[i]};

@@ -112,9 +112,8 @@ class TornBucketTest {
         NativeMemory.ALL.set(JAVA_LONG, copy, NOT_READ);
         NativeMemory.ALL.set(JAVA_LONG, copy + last, NOT_READ);
         assertTrue(request.getAsBoolean());
-        until(
-                () -> NativeMemory.ALL.get(JAVA_LONG, copy) != NOT_READ
-                        && NativeMemory.ALL.get(JAVA_LONG, copy + last) != NOT_READ);
+        until(() -> NativeMemory.ALL.get(JAVA_LONG, copy) != NOT_READ
+                && NativeMemory.ALL.get(JAVA_LONG, copy + last) != NOT_READ);
     }
 
     /** The same for a READ that finds in a slot what was there earlier. */
@@ -154,8 +153,8 @@ class TornBucketTest {
     private static int awaitValue(MapSession session) {
         int[] value = {0};
         until(() -> {
-            session.poll((tag, status, found, at, bytes) -> value[0] =
-                    status == KvStatus.DONE ? found.get(JAVA_BYTE, at) : 0);
+            session.poll((tag, status, found, at, bytes) ->
+                    value[0] = status == KvStatus.DONE ? found.get(JAVA_BYTE, at) : 0);
             return session.inFlight() == 0;
         });
         return value[0];
@@ -222,8 +221,8 @@ class TornBucketTest {
                 assertTrue(session.set(segment(key), segment(1 + sessions.indexOf(session)), 0));
             }
             until(() -> {
-                sessions.get(random.nextInt(sessions.size())).poll((tag, status, found, at, bytes) ->
-                        assertEquals(KvStatus.DONE, status));
+                sessions.get(random.nextInt(sessions.size()))
+                        .poll((tag, status, found, at, bytes) -> assertEquals(KvStatus.DONE, status));
                 return sessions.stream().allMatch(session -> session.inFlight() == 0);
             });
             assertEquals(1, live(), "slots with the key");

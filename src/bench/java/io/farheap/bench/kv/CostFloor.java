@@ -300,9 +300,7 @@ final class CostFloor implements AutoCloseable {
 
     /** Writes the first bytes behind a slot's word. */
     private void writeMetadata(int place, int bytes) {
-        note(
-                place,
-                queue.write(region, bucketAt[place] + Long.BYTES, buffer, at(place, METADATA_AT), bytes, place));
+        note(place, queue.write(region, bucketAt[place] + Long.BYTES, buffer, at(place, METADATA_AT), bytes, place));
     }
 
     private void swap(int place) {

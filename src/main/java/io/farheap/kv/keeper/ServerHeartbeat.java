@@ -237,7 +237,11 @@ final class ServerHeartbeat {
                 line.with(at++, process);
             }
         }
-        line.with(1, factCount()).with(2, asked).with(3, epoch).with(4, growing.growths()).with(5, lost());
+        line.with(1, factCount())
+                .with(2, asked)
+                .with(3, epoch)
+                .with(4, growing.growths())
+                .with(5, lost());
         return asked;
     }
 

@@ -188,8 +188,7 @@ public final class MoveSteps implements RequestSteps {
     private void move(int place) {
         long hash = BlockFormat.hash(ALL, operations.blockCopy(place));
         posts.beginList();
-        posts.writeHash(
-                place, space.region(region(place)), space.shape().bucketAt(bucket(place)), slot(place), hash);
+        posts.writeHash(place, space.region(region(place)), space.shape().bucketAt(bucket(place)), slot(place), hash);
         swap(place, operations.block[place]);
         posts.endList();
     }

@@ -462,7 +462,9 @@ public final class MapRequests implements AutoCloseable {
 
     private void drainUntil(long deadline) {
         // If all connections have ended, a poll settles what becomes of the blocks.
-        while ((operations.inUse() > 0 || !reclaimer.isIdle() || isOver() && !queue.reconnects().up())
+        while ((operations.inUse() > 0
+                        || !reclaimer.isIdle()
+                        || isOver() && !queue.reconnects().up())
                 && !keeper.isClosed()
                 && System.nanoTime() - deadline < 0) {
             if (poll((tag, status, found, at, bytes) -> {}) == 0) {

@@ -335,8 +335,7 @@ public final class RequestPoster {
 
     /** The same for a slot of any bucket, and the hash of the key of the request's block. */
     public void writeHash(int place, RemoteRegion region, long bucketAt, int slot, long hash) {
-        NativeMemory.ALL.set(
-                JAVA_LONG, operations.metadata(place), SlotWord.besideHash(operations.block[place], hash));
+        NativeMemory.ALL.set(JAVA_LONG, operations.metadata(place), SlotWord.besideHash(operations.block[place], hash));
         operations.described[place] = true;
         note(
                 place,

@@ -121,8 +121,7 @@ class FreedRoomTest {
         refusal(Code.BUSY, () -> cluster.allocate(8, 1, 0));
         cluster.reports(13, 4);
         cluster.manager.tick();
-        ControlException refused =
-                assertThrows(ControlException.class, () -> cluster.allocate(8, 4, 0));
+        ControlException refused = assertThrows(ControlException.class, () -> cluster.allocate(8, 4, 0));
         assertTrue(refused.code() == Code.BUSY || refused.code() == Code.OUT_OF_MEMORY, refused.getMessage());
         assertEquals(
                 1,

@@ -78,18 +78,19 @@ class LargeClusterTest {
                             REGIONS,
                             report.noticeMillis(),
                             false));
-            report.held().forEach((cache, regions) -> cluster.store.caches.put(
-                    cache,
-                    new CacheRecord(
+            report.held()
+                    .forEach((cache, regions) -> cluster.store.caches.put(
                             cache,
-                            "cache",
-                            regions * MIB,
-                            0,
-                            MIB,
-                            terms,
-                            1,
-                            new TreeMap<>(Map.of(report.serverId(), regions)),
-                            Collections.emptySortedMap())));
+                            new CacheRecord(
+                                    cache,
+                                    "cache",
+                                    regions * MIB,
+                                    0,
+                                    MIB,
+                                    terms,
+                                    1,
+                                    new TreeMap<>(Map.of(report.serverId(), regions)),
+                                    Collections.emptySortedMap())));
         }
         assertTrue(cluster.store.caches.size() >= 100_000);
         cluster.lead();

@@ -113,8 +113,8 @@ class ReclaimOrdersTest {
         if (number == STAYS && !ended) {
             held.put(over, 1);
         }
-        ServerReport report = TestCluster.server(
-                server(number), "t", false, total(number), held, ended ? Set.of(over) : Set.of());
+        ServerReport report =
+                TestCluster.server(server(number), "t", false, total(number), held, ended ? Set.of(over) : Set.of());
         cluster.manager.report(leaving.contains(number) ? report.leavingWithin(30_000) : report);
         hear();
     }

@@ -77,20 +77,7 @@ final class TestCluster {
         int taken = held.values().stream().mapToInt(Integer::intValue).sum();
         String address = "host" + id + ":1";
         return new ServerReport(
-                id,
-                address,
-                type,
-                spot,
-                "d/c/r",
-                address,
-                MIB,
-                total,
-                total - taken,
-                30_000,
-                false,
-                0,
-                held,
-                ended);
+                id, address, type, spot, "d/c/r", address, MIB, total, total - taken, 30_000, false, 0, held, ended);
     }
 
     /** A server reports that it stays, with all that is promised to caches there. */
@@ -116,7 +103,9 @@ final class TestCluster {
 
     /** Returns how many regions are reserved for a cache. */
     int reserved(long id) {
-        return record(id).reserved().values().stream().mapToInt(Integer::intValue).sum();
+        return record(id).reserved().values().stream()
+                .mapToInt(Integer::intValue)
+                .sum();
     }
 
     /** Returns the regions that caches have on a server by their records. */

@@ -91,12 +91,7 @@ public final class ExpiredCacheReclaimer {
      * @return whether there will be room, so that waiting for it is worthwhile; false after a cache has waited too long
      */
     public boolean makeRoom(
-            long forCache,
-            long regionBytes,
-            boolean firm,
-            Supplier<Optional<FreeRoom>> room,
-            long now,
-            long millis) {
+            long forCache, long regionBytes, boolean firm, Supplier<Optional<FreeRoom>> room, long now, long millis) {
         if (now - waiting.getOrDefault(forCache, now) > WAIT_NANOS) {
             servers.giveUpMade(forCache);
             return false;

@@ -830,8 +830,7 @@ public final class PlannedMoves {
     }
 
     /** Ends caches whose time is over if that makes enough room, and no machine does in time. */
-    private void makesRoom(
-            CacheRecord cache, Servers.KnownServer server, EndingSearch search, long now, long millis) {
+    private void makesRoom(CacheRecord cache, Servers.KnownServer server, EndingSearch search, long now, long millis) {
         int regions = search.regions();
         if (!isOver(cache, millis) && !orders.isComing(cache, regions, end(server))) {
             endings.makeRoom(

@@ -277,7 +277,9 @@ public final class Reallocations {
         int there = 0;
         for (long id : cache.reserved().keySet()) {
             Servers.KnownServer target = servers.find(id);
-            there += target == null || target.report == null ? 0 : target.report.held().getOrDefault(cacheId, 0);
+            there += target == null || target.report == null
+                    ? 0
+                    : target.report.held().getOrDefault(cacheId, 0);
         }
         if (!moves.renews(cacheId, there, nanos.getAsLong())) {
             throw new ControlException(

@@ -532,9 +532,7 @@ public final class Servers {
      */
     public void keepFound(long cacheId, FreeRoom room, boolean firm) {
         keepInstead(
-                cacheId,
-                room.regions(),
-                (there, regions) -> new KeptRoom(regions, there.made(), room.threads(), firm));
+                cacheId, room.regions(), (there, regions) -> new KeptRoom(regions, there.made(), room.threads(), firm));
     }
 
     /**
@@ -560,8 +558,7 @@ public final class Servers {
         keepInstead(cacheId, Map.of(), (room, _) -> new KeptRoom(0, room.made(), room.threads(), room.firm()));
     }
 
-    private void keepInstead(
-            long cacheId, Map<Long, Integer> regions, BiFunction<KeptRoom, Integer, KeptRoom> change) {
+    private void keepInstead(long cacheId, Map<Long, Integer> regions, BiFunction<KeptRoom, Integer, KeptRoom> change) {
         Set<Long> on = new HashSet<>(keptFor.getOrDefault(cacheId, Set.of()));
         on.addAll(regions.keySet());
         on.forEach(id -> put(id, cacheId, change.apply(kept(id, cacheId), regions.getOrDefault(id, 0))));
@@ -579,8 +576,11 @@ public final class Servers {
      * @param most how many regions it needs then; what was found is kept before what ended caches may give
      */
     public void takeKept(long cacheId, Map<Long, Integer> regions, int most) {
-        keepInstead(cacheId, regions, (room, got) -> new KeptRoom(
-                Math.max(0, room.found() - got), Math.max(0, room.made() - got), room.threads(), room.firm()));
+        keepInstead(
+                cacheId,
+                regions,
+                (room, got) -> new KeptRoom(
+                        Math.max(0, room.found() - got), Math.max(0, room.made() - got), room.threads(), room.firm()));
         List<Long> on = kept(cacheId).keySet().stream()
                 .sorted(Comparator.comparing((Long id) -> kept(id, cacheId).found() == 0)
                         .thenComparing(Comparator.naturalOrder()))
@@ -626,10 +626,13 @@ public final class Servers {
             if (server != null && isListed(server)) {
                 int free = server.room;
                 double cores = server.freeCores;
-                for (Map.Entry<Long, KeptRoom> other : kept.getOrDefault(room.getKey(), Map.of()).entrySet()) {
+                for (Map.Entry<Long, KeptRoom> other :
+                        kept.getOrDefault(room.getKey(), Map.of()).entrySet()) {
                     boolean others = other.getValue().firm() && other.getKey() != cacheId;
                     free -= others ? other.getValue().regions() : 0;
-                    cores -= others ? other.getValue().regions() * other.getValue().threads() : 0;
+                    cores -= others
+                            ? other.getValue().regions() * other.getValue().threads()
+                            : 0;
                 }
                 int most = threads == 0 ? free : (int) Math.min(free, cores / threads);
                 regions += Math.clamp(most, 0, its);

@@ -356,8 +356,7 @@ public final class Fleet implements ServerProvider.Listener {
                     hired.claims.remove(cacheId);
                 } else {
                     hired.claims.put(
-                            cacheId,
-                            new MachineClaim(part, part * claim.threads() / claim.regions(), claim.firm()));
+                            cacheId, new MachineClaim(part, part * claim.threads() / claim.regions(), claim.firm()));
                 }
                 left -= part;
             }

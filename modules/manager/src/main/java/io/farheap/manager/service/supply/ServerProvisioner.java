@@ -430,7 +430,8 @@ public final class ServerProvisioner implements MachineOrders {
         return most <= MOST_HELPED
                 ? due
                 : due.stream()
-                        .sorted(Comparator.comparingLong(one -> refusedAt(one.cache().id())))
+                        .sorted(Comparator.comparingLong(
+                                one -> refusedAt(one.cache().id())))
                         .toList();
     }
 
@@ -526,8 +527,7 @@ public final class ServerProvisioner implements MachineOrders {
         }
         Long at = recruit.refusedAt;
         boolean refused = at != null && nanos.getAsLong() - at < PAUSE_NANOS && fleet.latest() == recruit.refusedNews;
-        return !refused
-                && (more || !areThere(stuck.cache().id(), recruit) || !hasRoom(stuck.cache(), stuck.regions()));
+        return !refused && (more || !areThere(stuck.cache().id(), recruit) || !hasRoom(stuck.cache(), stuck.regions()));
     }
 
     /** Whether an event since the last call of {@link #help} may help a cache. */

@@ -154,10 +154,8 @@ public final class SpareCapacity {
     private void start(Map<Long, Integer> missing, long now) {
         List<Fleet.StartedMachine> all = fleet.comingSpares();
         // If several are late, others would be, too.
-        boolean late = all.stream()
-                        .filter(one -> !shopping.isExpected(one, false))
-                        .count()
-                >= MOST_LATE;
+        boolean late =
+                all.stream().filter(one -> !shopping.isExpected(one, false)).count() >= MOST_LATE;
         for (Fleet.StartedMachine coming : all) {
             if (late || shopping.isExpected(coming, false)) {
                 int room = coming.lot().regions() - coming.claimedRegions();
@@ -177,7 +175,8 @@ public final class SpareCapacity {
         askedAt = now;
         lacking = new HashMap<>();
         missing.forEach((size, regions) -> {
-            Quote quote = shopping.forSpares(size, regions, caches.mostThreads(size)).orElse(null);
+            Quote quote =
+                    shopping.forSpares(size, regions, caches.mostThreads(size)).orElse(null);
             if (quote != null) {
                 fleet.start(quote, true);
             } else {
