@@ -23,6 +23,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -240,7 +241,7 @@ public final class FarMapBuilder {
         SpaceKey key = key();
         try (CloseStack stack = new CloseStack()) {
             RemoteMemory remote = stack.add(RemoteMemory.open(
-                    device, "map " + name, lost -> onLost.get().run()));
+                    device, "map " + name, lost -> Objects.requireNonNull(onLost.get()).run()));
             List<RemoteServer> attached = servers.stream().map(remote::attach).toList();
             FarMap.ConnectionMaker made = way.on(remote, attached, key, stack);
             stack.keep();
