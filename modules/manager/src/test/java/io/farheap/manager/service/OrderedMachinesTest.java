@@ -760,18 +760,18 @@ class OrderedMachinesTest {
         }
     }
 
-    /** A thousand caches find too little room in each second, and look for it before a call does. */
+    /** Two thousand caches find too little room in each second, and look for it before a call does. */
     @Test
     void aCallThatIsRefusedForAMomentKeepsTheMachineThatIsComingForIt() {
-        cluster.reports(1, 20_000);
-        for (int id = 1_001; id <= 2_000; id++) {
+        cluster.reports(1, 40_000);
+        for (int id = 1_001; id <= 3_000; id++) {
             cluster.allocate(id, 20, 0);
         }
         start(1);
         busy(8, 16);
-        for (int second = 0; second < 9; second++) {
+        for (int second = 0; second < 12; second++) {
             cluster.pass(1_000);
-            cluster.leaves(1, 20_000);
+            cluster.leaves(1, 40_000);
             cluster.manager.report(TestCluster.server(2, "t", false, 2, Map.of(500L, 1)));
             cluster.manager.report(TestCluster.server(2, "t", false, 2, Map.of()));
             busy(8, 16);
