@@ -55,8 +55,7 @@ final class FigureCaption {
         if (!today.isBefore(oldFrom(figure))) {
             marks.add("Old: measured on " + figure.date() + ", more than " + MOST_DAYS + " days ago.");
         } else if (later != null) {
-            marks.add("Old: measured on " + figure.date() + "; commit " + shorten(later.hash()) + " of " + later.date()
-                    + " changed its code.");
+            marks.add("Old: commit " + shorten(later.hash()) + " of " + later.date() + " changed its code.");
         }
         return marks;
     }

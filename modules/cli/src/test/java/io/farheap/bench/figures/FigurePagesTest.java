@@ -275,7 +275,7 @@ class FigurePagesTest {
         assertEquals(List.of(), checkout.problems());
         assertTrue(
                 checkout.page()
-                        .contains("*Old: measured on 2026-11-01; commit fedcba9876 of 2026-11-20 changed its code.*"),
+                        .contains("*Old: commit fedcba9876 of 2026-11-20 changed its code.*"),
                 checkout.page());
     }
 
