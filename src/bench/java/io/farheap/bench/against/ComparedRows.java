@@ -25,6 +25,7 @@ public final class ComparedRows {
                     Figure.time("max_ns"),
                     Figure.rate("ops_per_s"),
                     Figure.rate("list_ops_per_s"),
+                    Figure.rate("list_all_ops_per_s"),
                     Figure.rate("batched_ops_per_s"),
                     Figure.rate("batched_all_ops_per_s"),
                     Figure.time("batched_in_flight_us")));

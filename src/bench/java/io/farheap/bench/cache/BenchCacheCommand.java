@@ -104,7 +104,8 @@ public final class BenchCacheCommand implements Callable<Integer> {
             names = "--turns",
             paramLabel = "N",
             defaultValue = "8",
-            description = "turns of each rate; a multiple of 4 completes the rotation (default: ${DEFAULT-VALUE})")
+            description =
+                    "turns of each rate, at least: as many as complete their rotation (default: ${DEFAULT-VALUE})")
     private int turns;
 
     @Option(
@@ -152,9 +153,11 @@ public final class BenchCacheCommand implements Callable<Integer> {
         out.printf(
                 """
             one session, configurations (c, s, b, q) by Redy's names. Latency: %s, blocking, begun when due, at half of the session's throughput,
-            less the clock's cost; idle: the same loop without an operation. Throughput without server threads: %s, posted one by one (single) and by
-            one list; with one: %s, asked for one by one (batched) and a batch full by one request (readAll, writeAll).
-            Rates are medians of %d turns, whose order rotates. /best: over the better one of single and list, which keep one core busy; batches keep two.
+            less the clock's cost; idle: the same loop without an operation. Throughput without server threads: %s, posted one by one (single), by
+            one list, and by one list for which one request asks (listAll); with one: %s, asked for one by one (batched) and a batch full by one request
+            (readAll, writeAll).
+            Rates are medians of %d turns or more, whose order rotates. /best: over the better one of single and list, which keep one core busy; batches
+            keep two. /listAll: over the one-sided rate of records that are asked for by groups, too.
             in flight: how long a record is on its way in the former, on average (records in flight / throughput)
             latency: %s
 
@@ -165,7 +168,7 @@ public final class BenchCacheCommand implements Callable<Integer> {
                 turns,
                 note.sentence());
         out.printf(
-                "%-6s%9s%8s%10s%11s%11s%12s%10s%12s%12s%13s%16s%13s%16s%8s%13s%8s%13s%8s%15s%n",
+                "%-6s%9s%8s%10s%11s%11s%12s%10s%12s%12s%13s%16s%13s%16s%14s%8s%13s%8s%13s%8s%10s%15s%n",
                 "#op",
                 "#bytes",
                 "span",
@@ -180,11 +183,13 @@ public final class BenchCacheCommand implements Callable<Integer> {
                 "(25%..75%)",
                 "list[M/s]",
                 "(25%..75%)",
+                "listAll[M/s]",
                 "b",
                 "batched[M/s]",
                 "/best",
                 "readAll[M/s]",
                 "/best",
+                "/listAll",
                 "in flight[us]");
         List<CacheRow> rows = new ArrayList<>();
         for (long span : spans) {
@@ -247,7 +252,7 @@ public final class BenchCacheCommand implements Callable<Integer> {
         Histogram idle = row.latency().idle();
         out.printf(
                 Locale.ROOT,
-                "%-6s%9d%8s%10d%11d%11d%12d%10s%12d%12d%13.2f%16s%13.2f%16s",
+                "%-6s%9d%8s%10d%11d%11d%12d%10s%12d%12d%13.2f%16s%13.2f%16s%14.2f",
                 row.operation(),
                 row.size(),
                 Sizes.format(row.span()).replace(" ", ""),
@@ -261,17 +266,19 @@ public final class BenchCacheCommand implements Callable<Integer> {
                 row.single().median() / 1e6,
                 spread(row.single()),
                 row.list().median() / 1e6,
-                spread(row.list()));
+                spread(row.list()),
+                row.listAll().median() / 1e6);
         CacheRow.Batches batched = row.batches();
         if (batched != null) {
             out.printf(
                     Locale.ROOT,
-                    "%8d%13.2f%8s%13.2f%8s%15.1f",
+                    "%8d%13.2f%8s%13.2f%8s%10s%15.1f",
                     batched.requests(),
                     batched.asked().median() / 1e6,
                     ratio(row.overBest(batched.asked())),
                     batched.together().median() / 1e6,
                     ratio(row.overBest(batched.together())),
+                    ratio(row.overListAll(batched.together())),
                     batched.inFlightMicros());
         }
         out.println("  " + row.validity().remark(row.settled()));
@@ -307,12 +314,17 @@ public final class BenchCacheCommand implements Callable<Integer> {
             draw(latency, name + " p99.9", some, row -> latency(row, 99.9));
             draw(throughput, name, some, row -> row.single().median() / 1e6);
             draw(throughput, name + ", lists", some, row -> row.list().median() / 1e6);
+            draw(throughput, name + "All, lists", some, row -> row.listAll().median() / 1e6);
             draw(
                     throughput,
                     name + ", batches and a server thread",
                     some,
                     row -> batched(row, CacheRow.Batches::asked));
-            draw(throughput, name + "All, the same", some, row -> batched(row, CacheRow.Batches::together));
+            draw(
+                    throughput,
+                    name + "All, batches and a server thread",
+                    some,
+                    row -> batched(row, CacheRow.Batches::together));
         }
         return new Plot[] {latency, throughput};
     }

@@ -2,6 +2,7 @@ package io.farheap.bench.cache;
 
 import io.farheap.bench.machine.FirstCore;
 import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.SideSetup;
 import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.bench.report.Turns;
@@ -17,8 +18,10 @@ import java.util.List;
 
 /**
  * Measures the rows of one span. The rates of a row take turns, in an order that rotates: one-sided operations, posted
- * one by one and by lists, and batches, for which the application asks record by record or by groups. A cache with
- * batches has a server thread, so it is opened for its turn alone, and takes no core from the others.
+ * one by one, by lists, and by lists for which the application asks by groups; and batches, for which it asks record by
+ * record or by groups. The sessions of a row are open during all of its turns, so that what they learn about paths
+ * outlives a turn. The server's thread, which executes batches, sleeps while there are none, and takes no core from the
+ * others.
  */
 final class CacheContest implements AutoCloseable {
 
@@ -29,6 +32,7 @@ final class CacheContest implements AutoCloseable {
      * @param largestBatch requests in a batch, if that many have room in it
      * @param batches in flight
      * @param seconds for each rate, which its turns share, and for the latency
+     * @param turns of each rate, at least
      * @param seed of the records' order
      */
     record Shape(int depth, int largestBatch, int batches, double seconds, int turns, long seed) {
@@ -50,6 +54,17 @@ final class CacheContest implements AutoCloseable {
             return seconds / turns;
         }
 
+        /** Records that the application asks for with one request, one-sided: a list's. */
+        int listGroup() {
+            return Integer.highestOneBit(depth);
+        }
+
+        /** Returns the turns of a row of so many rates: as many as wanted, and more until all orders were taken. */
+        int turnsOf(int sides) {
+            int round = new Rotation(sides).round();
+            return Math.ceilDiv(turns, round) * round;
+        }
+
         /** One batch is filled while the others are on their way. */
         int inFlight(int batch) {
             return batch * (batches + 1);
@@ -59,7 +74,9 @@ final class CacheContest implements AutoCloseable {
     static final int MAX_RECORD = 1 << 20;
 
     private static final long REGION_BYTES = 64 << 20;
-    private static final int CACHES = 3;
+    /** Those without batches, and two with batches. */
+    private static final int CACHES = 5;
+
     private static final double WARM_UP_SECONDS = 1;
     /** A run of a millisecond only shows that the benchmark works. */
     private static final double WARM_UP_OF_SECONDS = 100;
@@ -71,11 +88,9 @@ final class CacheContest implements AutoCloseable {
     // The sides of a row, by their places in its turns.
     private static final int SINGLE = 0;
     private static final int LIST = 1;
-    private static final int ASKED = 2;
-    private static final int TOGETHER = 3;
-
-    /** The most sides of a row; a row without batches has half of them. */
-    static final int SIDES = 4;
+    private static final int LIST_ALL = 2;
+    private static final int ASKED = 3;
+    private static final int TOGETHER = 4;
 
     private final CloseStack opened = new CloseStack();
     private final FirstCore thread;
@@ -84,6 +99,7 @@ final class CacheContest implements AutoCloseable {
     private final ServerProcess server;
     private final CacheBench separate;
     private final CacheBench lists;
+    private final CacheBench groups;
     private final ModelLateness lateness;
 
     /** Starts a server, and opens the caches without batches. */
@@ -94,8 +110,9 @@ final class CacheContest implements AutoCloseable {
         long memory = CACHES * Math.ceilDiv(span, REGION_BYTES) * REGION_BYTES;
         try {
             server = opened.add(ServerProcess.start(Devices.library(), memory, REGION_BYTES));
-            separate = opened.add(oneSided(1));
-            lists = opened.add(oneSided(shape.depth()));
+            separate = opened.add(oneSided(1, 1));
+            lists = opened.add(oneSided(shape.depth(), 1));
+            groups = opened.add(oneSided(shape.depth(), shape.listGroup()));
             lateness = opened.add(new ModelLateness(server.address()));
         } catch (Throwable e) {
             Closeables.after(e, opened);
@@ -103,8 +120,12 @@ final class CacheContest implements AutoCloseable {
         }
     }
 
-    private CacheBench oneSided(int list) {
-        return new CacheBench(server.address(), span, MAX_RECORD, shape.oneSided(), shape.depth(), list, 1);
+    /**
+     * @param list operations that are posted together
+     * @param together records that the application asks for with one request
+     */
+    private CacheBench oneSided(int list, int together) {
+        return new CacheBench(server.address(), span, MAX_RECORD, shape.oneSided(), shape.depth(), list, together);
     }
 
     /** @param operation read or write */
@@ -114,31 +135,38 @@ final class CacheContest implements AutoCloseable {
         CacheBench.Latency latency = thread.run(() -> {
             separate.scatter(span, size, shape.seed());
             lists.scatterAs(separate);
+            groups.scatterAs(separate);
             return separate.latency(write, size, shape.seconds());
         });
         Validity validity = lateness.validity();
         int batch = shape.batch(size);
         int group = Integer.highestOneBit(batch);
-        List<Turns.Side<RuntimeException>> sides = new ArrayList<>();
-        sides.add(turn -> unbatched(separate, write, size));
-        sides.add(turn -> unbatched(lists, write, size));
-        if (batch > 1) {
-            sides.add(turn -> batched(write, size, batch, 1));
-            sides.add(turn -> batched(write, size, batch, group));
+        try (CloseStack ofRow = new CloseStack()) {
+            List<CacheBench> benches = new ArrayList<>(List.of(separate, lists, groups));
+            if (batch > 1) {
+                benches.add(ofRow.add(batched(size, batch, 1)));
+                benches.add(ofRow.add(batched(size, batch, group)));
+            }
+            List<Turns.Side<RuntimeException>> sides = new ArrayList<>();
+            benches.forEach(
+                    bench -> sides.add(turn -> thread.run(() -> bench.throughput(write, size, shape.turnSeconds()))));
+            int turns = shape.turnsOf(sides.size());
+            Turns taken = Turns.take(sides, warmUp(sides.size()), turns, lateness::restart);
+            return new CacheRow(
+                    operation,
+                    size,
+                    span,
+                    latency,
+                    taken.of(SINGLE).quartiles(),
+                    taken.of(LIST).quartiles(),
+                    taken.of(LIST_ALL).quartiles(),
+                    new SideSetup(CacheBench.localBytes(shape.depth(), size), 1, shape.depth(), 1),
+                    shape.listGroup(),
+                    batch == 1 ? null : batches(taken, size, batch, group),
+                    turns,
+                    taken.settled(),
+                    validity.worse(lateness.validity()));
         }
-        Turns taken = Turns.take(sides, warmUp(sides.size()), shape.turns(), lateness::restart);
-        return new CacheRow(
-                operation,
-                size,
-                span,
-                latency,
-                taken.of(SINGLE).quartiles(),
-                taken.of(LIST).quartiles(),
-                new SideSetup(CacheBench.localBytes(shape.depth(), size), 1, shape.depth(), 1),
-                batch == 1 ? null : batches(taken, size, batch, group),
-                shape.turns(),
-                taken.settled(),
-                validity.worse(lateness.validity()));
     }
 
     private CacheRow.Batches batches(Turns taken, int size, int batch, int group) {
@@ -158,19 +186,12 @@ final class CacheContest implements AutoCloseable {
         return new TurnWarmUp(sides, least, WARM_UP_PATIENCE * least, System::nanoTime);
     }
 
-    private double unbatched(CacheBench bench, boolean write, int size) {
-        return thread.run(() -> bench.throughput(write, size, shape.turnSeconds()));
-    }
-
     /** @param together records that the application asks for with one request */
-    private double batched(boolean write, int size, int batch, int together) {
-        try (CacheBench bench = new CacheBench(
-                server.address(), span, size, shape.batched(batch), shape.inFlight(batch), 1, together)) {
-            return thread.run(() -> {
-                bench.scatterAs(separate);
-                return bench.throughput(write, size, shape.turnSeconds());
-            });
-        }
+    private CacheBench batched(int size, int batch, int together) {
+        CacheBench bench =
+                new CacheBench(server.address(), span, size, shape.batched(batch), shape.inFlight(batch), 1, together);
+        bench.scatterAs(separate);
+        return bench;
     }
 
     @Override

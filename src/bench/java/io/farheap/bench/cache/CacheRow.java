@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
  * @param span bytes over which records are scattered
  * @param single one-sided operations that are posted one by one
  * @param list the same with lists of {@code --queue-depth} work requests
+ * @param listAll the same if the application asks for records by groups
  * @param oneSided the means of {@code single}; those of {@code list} differ by the group
+ * @param group records that the application asks for with one request, for {@code listAll}
  * @param batches null if records are too large for batches
  * @param turns of each rate
  * @param settled whether all rates had settled before the first turn that counts
@@ -27,7 +29,9 @@ record CacheRow(
         CacheBench.Latency latency,
         Quartiles single,
         Quartiles list,
+        Quartiles listAll,
         SideSetup oneSided,
+        int group,
         @Nullable Batches batches,
         int turns,
         boolean settled,
@@ -64,6 +68,14 @@ record CacheRow(
     /** Returns the factor of a rate over the better one of the two ways without batches. NaN if the row is invalid. */
     double overBest(Quartiles rate) {
         return MedianRatio.ofRates(validity, rate.median(), single.median(), list.median());
+    }
+
+    /**
+     * Returns the factor of a rate over that of one-sided lists for which the application asks in the same way: by
+     * groups. NaN if the row is invalid.
+     */
+    double overListAll(Quartiles rate) {
+        return MedianRatio.ofRates(validity, rate.median(), listAll.median());
     }
 
     /** Returns the 99.9th percentile over the median. NaN if the row is invalid. */
@@ -104,6 +116,12 @@ record CacheRow(
                 .put("list_ops_per_s_p25", list.low())
                 .put("list_ops_per_s_p75", list.high())
                 .put("list_over_single", overSingle(list));
+        json.put("list_all_ops_per_s", listAll.median())
+                .put("list_all_ops_per_s_p25", listAll.low())
+                .put("list_all_ops_per_s_p75", listAll.high())
+                .put("list_all_over_single", overSingle(listAll))
+                .put("list_all_over_list", overList(listAll))
+                .put("list_all_group", group);
         oneSided.put(json).put("list_group", oneSided.inFlight());
         if (batched != null) {
             json.put("batched_ops_per_s_p25", batched.asked().low())
@@ -113,7 +131,8 @@ record CacheRow(
                     .put("batched_all_ops_per_s_p25", batched.together().low())
                     .put("batched_all_ops_per_s_p75", batched.together().high())
                     .put("batched_all_over_list", overList(batched.together()))
-                    .put("batched_all_over_best", overBest(batched.together()));
+                    .put("batched_all_over_best", overBest(batched.together()))
+                    .put("batched_all_over_list_all", overListAll(batched.together()));
             batched.setup().put(json, "batched_").put("batched_all_group", batched.group());
         }
         validity.put(json.put("turns", turns), settled);

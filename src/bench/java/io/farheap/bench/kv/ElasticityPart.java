@@ -41,8 +41,7 @@ final class ElasticityPart {
     void run() {
         long room = BenchMaps.room(objects);
         out.printf(
-                "%nelasticity: %,d objects of 256 bytes, reads of Zipfian keys, a thread for each client; windows of 0.1 s; "
-                        + "the paper: 5 to 8.5 million/s at once, p99 12 us; Redis moves data for 5 minutes%n",
+                "%nelasticity: %,d objects of 256 bytes, reads of Zipfian keys, a thread for each client; windows of 0.1 s%n",
                 objects);
         out.printf("%8s%10s%16s%12s%12s%n", "s", "clients", "operations/s", "p50 ns", "p99");
         Deque<LoadClient> clients = new ArrayDeque<>();

@@ -37,8 +37,7 @@ record YcsbRow(
                 "p99.9",
                 "max",
                 "messages",
-                "hit %",
-                "   the paper's, million/s");
+                "hit %");
     }
 
     /** Prints the row, and adds it to the report. */
@@ -51,7 +50,7 @@ record YcsbRow(
         // The paper measured maps.
         double paper = store instanceof MapStore ? point.workload().paperRate : Double.NaN;
         out.printf(
-                "%-6s%-10s%-15s%-11s%10d%,16.0f%,12.0f%,12.0f%,12.0f%,12.0f%12.3f%10.2f%10s   %s%n",
+                "%-6s%-10s%-15s%-11s%10d%,16.0f%,12.0f%,12.0f%,12.0f%,12.0f%12.3f%10.2f   %s%n",
                 point.workload().name(),
                 point.keys(),
                 store.engine(),
@@ -64,7 +63,6 @@ record YcsbRow(
                 max,
                 result.posted().operations() / (double) Math.max(1, result.requests()),
                 result.hitPercent(),
-                Double.isNaN(paper) ? "" : String.format("%.1f", paper / 1e6),
                 validity.remark(settled));
         BenchReport.Row row = report.row()
                 .put("part", PART)

@@ -126,7 +126,8 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             try (ServerProcess server = server(memory + 4 * region, region, "MEASURED", 1);
                     Cache cache = cache(server, memory);
                     FirstCore core = new FirstCore(cache.context().device().name());
-                    ModelLateness late = new ModelLateness(server.address())) {
+                    ModelLateness late = new ModelLateness(server.address());
+                    PutOffCalls putOff = new PutOffCalls(server.address())) {
                 LateOperations.allow(cache.context());
                 if (report == null) {
                     report = begun(cache);
@@ -136,10 +137,10 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 Procedure hops = cache.procedures()
                         .register(PointerChaseProcedure.class, Procedures.READS | Procedures.UNORDERED);
                 if (ops.contains("chase")) {
-                    plots.add(chase(core, report, late, cache, chains, hops, span));
+                    plots.add(chase(core, report, late, putOff, cache, chains, hops, span));
                 }
                 if (ops.contains("under-way")) {
-                    new ChasesUnderWay(core, report, System.out, late, cache, chains, hops)
+                    new ChasesUnderWay(core, report, System.out, late, putOff, cache, chains, hops)
                             .run(depths, span, repeat, turnNanos());
                 }
                 if (ops.contains("rate")) {
@@ -239,6 +240,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             FirstCore core,
             BenchReport report,
             ModelLateness late,
+            PutOffCalls putOff,
             Cache cache,
             PointerChains chains,
             Procedure hops,
@@ -250,6 +252,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         double[] x = new double[depths.size()];
         double[] called = new double[depths.size()];
         double[] read = new double[depths.size()];
+        putOff.share();
         for (int i = 0; i < depths.size(); i++) {
             ChaseCost cost = new ChaseCost(cache, chains, hops, depths.get(i));
             boolean settled = core.run(() -> cost.run(repeat, turnNanos(), late));
@@ -280,7 +283,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                     .put("call_p99_ns", cost.calls.getValueAtPercentile(99))
                     .put("call_p999_ns", cost.calls.getValueAtPercentile(99.9))
                     .put("call_max_ns", cost.calls.getMaxValue());
-            validity.put(row, settled).put("computed", false);
+            validity.put(row, settled).put("computed", false).put("put_off_share", putOff.share());
         }
         return Plot.lines(
                         "procedure-chase-" + span,

@@ -36,6 +36,7 @@ final class ChasesUnderWay {
     private final FirstCore core;
     private final BenchReport report;
     private final ModelLateness late;
+    private final PutOffCalls putOff;
     private final Cache cache;
     private final PointerChains chains;
     private final Procedure hops;
@@ -47,9 +48,11 @@ final class ChasesUnderWay {
             BenchReport report,
             PrintStream out,
             ModelLateness late,
+            PutOffCalls putOff,
             Cache cache,
             PointerChains chains,
             Procedure hops) {
+        this.putOff = putOff;
         this.core = core;
         this.report = report;
         this.out = out;
@@ -83,12 +86,14 @@ final class ChasesUnderWay {
     private void run(int depth, long span, int turns, long turnNanos) {
         List<Turns.Side<RuntimeException>> sides =
                 List.of(turn -> calls(depth, turnNanos), turn -> reads(depth, turnNanos));
+        putOff.share();
         Turns rates = Turns.take(sides, ChaseCost.warmUp(turnNanos), turns, late::restart);
         Validity validity = late.validity();
+        double putOffShare = putOff.share();
         cache.reconfigure(READS);
         ChaseCost one = new ChaseCost(cache, chains, hops, depth);
         boolean settled = core.run(() -> one.run(turns, turnNanos, late));
-        put(depth, span, rates, validity, one, settled, late.validity());
+        put(depth, span, rates, validity, putOffShare, one, settled, late.validity());
     }
 
     private double calls(int depth, long nanos) {
@@ -110,6 +115,7 @@ final class ChasesUnderWay {
             long span,
             Turns rates,
             Validity validity,
+            double putOffShare,
             ChaseCost one,
             boolean oneSettled,
             Validity oneValidity) {
@@ -154,6 +160,7 @@ final class ChasesUnderWay {
                 .put("one_settled", oneSettled)
                 .put("one_late_pct", oneValidity.latePercent())
                 .put("one_invalid", oneValidity.invalid())
-                .put("computed", false);
+                .put("computed", false)
+                .put("put_off_share", putOffShare);
     }
 }

@@ -9,6 +9,7 @@ import io.farheap.bench.move.MovePlots;
 import io.farheap.bench.move.RecordContent;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.TimingNote;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Durations;
@@ -22,7 +23,6 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec;
             "Let memory servers leave a cache under load: SIGTERM, the manager's alert, the move, and the server's end.",
             "The load and the ways to move are those of 'bench migration'. In each turn there are a quiet time, a memcpy of as many bytes and a bare "
                     + "migration of the same regions between the same two servers, in an order that rotates, and then the reclaim, which is always "
-                    + "the last, since the server then ends; then every byte is checked. GiB/s is from the signal to the last release; the bare migration's is of its copy alone. "
+                    + "the last, since the server then ends; then every byte is checked. All cases take turns, too. GiB/s is from the signal to the last release; the bare migration's is of its copy alone. "
                     + "Medians over turns, and ratios of medians."
         })
 public final class BenchReclaimCommand implements Callable<Integer> {
@@ -114,36 +114,63 @@ public final class BenchReclaimCommand implements Callable<Integer> {
     private final MovePlots plots = new MovePlots();
     private final List<ReclaimFigures> measured = new ArrayList<>();
 
+    /** The figures of a case under both loads. */
+    private record CaseFigures(MoveCase how, ReclaimFigures reads, ReclaimFigures writes) {
+
+        static CaseFigures of(MoveCase how) {
+            return new CaseFigures(how, new ReclaimFigures(), new ReclaimFigures());
+        }
+    }
+
+    /** All cases take turns, each turn with servers and a cache of its own, in an order that rotates. */
     private BenchReport cases(ManagerProcess manager, ManagerClient asked, RecordContent content, Memcpy memcpy) {
-        BenchReport report = null;
-        int warmUps = 1;
-        for (MoveCase how : move.cases()) {
-            try (ReclaimRig rig = new ReclaimRig(manager, asked, move, how, notice == null ? NOTICE : notice)) {
-                if (report == null) {
-                    report = output.report(spec, rig.cache().context());
-                    report.origin().forEach(out::println);
-                    printTitles();
-                }
-                content.fill(rig.cache());
-                ReclaimBench bench = new ReclaimBench(rig, how, content, memcpy);
-                int turns = repeat == null ? REPEAT : repeat;
-                ReclaimFigures reads = bench.run(false, how.move() == 0 ? 0 : warmUps, turns);
-                ReclaimFigures writes = bench.run(true, how.move() == 0 ? 0 : warmUps, turns);
-                if (how.move() > 0) {
-                    // Only the first case needs warm-ups, in which classes are loaded and compiled.
-                    warmUps = 0;
-                }
-                MoveFigures readMoves = reads.turns().figures();
-                MoveFigures writeMoves = writes.turns().figures();
-                print(how, reads, writes, readMoves, writeMoves);
-                plots.add(how, readMoves, writeMoves);
-                ReclaimFigures.put(
-                        MoveFigures.row(report, how, move.regionBytes(), readMoves, writeMoves), reads, writes);
-                measured.add(reads);
-                measured.add(writes);
+        List<CaseFigures> cases = move.cases().stream().map(CaseFigures::of).toList();
+        // Classes are loaded and compiled in a turn that does not count.
+        CaseFigures warmUp = CaseFigures.of(move.usual());
+        BenchReport report = turn(manager, asked, content, memcpy, warmUp, -1);
+        // Its times do not count, but a loss would.
+        measured.addAll(List.of(warmUp.reads(), warmUp.writes()));
+        report.origin().forEach(out::println);
+        Rotation rotation = new Rotation(cases.size());
+        for (int turn = 0; turn < (repeat == null ? REPEAT : repeat); turn++) {
+            for (int place : rotation.order(turn)) {
+                turn(manager, asked, content, memcpy, cases.get(place), turn);
             }
         }
-        return Objects.requireNonNull(report);
+        printTitles();
+        for (CaseFigures of : cases) {
+            ReclaimFigures reads = of.reads();
+            ReclaimFigures writes = of.writes();
+            MoveFigures readMoves = reads.turns().figures();
+            MoveFigures writeMoves = writes.turns().figures();
+            print(of.how(), reads, writes, readMoves, writeMoves);
+            plots.add(of.how(), readMoves, writeMoves);
+            ReclaimFigures.put(
+                    MoveFigures.row(report, of.how(), move.regionBytes(), readMoves, writeMoves), reads, writes);
+            measured.add(reads);
+            measured.add(writes);
+        }
+        return report;
+    }
+
+    /** @return a new report of the turn's device */
+    private BenchReport turn(
+            ManagerProcess manager,
+            ManagerClient asked,
+            RecordContent content,
+            Memcpy memcpy,
+            CaseFigures of,
+            int turn) {
+        Duration within = notice == null ? NOTICE : notice;
+        try (ReclaimRig rig = new ReclaimRig(manager, asked, move, of.how(), within)) {
+            content.fill(rig.cache());
+            // Which load comes first alternates.
+            boolean writesFirst = Math.floorMod(turn, 2) == 1;
+            for (boolean write : new boolean[] {writesFirst, !writesFirst}) {
+                new ReclaimBench(rig, of.how(), content, memcpy).run(write, turn, write ? of.writes() : of.reads());
+            }
+            return output.report(spec, rig.cache().context());
+        }
     }
 
     private void printTitles() {

@@ -12,9 +12,9 @@ import io.farheap.migration.MigrationResult;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A server that leaves a cache under a load, again and again: each reclaim is measured beside a quiet time, a memcpy of
- * as many bytes, repeated for a while, and a bare migration of the same regions between the same servers. The order of
- * these three rotates; the reclaim is the last of a turn, since the server then ends.
+ * A turn of a case: a server leaves a cache under a load. The reclaim is measured beside a quiet time, a memcpy of as
+ * many bytes, repeated for a while, and a bare migration of the same regions between the same servers. The order of
+ * these three rotates from turn to turn; the reclaim is the last, since the server then ends.
  */
 final class ReclaimBench {
 
@@ -36,7 +36,7 @@ final class ReclaimBench {
     private final RecordContent content;
     private final Memcpy memcpy;
     private final Rotation rotation = new Rotation(WINDOWS);
-    /** How long the last bare migration took. */
+    /** How long the last bare migration took, of the warm-up or of the turn. */
     private long last = SETTLE_NANOS;
 
     /** @param content that the cache has */
@@ -48,20 +48,15 @@ final class ReclaimBench {
     }
 
     /**
-     * Measures under a load of reads, or of writes.
+     * Measures one turn under a load of reads, or of writes.
      *
-     * @param warmUps reclaims before the first that counts
+     * @param turn negative in the warm-up
      * @throws IllegalStateException if the cache has not left a server within its notice
      */
-    ReclaimFigures run(boolean write, int warmUps, int repeat) {
-        ReclaimFigures figures = new ReclaimFigures();
+    void run(boolean write, int turn, ReclaimFigures figures) {
         try (MigrationLoad load = new MigrationLoad(rig.cache(), write, 1, content)) {
-            for (int turn = -warmUps; turn < repeat; turn++) {
-                // Warm-ups go into figures of their own.
-                turn(load, turn, turn < 0 ? new ReclaimFigures() : figures);
-            }
+            turn(load, turn, figures);
         }
-        return figures;
     }
 
     private void turn(MigrationLoad load, int turn, ReclaimFigures figures) {
@@ -69,7 +64,7 @@ final class ReclaimBench {
             load.pause();
             rig.startSpare();
             for (int i = 0; i < WARM_UPS; i++) {
-                rig.move(false);
+                last = Math.max(SETTLE_NANOS, rig.move(false).totalNanos());
                 rig.move(true);
             }
             load.resume();

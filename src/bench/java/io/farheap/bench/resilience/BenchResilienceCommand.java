@@ -195,7 +195,7 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         out.printf(
                 "%nProbability that something is lost if %d of %,d servers with %d slabs each die at once:%n",
                 LossProbability.DEAD, LossProbability.SERVERS, LossProbability.SLABS);
-        plan.kinds().forEach(kind -> out.printf("  %-20s %.4f%n", kind.name(), LossProbability.of(kind.layout())));
+        plan.kinds().forEach(kind -> out.printf("  %-20s %.4f%n", kind.name(), LossProbability.of(kind)));
     }
 
     /** Corruption comes last: the other faults would find the wrong bytes that it leaves in a single copy. */

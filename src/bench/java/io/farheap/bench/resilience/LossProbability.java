@@ -16,6 +16,14 @@ final class LossProbability {
 
     private LossProbability() {}
 
+    /**
+     * Returns the probability that any group of the paper's cluster is lost, if all memory is of this kind: 0 if the
+     * clients have all of it on disks of their own, since servers alone die.
+     */
+    static double of(MemoryKind kind) {
+        return kind.name().equals(MemoryKind.SSD_BACKUP) ? 0 : of(kind.layout());
+    }
+
     /** Returns the probability that any group of the paper's cluster is lost, if all have this layout. */
     static double of(PageLayout layout) {
         double group = ofGroup(SERVERS, DEAD, layout.splits(), layout.paritySplits());

@@ -3,19 +3,23 @@ package io.farheap.bench.resilience;
 import io.farheap.bench.report.ModelLateness;
 import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.Samples;
+import io.farheap.bench.report.TurnWarmUp;
 import io.farheap.bench.report.Validity;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.resilience.contract.Health;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Takes servers away under load, in turns: each turn of each kind has servers of its own, since a server that was taken
- * away cannot be used again, and begins with a load without the fault. Two sessions make requests at the same time: one
+ * away cannot be used again, and begins with loads without the fault. Two sessions make requests at the same time: one
  * reads pages that are never written, the other writes. One thread polls both, so that a waiting write delays no read,
  * and a read no write. One thread.
  */
@@ -25,6 +29,8 @@ final class OutagePart {
     private static final int HALVES = 2;
     /** A read and a write. */
     private static final int IN_FLIGHT = 2;
+    /** The most loads before one that counts; each lasts as long as a part of it. */
+    static final int MOST_WARM_UPS = 2 * TurnWarmUp.AGREEING;
 
     /** A session and its work, one kind of request after another. */
     private static final class Stream {
@@ -60,6 +66,9 @@ final class OutagePart {
 
         private final Map<RequestKind, RequestTally> before;
         private final Map<RequestKind, RequestTally> during;
+        /** Whose medians agreed at the end of each turn's warm-up. */
+        private final Set<RequestKind> settled;
+
         private final Samples wholeMillis = new Samples();
         private int times;
         private long bytesRead;
@@ -71,6 +80,14 @@ final class OutagePart {
         Course(Map<RequestKind, RequestTally> before, Map<RequestKind, RequestTally> during) {
             this.before = before;
             this.during = during;
+            this.settled = new HashSet<>(before.keySet());
+        }
+
+        /** @param agreed the requests of which the warm-up of one turn agreed */
+        void warmed(Set<RequestKind> agreed) {
+            settled.retainAll(agreed);
+            before.forEach((access, tally) -> tally.settled(settled.contains(access)));
+            during.forEach((access, tally) -> tally.settled(settled.contains(access)));
         }
 
         void repaired(double millis, Health health) {
@@ -166,7 +183,11 @@ final class OutagePart {
             Stream reader = new Stream(opened.add(requester(side, shadow, HALVES, 0)), accesses(false));
             Stream writer = new Stream(opened.add(requester(side, shadow, HALVES, 1)), accesses(true));
             whole.fill();
-            load(reader, writer, tallies(), null, nanos);
+            course.warmed(warmUp(plan.accesses(), () -> {
+                Map<RequestKind, RequestTally> tallies = tallies();
+                load(reader, writer, tallies, null, nanos / TurnWarmUp.AGREEING);
+                return tallies;
+            }));
             // Of this process alone: servers of an outage cannot be asked.
             ModelLateness lateness = opened.add(new ModelLateness());
             load(reader, writer, course.before, null, nanos);
@@ -191,6 +212,30 @@ final class OutagePart {
             course.memoryOverhead = side.memoryOverhead();
             course.bytesLocal = side.localBytes();
         }
+    }
+
+    /**
+     * Loads until the last three loads' medians of each kind of request agree within 5%, or as often as allowed.
+     *
+     * @param load runs one and returns its results
+     * @return the requests whose medians agree
+     */
+    static Set<RequestKind> warmUp(List<RequestKind> accesses, Supplier<Map<RequestKind, RequestTally>> load) {
+        TurnWarmUp warmUp = TurnWarmUp.untimed(accesses.size());
+        for (int turn = 0; turn < MOST_WARM_UPS && warmUp.more(); turn++) {
+            Map<RequestKind, RequestTally> tallies = load.get();
+            for (int i = 0; i < accesses.size(); i++) {
+                warmUp.add(
+                        i, Objects.requireNonNull(tallies.get(accesses.get(i))).median());
+            }
+        }
+        Set<RequestKind> agreed = new HashSet<>();
+        for (int i = 0; i < accesses.size(); i++) {
+            if (warmUp.settled(i)) {
+                agreed.add(accesses.get(i));
+            }
+        }
+        return agreed;
     }
 
     private static void judge(Map<RequestKind, RequestTally> tallies, Validity validity) {

@@ -45,14 +45,6 @@ final class PaperFigures {
             return "ratio_" + (tail ? "p99" : "p50") + "_to_"
                     + to.replace('-', '_').replace('+', '_');
         }
-
-        private String range() {
-            String upper = String.format(Locale.ROOT, "%.2f", most);
-            if (Double.isNaN(least)) {
-                return "at most " + upper;
-            }
-            return least == most ? upper : String.format(Locale.ROOT, "%.2f to %s", least, upper);
-        }
     }
 
     private static final String FIGURE_10 = "figure 10";
@@ -154,7 +146,7 @@ final class PaperFigures {
     }
 
     /**
-     * Puts the paper's ratios into a row, and ours if the row does not have them yet.
+     * Puts the paper's ratios into a row, and ours if the row does not have them yet. The lines have ours alone.
      *
      * @param same results of all kinds, this one included, for the same requests with the same fault
      * @return lines for people
@@ -184,12 +176,11 @@ final class PaperFigures {
             places.add(claim.where());
             lines.add(String.format(
                     Locale.ROOT,
-                    "  %s %s to %s: %s, the paper's %s (%s)",
+                    "  %s %s to %s: %s (the ratio of the paper's %s)",
                     access.op(),
                     claim.tail() ? "p99" : "p50",
                     claim.to(),
                     Double.isNaN(ours) ? "not measured" : String.format(Locale.ROOT, "%.2f", ours),
-                    claim.range(),
                     claim.where()));
         }
         if (!places.isEmpty()) {

@@ -160,7 +160,7 @@ final class RegenerationLoadPart {
         rows.count(FaultOptions.REGENERATING, tally.wrongBytes() + copying.wrongBytes());
         rows.note(String.format(
                 Locale.ROOT,
-                "%-32s%10.0f%10.0f%12.0f%10.0f%10.0f%8.2f%8.2f%12.1f%s",
+                "%-32s%10.0f%10.0f%12.0f%10.0f%10.0f%8.2f%8.2f%12.1f",
                 kind.name() + " " + access.op() + " " + access.bytes(),
                 tally.median(),
                 tally.tail(),
@@ -169,9 +169,6 @@ final class RegenerationLoadPart {
                 copying.tail(),
                 tally.medianRatio(copying),
                 tally.tailRatio(copying),
-                tally.longestMicros(),
-                kind.name().equals(MemoryKind.CODED)
-                        ? String.format(Locale.ROOT, ", the paper's %.2f (section 7.3)", papers)
-                        : ""));
+                tally.longestMicros()));
     }
 }

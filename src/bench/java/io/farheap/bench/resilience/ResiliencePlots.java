@@ -56,10 +56,10 @@ final class ResiliencePlots {
                 "probability that something is lost");
         for (String system : systems) {
             ResultRows.FigureRow figure = figures.get(key(system, "read", FaultOptions.NONE));
-            if (figure != null) {
-                plot.series(system, new double[] {figure.memoryOverhead()}, new double[] {
-                    LossProbability.of(figure.kind().layout())
-                });
+            double probability = figure == null ? 0 : LossProbability.of(figure.kind());
+            // A logarithmic axis has no 0, so a system that loses nothing is not drawn.
+            if (figure != null && probability > 0) {
+                plot.series(system, new double[] {figure.memoryOverhead()}, new double[] {probability});
             }
         }
         return plot.logarithmicY();

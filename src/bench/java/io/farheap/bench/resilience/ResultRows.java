@@ -126,7 +126,7 @@ final class ResultRows {
                 .put("cpu_overhead", cpuRatio)
                 .put("ratio_p99_to_none", toNone)
                 .put("memory_overhead", figure.memoryOverhead())
-                .put("loss_probability", LossProbability.of(figure.kind().layout()))
+                .put("loss_probability", LossProbability.of(figure.kind()))
                 .put("wire_overhead", wire)
                 .put("wrong_bytes", tally.wrongBytes())
                 .put("unread_pages", tally.unreadPages())

@@ -138,7 +138,6 @@ final class YcsbFigures implements AutoCloseable {
             List<String> names =
                     shown.stream().map(result -> result.contestant).distinct().toList();
             rates(shown, names).forEach((threads, rates) -> plot.series(Plurals.of(threads, "thread"), names, rates));
-            PaperRates.add(plot, names, distribution, plan.data().valueBytes());
             plots.add(plot);
         }
     }
@@ -207,7 +206,6 @@ final class YcsbFigures implements AutoCloseable {
                 "local memory, % of the log",
                 "throughput, all local = 1");
         lines.forEach((name, line) -> plot.series(name, numbers(line.keySet()), numbers(line.values())));
-        PaperRates.addFigure19(plot);
         plots.add(plot);
     }
 

@@ -34,7 +34,9 @@ class CacheRowTest {
                         new CacheBench.Latency(times, times),
                         rate(10e6),
                         rate(20e6),
+                        rate(75e6),
                         new SideSetup(256, 1, 16, 1),
+                        16,
                         batches,
                         5,
                         true,
@@ -57,6 +59,16 @@ class CacheRowTest {
         assertEquals(3, row.get("batched_over_best").getAsDouble());
         assertEquals(4.5, row.get("batched_all_over_best").getAsDouble());
         assertEquals(0.4, row.get("batched_in_flight_us").getAsDouble());
+    }
+
+    /** Asking by groups saves calls without a server thread, too. */
+    @Test
+    void batchesThatAreAskedForByGroupsAreComparedWithListsThatAre() {
+        JsonObject row = json(BATCHES, Validity.NO_MODEL);
+        assertEquals(75e6, row.get("list_all_ops_per_s").getAsDouble());
+        assertEquals(3.75, row.get("list_all_over_list").getAsDouble());
+        assertEquals(1.2, row.get("batched_all_over_list_all").getAsDouble());
+        assertEquals(16, row.get("list_all_group").getAsInt());
     }
 
     @Test

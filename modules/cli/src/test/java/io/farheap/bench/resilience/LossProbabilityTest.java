@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.resilience.contract.Resilience;
+import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The probability that servers which end at the same time lose data, computed and counted. */
 class LossProbabilityTest {
@@ -47,6 +49,17 @@ class LossProbabilityTest {
             group.set(random.nextInt(servers));
         }
         return group.get(0, dead).cardinality();
+    }
+
+    /** The client's own disk has each page, and only memory servers die. */
+    @Test
+    void aBackupOnTheClientsDiskIsNotLostWithServers(@TempDir Path directory) {
+        Resilience coded = Resilience.failureRecovery(8, 2);
+        MemoryKind backup = MemoryKind.baseline(MemoryKind.SSD_BACKUP, coded, directory);
+        assertEquals(0, LossProbability.of(backup));
+        MemoryKind copies = MemoryKind.baseline(MemoryKind.TWO_COPIES, coded, directory);
+        assertEquals(LossProbability.of(copies.layout()), LossProbability.of(copies));
+        assertEquals(1, LossProbability.of(MemoryKind.baseline(MemoryKind.ONE_COPY, coded, directory)), 1e-9);
     }
 
     @Test

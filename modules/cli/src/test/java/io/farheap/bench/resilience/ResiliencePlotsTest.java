@@ -42,11 +42,14 @@ class ResiliencePlotsTest {
     void eachFaultAndSystemIsDrawnAlsoWhereOneHasNoFigure() throws Exception {
         Resilience resilience = Resilience.failureRecovery(8, 2);
         MemoryKind copies = MemoryKind.baseline(MemoryKind.TWO_COPIES, resilience, directory);
+        MemoryKind backup = MemoryKind.baseline(MemoryKind.SSD_BACKUP, resilience, directory);
         ResiliencePlots plots = new ResiliencePlots();
         assertEquals(0, plots.plots().length);
         for (boolean write : new boolean[] {false, true}) {
             plots.add(figure(MemoryKind.coded(resilience), write, FaultOptions.NONE, CodedStatus.OK));
             plots.add(figure(copies, write, FaultOptions.NONE, CodedStatus.OK));
+            // Its probability of a loss is 0, which a logarithmic axis cannot show.
+            plots.add(figure(backup, write, FaultOptions.NONE, CodedStatus.OK));
             plots.add(figure(MemoryKind.coded(resilience), write, FaultOptions.CRASH, CodedStatus.OK));
             plots.add(figure(copies, write, FaultOptions.CRASH, CodedStatus.LOST));
         }

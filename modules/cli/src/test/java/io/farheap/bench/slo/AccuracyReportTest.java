@@ -1,6 +1,7 @@
 package io.farheap.bench.slo;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonElement;
@@ -32,12 +33,22 @@ class AccuracyReportTest {
     private final BenchReport report = new BenchReport("soft0 (soft)", "connectx5", 2, "./farheap bench slo");
 
     private AccuracyReport measure(Predicate<Configuration> late) throws InterruptedException {
+        AccuracyExperiment experiment = draw();
+        return measure(experiment, late);
+    }
+
+    private AccuracyExperiment draw() {
         MeasurementPlan plan = new MeasurementPlan(subject);
         while (!plan.complete()) {
             plan.record(system.measure(plan.next()));
         }
         AccuracyExperiment experiment = new AccuracyExperiment(plan.model(), 0.1, 1);
         assertEquals(COUNT, experiment.draw(COUNT).size());
+        return experiment;
+    }
+
+    private AccuracyReport measure(AccuracyExperiment experiment, Predicate<Configuration> late)
+            throws InterruptedException {
         experiment.measure(
                 1,
                 configuration -> {
@@ -102,5 +113,30 @@ class AccuracyReportTest {
         assertTrue(json().get("latency_error_p50").isJsonNull());
         assertEquals(0, json().get("met").getAsInt());
         assertEquals(0, figures.plots().length);
+    }
+
+    /** The chosen configurations are counted over valid rows, so the one that is compared with them is, too. */
+    @Test
+    void theBestSingleConfigurationIsCountedOverValidRows() throws InterruptedException {
+        AccuracyExperiment experiment = draw();
+        Configuration single = experiment.fixedBaselines(1).getFirst();
+        Performance real = system.measure(single);
+        measure(experiment, configuration -> !configuration.equals(single) && configuration.serverThreads() > 0);
+        long all = experiment.fixedMet(real);
+        long valid = experiment.results().stream()
+                .filter(result -> !result.measured().validity().invalid())
+                .filter(result -> result.choice().slo().metBy(real))
+                .count();
+        assertTrue(valid < all, "this test needs an invalid row that the configuration meets: " + valid + " of " + all);
+        assertEquals(valid, json().get("fixed_baseline_met").getAsLong());
+    }
+
+    @Test
+    void aConfigurationWithInvalidFiguresIsNotTheBest() throws InterruptedException {
+        AccuracyExperiment experiment = draw();
+        Configuration single = experiment.fixedBaselines(1).getFirst();
+        measure(experiment, single::equals);
+        assertTrue(json().get("fixed_baseline").isJsonNull());
+        assertFalse(json().has("fixed_baseline_late_pct"));
     }
 }
