@@ -4,8 +4,6 @@ import io.farheap.control.ControlException;
 import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
-import io.farheap.kv.elastic.MapGrowth;
-import io.farheap.kv.elastic.SegmentEmptier;
 import io.farheap.kv.elastic.ServerDrain;
 import io.farheap.kv.elastic.ServerJoin;
 import io.farheap.kv.eviction.EvictionSettings;
@@ -28,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import jdk.jfr.FlightRecorder;
 
@@ -53,24 +52,25 @@ public final class FarMap implements AutoCloseable {
     /** Requests in flight of each session that moves objects to other blocks. */
     private static final int DRAIN_REQUESTS = 64;
 
-    private final RemoteMemory memory;
-    private final MapServers servers;
-    private final SpaceMemory space;
-    private final MapClock clock;
-    private final EvictionSettings policy;
-    private final MapKeeper keeper;
-    private final MapGrowth moreMemory;
     /** Held by a thread while it changes which memory the map has. */
     private final Object memoryChange = new Object();
 
     private final Object closing = new Object();
 
+    private final String name;
     private final MapCountTotals tally;
-    private final SegmentEmptier emptier;
     private final Runnable statistics = this::emitStatistics;
     private final Set<FutureMapSession> futures = ConcurrentHashMap.newKeySet();
+    private final MapReopener reopener;
+    private volatile MapConnection now;
+    /** Connections before that one, whose leases have ended or end. With {@code closing} held. */
+    private final List<MapConnection> before = new ArrayList<>();
+
+    private boolean closed;
 
     /**
+     * Without a way to open the map again.
+     *
      * @param memory closed with the map
      * @param keeper closed with the map
      */
@@ -81,22 +81,63 @@ public final class FarMap implements AutoCloseable {
             MapClock clock,
             EvictionSettings policy,
             MapKeeper keeper) {
-        this.keeper = keeper;
-        this.memory = memory;
-        this.servers = servers;
-        this.space = space;
-        this.clock = clock;
-        this.policy = policy;
-        this.moreMemory = new MapGrowth(keeper.tasks(), servers, space, keeper::usedByAll);
-        this.tally = new MapCountTotals(Replacements.expertNames(policy.name()));
-        this.emptier = new SegmentEmptier(memory, space, keeper.tasks(), () -> requests(DRAIN_REQUESTS));
-        keeper.emptiesBy(emptier::ask);
+        this(
+                sessions -> new MapConnection(memory, servers, space, clock, policy, keeper, sessions),
+                new AtomicReference<>(() -> {}),
+                addresses -> {
+                    throw new MapException("this map cannot be opened again");
+                });
+    }
+
+    /** Makes a map's connection, given a way to open sessions of it. */
+    interface ConnectionMaker {
+        MapConnection with(MapConnection.MapSessionOpener sessions);
+    }
+
+    /**
+     * @param maker makes the first connection; closed with the map
+     * @param onLost receives what is to be run when a lease is lost
+     * @param opening opens the map again when a lease has been lost
+     */
+    FarMap(ConnectionMaker maker, AtomicReference<Runnable> onLost, ReopeningWay opening) {
+        now = maker.with(this::movingSession);
+        name = now.servers.key().name();
+        tally = new MapCountTotals(Replacements.expertNames(now.policy.name()));
+        now.start();
+        reopener =
+                new MapReopener(addresses -> opening.open(addresses).with(this::movingSession), () -> now, this::use);
+        onLost.set(reopener::look);
         FlightRecorder.addPeriodicEvent(MapStatisticsEvent.class, statistics);
+        // A lease may have been lost before.
+        reopener.look();
+    }
+
+    /** Opens the map again. */
+    interface ReopeningWay {
+        ConnectionMaker open(List<String> addresses);
+    }
+
+    private MapRequests movingSession(MapConnection of) {
+        return requests(of, DRAIN_REQUESTS);
+    }
+
+    /** Uses another connection from now on. @return false if the map is closed */
+    private boolean use(MapConnection made) {
+        synchronized (closing) {
+            if (closed) {
+                return false;
+            }
+            before.removeIf(MapConnection::isUnused);
+            before.add(now);
+            now = made;
+            made.start();
+        }
+        return true;
     }
 
     /** The name by which processes open the map. */
     public String name() {
-        return servers.key().name();
+        return name;
     }
 
     /** Totals of all sessions that this process has opened, since it opened the map. */
@@ -129,12 +170,14 @@ public final class FarMap implements AutoCloseable {
             throw new IllegalArgumentException(
                     "a session of " + requests + " requests in flight; it has 1 to " + MOST_REQUESTS);
         }
-        return new MapSession(requests(Integer.highestOneBit(2 * requests - 1)));
+        int places = Integer.highestOneBit(2 * requests - 1);
+        return new MapSession(requests(now, places), () -> requests(now, places));
     }
 
     /** @param places how many requests it has room for, a power of two */
-    private MapRequests requests(int places) {
-        return new MapRequests(memory, space, clock, policy, places, this::sessionNumber, keeper, tally);
+    private MapRequests requests(MapConnection of, int places) {
+        return new MapRequests(
+                of.memory, of.space, of.clock, of.policy, places, () -> sessionNumber(of), of.keeper, tally);
     }
 
     /**
@@ -157,9 +200,9 @@ public final class FarMap implements AutoCloseable {
         return new TypedMap<>(openFutureSession(), keys, values);
     }
 
-    private long sessionNumber() {
-        try (TableReader reader = new TableReader(memory, space)) {
-            return reader.add(space.region(0), SpaceShape.SESSION_COUNTER, 1) + 1;
+    private static long sessionNumber(MapConnection of) {
+        try (TableReader reader = new TableReader(of.memory, of.space)) {
+            return reader.add(of.space.region(0), SpaceShape.SESSION_COUNTER, 1) + 1;
         }
     }
 
@@ -169,8 +212,10 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException if a server does not answer
      */
     public MapStats stats() {
-        try (TableReader reader = new TableReader(memory, space)) {
-            return MapStats.of(reader, space, keeper.segmentsTaken(), keeper.emptied()[0]);
+        MapConnection of = now;
+        try (TableReader reader = new TableReader(of.memory, of.space)) {
+            return MapStats.of(
+                    reader, of.space, of.keeper.segmentsTaken(), of.keeper.emptied()[0]);
         }
     }
 
@@ -183,9 +228,10 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException if a server does not answer
      */
     public MapAudit audit() {
-        MapAudit found = MapAudit.of(servers, keeper.tasks());
+        MapConnection of = now;
+        MapAudit found = MapAudit.of(of.servers, of.keeper.tasks());
         for (int again = 0; again < AUDITS && !found.quiet(); again++) {
-            found = MapAudit.of(servers, keeper.tasks()).after(found);
+            found = MapAudit.of(of.servers, of.keeper.tasks()).after(found);
         }
         return found;
     }
@@ -205,14 +251,15 @@ public final class FarMap implements AutoCloseable {
      *     soon as that process continues or its lease ends
      */
     public void grow(long bytes) {
-        int regions = regions(bytes, servers.all().size());
+        int regions = regions(bytes, now.servers.all().size());
         synchronized (memoryChange) {
-            moreMemory.add(regions);
+            now.growth.add(regions);
         }
     }
 
     /** How many regions each of {@code of} servers must add for so many bytes. */
     private int regions(long bytes, int of) {
+        SpaceMemory space = now.space;
         long share = Math.multiplyExact(space.shape().regionBytes(), of);
         long most = (long) (space.shape().mostRegions() - space.regions()) / of * share;
         if (bytes < 1 || bytes > most) {
@@ -239,7 +286,8 @@ public final class FarMap implements AutoCloseable {
     public void addServer(String hostPort, long bytes) {
         int regions = regions(bytes, 1);
         synchronized (memoryChange) {
-            new ServerJoin(servers, moreMemory).join(hostPort, regions);
+            MapConnection of = now;
+            new ServerJoin(of.servers, of.growth).join(hostPort, regions);
         }
     }
 
@@ -263,14 +311,15 @@ public final class FarMap implements AutoCloseable {
     /** The same. @param progress is called now and then, on this thread, with the totals so far */
     public MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
         synchronized (memoryChange) {
-            return new ServerDrain(servers, space, keeper.tasks(), moreMemory, () -> requests(DRAIN_REQUESTS))
+            MapConnection of = now;
+            return new ServerDrain(of.servers, of.space, of.keeper.tasks(), of.growth, () -> movingSession(of))
                     .drain(hostPort, within, progress);
         }
     }
 
     /** Addresses of the map's servers; those that it was created on come first. */
     public List<String> servers() {
-        return servers.all().stream().map(each -> each.address()).toList();
+        return now.servers.all().stream().map(each -> each.address()).toList();
     }
 
     /**
@@ -282,9 +331,9 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException if the map's first server does not answer
      */
     public Map<String, Double> weights() {
-        double[] weights = keeper.weights();
+        double[] weights = now.keeper.weights();
         Map<String, Double> named = new LinkedHashMap<>();
-        List<String> names = Replacements.expertNames(policy.name());
+        List<String> names = Replacements.expertNames(now.policy.name());
         for (int i = 0; i < weights.length; i++) {
             named.put(names.get(i), weights[i]);
         }
@@ -299,13 +348,17 @@ public final class FarMap implements AutoCloseable {
      */
     public void drop() {
         List.copyOf(futures).forEach(FutureMapSession::checkNotInAction);
-        List<AutoCloseable> ends = new ArrayList<>();
-        ends.add(this::endStatistics);
-        ends.add(emptier);
-        ends.add(keeper::drop);
-        servers.all().forEach(each -> ends.add(each.space()::drop));
-        ends.add(memory);
+        reopener.close();
         synchronized (closing) {
+            closed = true;
+            MapConnection last = now;
+            List<AutoCloseable> ends = new ArrayList<>();
+            ends.add(this::endStatistics);
+            ends.add(last.emptier);
+            ends.add(last.keeper::drop);
+            last.servers.all().forEach(each -> ends.add(each.space()::drop));
+            ends.add(last.memory);
+            ends.addAll(before);
             Closeables.all(ends);
         }
     }
@@ -322,23 +375,27 @@ public final class FarMap implements AutoCloseable {
         // Before the lock is taken: an action on a thread that completes futures may be waiting for the lock.
         List<FutureMapSession> open = List.copyOf(futures);
         open.forEach(FutureMapSession::checkNotInAction);
-        Closeables.all(() -> Closeables.all(open), () -> {
+        Closeables.all(reopener, () -> Closeables.all(open), () -> {
             // A second caller waits here: it must not close what the keeper still uses.
             synchronized (closing) {
+                closed = true;
                 Closeables.all(
-                        this::endStatistics, () -> Closeables.all(List.copyOf(futures)), emptier, keeper, memory);
+                        this::endStatistics,
+                        () -> Closeables.all(List.copyOf(futures)),
+                        now,
+                        () -> Closeables.all(before));
             }
         });
     }
 
     /** Whether this process knows of a server that is about to leave the map. */
     boolean knowsOfLeaving() {
-        return space.anyLeaving();
+        return now.space.anyLeaving();
     }
 
     /** How many segments are being emptied now. */
     long emptying() {
-        return keeper.emptied()[1];
+        return now.keeper.emptied()[1];
     }
 
     private void emitStatistics() {

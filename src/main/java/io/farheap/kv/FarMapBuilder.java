@@ -23,8 +23,10 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -206,7 +208,7 @@ public final class FarMapBuilder {
     }
 
     private interface MapOpener {
-        FarMap on(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack);
+        FarMap.ConnectionMaker on(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack);
     }
 
     /** Checks the name, the token and the servers. */
@@ -221,17 +223,34 @@ public final class FarMapBuilder {
     }
 
     private FarMap connect(MapOpener way) {
+        FarMapBuilder same = new FarMapBuilder();
+        same.name = name;
+        same.token = token;
+        same.device = device;
+        same.without = without;
+        AtomicReference<Runnable> onLost = new AtomicReference<>(() -> {});
+        FarMap.ReopeningWay again = addresses -> {
+            same.servers = addresses;
+            return same.connection(same::open, onLost);
+        };
+        return new FarMap(connection(way, onLost), onLost, again);
+    }
+
+    /** @param onLost has what is run when a lease is lost */
+    private FarMap.ConnectionMaker connection(MapOpener way, AtomicReference<Runnable> onLost) {
         SpaceKey key = key();
         try (CloseStack stack = new CloseStack()) {
-            RemoteMemory remote = stack.add(RemoteMemory.open(device, "map " + name));
+            RemoteMemory remote = stack.add(RemoteMemory.open(
+                    device, "map " + name, lost -> Objects.requireNonNull(onLost.get()).run()));
             List<RemoteServer> attached = servers.stream().map(remote::attach).toList();
-            FarMap map = way.on(remote, attached, key, stack);
+            FarMap.ConnectionMaker made = way.on(remote, attached, key, stack);
             stack.keep();
-            return map;
+            return made;
         }
     }
 
-    private FarMap create(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack) {
+    private FarMap.ConnectionMaker create(
+            RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack) {
         long regionBytes = attached.getFirst().description().regionBytes();
         for (RemoteServer server : attached) {
             if (server.description().regionBytes() != regionBytes) {
@@ -277,7 +296,8 @@ public final class FarMapBuilder {
         return Math.toIntExact(Math.ceilDiv(memory, regionBytes * of));
     }
 
-    private FarMap open(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack unused) {
+    private FarMap.ConnectionMaker open(
+            RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack unused) {
         List<RemoteSpace> opened = new ArrayList<>();
         List<MapDescriptor> descriptors = new ArrayList<>();
         for (RemoteSpace space : parts(remote, attached, key)) {
@@ -346,19 +366,15 @@ public final class FarMapBuilder {
                 .orElse(-1);
     }
 
-    private static FarMap map(
+    private static FarMap.ConnectionMaker map(
             RemoteMemory remote, SpaceKey key, MapDescriptor descriptor, List<RemoteSpace> spaces, String without) {
         SpaceMemory memory =
                 new SpaceMemory(descriptor.shape(), descriptor.keyHash(), RegionDirectory.of(descriptor), spaces::get);
         MapServers servers =
                 new MapServers(remote, key, ThreadLocalRandom.current().nextLong(), without);
         SynchronizedMapClock time = new SynchronizedMapClock(System::nanoTime);
-        return new FarMap(
-                remote,
-                servers,
-                memory,
-                time,
-                EvictionSettings.of(descriptor.policy()),
-                new MapKeeper(servers, spaces, memory, time));
+        MapKeeper keeper = new MapKeeper(servers, spaces, memory, time);
+        EvictionSettings policy = EvictionSettings.of(descriptor.policy());
+        return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, sessions);
     }
 }

@@ -142,6 +142,11 @@ public final class FutureMapSession implements AutoCloseable {
         onClose.accept(this);
     }
 
+    /** Whether the session has all connections; another thread may see an older state. */
+    boolean isConnected() {
+        return session.isConnected();
+    }
+
     /** Throws if the caller is a dependent action on this object's thread, which must not wait for other requests. */
     void checkNotInAction() {
         if (Thread.currentThread() == thread) {
@@ -161,7 +166,8 @@ public final class FutureMapSession implements AutoCloseable {
             int idle = 0;
             while (!submitted.closing() || !submitted.isEmpty() || !issued.isEmpty()) {
                 idle = issueAll() + session.poll(handler) > 0 ? 0 : idle + 1;
-                if (idle > 0 && issued.isEmpty()) {
+                // Without a request too, polling makes failed connections again.
+                if (idle > 0 && issued.isEmpty() && session.isConnected()) {
                     park();
                 } else if (idle > SPINS) {
                     session.await(SLEEP_NANOS);
@@ -218,14 +224,13 @@ public final class FutureMapSession implements AutoCloseable {
             case RequestColumns.TOUCH -> session.touch(key, request.lifeMillis, 0);
             case RequestColumns.INCREMENT -> session.increment(key, request.argument, 0);
             default ->
-                session.requests()
-                        .store(
-                                request.kind,
-                                key,
-                                MemorySegment.ofArray(request.value),
-                                request.lifeMillis,
-                                request.argument,
-                                0);
+                session.store(
+                        request.kind,
+                        key,
+                        MemorySegment.ofArray(request.value),
+                        request.lifeMillis,
+                        request.argument,
+                        0);
         };
     }
 

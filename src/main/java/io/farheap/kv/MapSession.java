@@ -13,6 +13,8 @@ import io.farheap.remote.contract.VerbCounts;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +22,10 @@ import org.jspecify.annotations.Nullable;
  * {@linkplain #release releases} it or ends. Another thread, and a callback that polls, waits or closes, receives an
  * {@link IllegalStateException}, and the session is unchanged. A request takes effect after earlier requests of the
  * session for the same key, and callbacks come in the order of the requests. Only the methods with arrays allocate.
+ *
+ * <p>If a lease is lost, as in a long pause of the process, requests in flight end as {@link KvStatus#LOST}; when all
+ * servers are reached again, later requests work as before. A request that is in flight for seconds while the session
+ * is not polled may end as {@link KvStatus#LOST} too.
  *
  * <p>Keys have 1 to 1,024 bytes, values up to {@link #MOST_VALUE_BYTES}. If key and value together have more than
  * {@link #MOST_OBJECT_BYTES}, the value is stored in pieces. One request at a time can store such a value, and one can
@@ -35,13 +41,62 @@ public final class MapSession implements AutoCloseable {
      */
     public static final int MOST_OBJECT_BYTES = RequestColumns.MOST_BLOCK_BYTES - BlockFormat.HEADER_BYTES;
 
-    private final MapRequests requests;
-    private final BlockingMapSession blocking;
+    private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** @param requests closed with the session */
-    MapSession(MapRequests requests) {
+    private final Supplier<MapRequests> again;
+    private MapRequests requests;
+    private BlockingMapSession blocking;
+    private long nextTry = System.nanoTime();
+
+    /**
+     * @param requests closed with the session
+     * @param again opens others if the map has been opened again, under other leases
+     */
+    MapSession(MapRequests requests, Supplier<MapRequests> again) {
+        this.again = again;
         this.requests = requests;
         this.blocking = new BlockingMapSession(requests);
+    }
+
+    /**
+     * Called before each request. If the map has been opened again, the session continues under the new leases once its
+     * requests in flight have ended.
+     *
+     * @return false while these have not
+     */
+    private boolean ready() {
+        return !requests.isOver() || continued();
+    }
+
+    private boolean continued() {
+        if (!requests.mayClose()) {
+            return false;
+        }
+        if (System.nanoTime() - nextTry < 0) {
+            return true;
+        }
+        MapRequests before = requests;
+        try {
+            requests = again.get();
+        } catch (RuntimeException e) {
+            // The new leases may be lost too; until there are others, requests end as lost.
+            nextTry = System.nanoTime() + AGAIN_NANOS;
+            return true;
+        }
+        blocking = new BlockingMapSession(requests);
+        before.close();
+        return true;
+    }
+
+    /** For requests that wait; they find the session idle, or throw. */
+    private BlockingMapSession blocking() {
+        ready();
+        return blocking;
+    }
+
+    /** Begins a request that stores, of a kind of {@link RequestColumns}; otherwise as {@link #set}. */
+    boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
+        return ready() && requests.store(kind, key, value, lifeMillis, argument, tag);
     }
 
     /**
@@ -52,12 +107,12 @@ public final class MapSession implements AutoCloseable {
      * @throws IllegalArgumentException if the key is too long or empty
      */
     public boolean get(MemorySegment key, long tag) {
-        return requests.get(key, tag);
+        return ready() && requests.get(key, tag);
     }
 
     /** Begins to delete a key; otherwise as {@link #get}. */
     public boolean delete(MemorySegment key, long tag) {
-        return requests.delete(key, tag);
+        return ready() && requests.delete(key, tag);
     }
 
     /**
@@ -71,7 +126,7 @@ public final class MapSession implements AutoCloseable {
      * @throws IllegalArgumentException if the batch is empty, or has keys with values
      */
     public boolean getAll(MapBatch keys, long tag) {
-        return requests.getAll(keys.keys, tag);
+        return ready() && requests.getAll(keys.keys, tag);
     }
 
     /**
@@ -81,7 +136,7 @@ public final class MapSession implements AutoCloseable {
      * @throws IllegalArgumentException if the batch is empty, or has keys without values, or a value is too long
      */
     public boolean setAll(MapBatch keysAndValues, long lifeMillis, long tag) {
-        return requests.setAll(keysAndValues.keys, lifeMillis, tag);
+        return ready() && requests.setAll(keysAndValues.keys, lifeMillis, tag);
     }
 
     /** Begins a set of an object that stays until it is evicted. */
@@ -99,17 +154,17 @@ public final class MapSession implements AutoCloseable {
      *     or above 2^47 ms
      */
     public boolean set(MemorySegment key, MemorySegment value, long lifeMillis, long tag) {
-        return requests.store(RequestColumns.SET, key, value, lifeMillis, 0, tag);
+        return store(RequestColumns.SET, key, value, lifeMillis, 0, tag);
     }
 
     /** Begins a set of a key that must be absent; it ends as {@link KvStatus#EXISTS} if the map has the key. */
     public boolean add(MemorySegment key, MemorySegment value, long lifeMillis, long tag) {
-        return requests.store(RequestColumns.ADD, key, value, lifeMillis, 0, tag);
+        return store(RequestColumns.ADD, key, value, lifeMillis, 0, tag);
     }
 
     /** Begins a set of a key that must be present; it ends as {@link KvStatus#ABSENT} if the map does not have it. */
     public boolean replace(MemorySegment key, MemorySegment value, long lifeMillis, long tag) {
-        return requests.store(RequestColumns.REPLACE, key, value, lifeMillis, 0, tag);
+        return store(RequestColumns.REPLACE, key, value, lifeMillis, 0, tag);
     }
 
     /**
@@ -119,7 +174,7 @@ public final class MapSession implements AutoCloseable {
      * @param version that {@link #version} returned when the object was read or stored
      */
     public boolean compareAndSet(MemorySegment key, MemorySegment value, long version, long lifeMillis, long tag) {
-        return requests.store(RequestColumns.COMPARE_AND_SET, key, value, lifeMillis, version, tag);
+        return store(RequestColumns.COMPARE_AND_SET, key, value, lifeMillis, version, tag);
     }
 
     /**
@@ -131,12 +186,12 @@ public final class MapSession implements AutoCloseable {
      * @param delta is added modulo 2^64
      */
     public boolean increment(MemorySegment key, long delta, long tag) {
-        return requests.increment(key, delta, tag);
+        return ready() && requests.increment(key, delta, tag);
     }
 
     /** Begins to give an object another time to live, which counts from now; 0: until it is evicted. */
     public boolean touch(MemorySegment key, long lifeMillis, long tag) {
-        return requests.touch(key, lifeMillis, tag);
+        return ready() && requests.touch(key, lifeMillis, tag);
     }
 
     /**
@@ -174,37 +229,37 @@ public final class MapSession implements AutoCloseable {
      * @throws IllegalStateException if a request is in flight
      */
     public byte @Nullable [] get(byte[] key) {
-        return blocking.get(key);
+        return blocking().get(key);
     }
 
     /** As {@link #get(byte[])}, with the object's version. */
     public @Nullable VersionedValue getVersioned(byte[] key) {
-        return blocking.getVersioned(key);
+        return blocking().getVersioned(key);
     }
 
     /** Stores an object, and waits. */
     public void set(byte[] key, byte[] value) {
-        blocking.set(key, value, MapRequests.NEVER);
+        blocking().set(key, value, MapRequests.NEVER);
     }
 
     /** Stores an object for a time, and waits. */
     public void set(byte[] key, byte[] value, long lifeMillis) {
-        blocking.set(key, value, lifeMillis);
+        blocking().set(key, value, lifeMillis);
     }
 
     /** Stores an object if its key is absent, and waits; returns whether it was stored. */
     public boolean add(byte[] key, byte[] value, long lifeMillis) {
-        return blocking.add(key, value, lifeMillis);
+        return blocking().add(key, value, lifeMillis);
     }
 
     /** Stores an object if its key is present, and waits; returns whether it was stored. */
     public boolean replace(byte[] key, byte[] value, long lifeMillis) {
-        return blocking.replace(key, value, lifeMillis);
+        return blocking().replace(key, value, lifeMillis);
     }
 
     /** Replaces an object if it still has this version, and waits; returns whether it was stored. */
     public boolean compareAndSet(byte[] key, byte[] value, long version, long lifeMillis) {
-        return blocking.compareAndSet(key, value, version, lifeMillis);
+        return blocking().compareAndSet(key, value, version, lifeMillis);
     }
 
     /**
@@ -214,27 +269,27 @@ public final class MapSession implements AutoCloseable {
      * @throws MapException also if the value does not have 8 bytes
      */
     public OptionalLong increment(byte[] key, long delta) {
-        return blocking.increment(key, delta);
+        return blocking().increment(key, delta);
     }
 
     /** The values of keys in their order, null for a key that the map does not have; waits. */
     public List<byte @Nullable []> getAll(List<byte[]> keys) {
-        return blocking.getAll(keys);
+        return blocking().getAll(keys);
     }
 
     /** Stores a value for each key, for a time, and waits. If it fails, some of them may be stored. */
     public void setAll(List<byte[]> keys, List<byte[]> values, long lifeMillis) {
-        blocking.setAll(keys, values, lifeMillis);
+        blocking().setAll(keys, values, lifeMillis);
     }
 
     /** Gives an object another time to live, and waits; returns whether the map has the key. */
     public boolean touch(byte[] key, long lifeMillis) {
-        return blocking.touch(key, lifeMillis);
+        return blocking().touch(key, lifeMillis);
     }
 
     /** Deletes a key, and waits; returns whether the map had it. */
     public boolean delete(byte[] key) {
-        return blocking.delete(key);
+        return blocking().delete(key);
     }
 
     /** Lets another thread use the session from now on. The caller must publish it to that thread safely. */
@@ -243,13 +298,19 @@ public final class MapSession implements AutoCloseable {
     }
 
     /**
-     * How many operations the session has posted since it was opened, with those of evictions and of background work.
+     * How many operations the session has posted under its present leases, with those of evictions and of background
+     * work.
      */
     public VerbCounts posted() {
         return requests.posted();
     }
 
-    /** The session's requests, for {@link FutureMapSession}. */
+    /** Whether no connection of the session waits to be made again, as far as is known. */
+    boolean isConnected() {
+        return requests.connections().up();
+    }
+
+    /** The session's requests under its present leases. */
     MapRequests requests() {
         return requests;
     }

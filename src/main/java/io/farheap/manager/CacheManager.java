@@ -48,8 +48,9 @@ public interface CacheManager {
      * {@linkplain CacheRequest#cacheId id}, it returns the cache's allocation.
      *
      * @throws ControlException OUT_OF_MEMORY, with the amount that is available, or that it exceeds the tenant's
-     *     {@link Quota}; INVALID_ARGUMENT; BUSY while servers are being started for it, or expired caches give up their
-     *     room: a repeated call waits further, until it has servers or throws OUT_OF_MEMORY
+     *     {@link Quota}; INVALID_ARGUMENT; BUSY while servers are being started for it, expired caches give up their
+     *     room, or caches on servers that leave look for room: a repeated call waits further, until it has servers or
+     *     throws OUT_OF_MEMORY
      */
     Allocation allocate(CacheRequest request);
 
@@ -67,7 +68,8 @@ public interface CacheManager {
      * @param candidates the configurations that meet its objective from now on; empty to keep the current one
      * @throws ControlException NOT_FOUND; OUT_OF_MEMORY, with the amount that is available, or that it exceeds the
      *     tenant's {@link Quota}; INVALID_ARGUMENT; BUSY while one of the cache's servers leaves, another reallocation
-     *     is in progress, or servers are being started for it: a repeated call waits further for those
+     *     is in progress, servers are being started for it, or others on servers that leave look for room: a repeated
+     *     call waits further for those
      */
     Allocation reallocate(long cacheId, long capacity, List<AllocationCandidate> candidates);
 

@@ -41,7 +41,7 @@ public final class MapMetrics implements MeterBinder {
         met(registry, "victim lost", MapCounts::victimsLost);
         met(registry, "crowded out", MapCounts::crowdedOut);
         met(registry, "unlinked", MapCounts::unlinked);
-        met(registry, "duplicate", MapCounts::duplicates);
+        met(registry, "claim removed", MapCounts::claimsRemoved);
         met(registry, "moved", MapCounts::moved);
         for (String expert : map.counts().evictedBy().keySet()) {
             byExpert(

@@ -182,46 +182,51 @@ class BrokenBlockTest {
     }
 
     /**
-     * Above an expired object, the bucket has two slots whose blocks were used again, and one whose block cannot be
+     * Below the key's object, the bucket has two slots whose blocks were used again, and one whose block cannot be
      * read. The request clears these three.
      */
     @ParameterizedTest
-    @EnumSource(
-            value = Request.class,
-            names = {"GET", "REPLACE", "INCREMENT", "TOUCH", "DELETE"})
-    void itIsTakenOutAboveWhatIsTakenOut(Request request) {
+    @EnumSource
+    void severalBelowTheKeysObjectAreTakenOut(Request request) {
         byte[] key = TestKeys.bytes(1);
         long hash = TestKeys.hash(key);
         long bucket = space.shape.bucketAt(hash);
         try (MapSession session = space.map.openSession()) {
-            session.set(key, value(8), 1000);
+            byte[] value = new byte[Long.BYTES];
+            session.set(key, value);
+            long version = session.getVersioned(key).version();
             execute(false, bucket, SpaceShape.BUCKET_BYTES);
             long word = Bucket.word(memory.segment().address(), 0);
             assertTrue(SlotWord.isLive(word));
+            execute(true, bucket + Slot.offset(9), Slot.BYTES);
             long again = SlotWord.live(
                     SlotWord.place(word),
                     SlotWord.incarnation(word) + 1,
                     SlotWord.fingerprint(word),
                     SlotWord.units(word));
-            store(bucket, 5, again);
-            store(bucket, 7, elsewhere(hash));
-            store(bucket, 9, again + (1L << 50));
-            space.clock.millis += 2000;
+            store(bucket, 0, again);
+            store(bucket, 5, elsewhere(hash));
+            store(bucket, 7, again + (1L << 50));
             session.release();
             assertTimeoutPreemptively(Duration.ofMillis(TestDevice.patience(30_000)), () -> {
                 switch (request) {
-                    case GET -> assertNull(session.get(key));
-                    case REPLACE -> assertFalse(session.replace(key, value(8), 0));
-                    case INCREMENT -> assertTrue(session.increment(key, 1).isEmpty());
-                    case TOUCH -> assertFalse(session.touch(key, 0));
-                    default -> assertFalse(session.delete(key));
+                    case GET -> assertArrayEquals(value, session.get(key));
+                    case SET -> session.set(key, value);
+                    case ADD -> assertFalse(session.add(key, value, 0));
+                    case REPLACE -> assertTrue(session.replace(key, value, 0));
+                    case COMPARE_AND_SET -> assertTrue(session.compareAndSet(key, value, version, 0));
+                    case INCREMENT -> assertEquals(0, session.increment(key, 0).orElseThrow());
+                    case TOUCH -> assertTrue(session.touch(key, 0));
+                    case DELETE -> assertTrue(session.delete(key));
                 }
                 session.release();
             });
             execute(false, bucket, SpaceShape.BUCKET_BYTES);
             for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
-                assertEquals(SlotWord.EMPTY, Bucket.word(memory.segment().address(), slot), "slot " + slot);
+                long found = Bucket.word(memory.segment().address(), slot);
+                assertEquals(slot == 9 && request != Request.DELETE, SlotWord.isLive(found), "slot " + slot);
             }
+            assertArrayEquals(request == Request.DELETE ? null : value, session.get(key));
             assertEquals(3, session.requests().counts().of(MapSessionCounts.UNLINKED));
         }
     }

@@ -3,6 +3,7 @@ package io.farheap.kv;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,10 +13,10 @@ import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.OneBucket;
-import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.testing.Need;
@@ -32,6 +33,8 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Requests whose connection fails at a certain operation, while another session does something before they continue. An
@@ -40,7 +43,6 @@ import org.junit.jupiter.api.Test;
 @Needs(Need.SOFTVERBS)
 class FailedStepTest {
 
-    private static final int HIGHER_SLOT = 9;
     private static final int LARGE_BYTES = 16_000;
     private static final int SMALL_BYTES = 4000;
     /** After this number of failed connections a request does not wait for another one. */
@@ -136,9 +138,10 @@ class FailedStepTest {
             assertTrue(first.set(segment(keys.get(0)), segment(new byte[] {2}), 0));
             RequestColumns operations = first.requests().operations();
             int place = operations.first();
+            pollUntil(first, NOTHING, () -> SlotWord.isClaim(bucket.word(0)));
             failNext(first, place);
             long block = operations.block[place];
-            assertEquals(SlotWord.EMPTY, bucket.word(operations.slot[place]));
+            assertEquals(SlotWord.claim(block), bucket.word(operations.slot[place]));
             bucket.write(operations.slot[place], bytes(block));
             assertArrayEquals(new byte[] {2}, second.get(keys.get(0)));
             assertTrue(second.delete(keys.get(0)));
@@ -146,46 +149,67 @@ class FailedStepTest {
             assertNull(first.get(keys.get(0)));
             assertTrue(freePlaces(second).contains(SlotWord.place(block)));
             assertFalse(freePlaces(first).contains(SlotWord.place(block)), "two sessions have it");
-            assertFalse(first.requests().allocator().knowsAll());
+            assertTrue(first.requests().allocator().knowsAll(), "it keeps a block that the other session has");
+            awaitNoneKept(bucket, first, second);
         }
     }
 
-    /** An update that chose its slot by the hash alone was an insertion, as the block shows that it replaced. */
+    /** Waits until the services' account of held blocks has no others than the sessions' free ones. */
+    private static void awaitNoneKept(OneBucket bucket, MapSession first, MapSession second) {
+        pollUntil(
+                first,
+                NOTHING,
+                () -> bucket.space.map.audit().held()
+                        == freePlaces(first).size() + freePlaces(second).size());
+        Audit.of(bucket.space, List.of(first, second));
+    }
+
+    /** The update was not executed, and another session has replaced the object, so the slot does not tell. */
     @Test
-    void anUpdateOfAnothersSlotThatWasExecutedIsAnInsertion() {
-        long[] alike = TestKeys.of(2, true);
-        byte[] mine = TestKeys.bytes(alike[0]);
-        byte[] other = TestKeys.bytes(alike[1]);
+    void aSetOfUnknownOutcomeCostsNoBlock() {
+        byte[] key = keys(1).getFirst();
         try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
                 MapSession first = bucket.space.map.openSession();
                 MapSession second = bucket.space.map.openSession()) {
-            second.set(mine, new byte[] {0});
-            second.delete(mine);
-            first.set(mine, new byte[] {1});
-            byte[] older = bucket.slot();
-            bucket.write(0, new byte[Slot.BYTES]);
-            first.set(other, new byte[] {2});
-            // The slot looks as if its session had not written the metadata yet.
-            byte[] stale = bucket.slot();
-            System.arraycopy(older, Slot.HASH, stale, Slot.HASH, Long.BYTES);
-            bucket.write(0, stale);
-            second.poll(NOTHING);
-            second.poll(NOTHING);
-            assertTrue(second.set(segment(mine), segment(new byte[] {3}), 0));
-            int place = second.requests().operations().first();
-            // The READ of the block to be replaced is done, and the compare-and-swap is not.
-            failNext(second, place);
-            long block = second.requests().operations().block[place];
-            assertEquals(0, second.requests().operations().slot[place]);
-            bucket.write(0, bytes(block));
-            // An older object of the key is in a higher slot, as if it had been there before.
-            bucket.write(HIGHER_SLOT, older);
-            assertEquals(KvStatus.DONE, await(second));
-            assertEquals(block, bucket.word(0));
-            assertEquals(SlotWord.EMPTY, bucket.word(HIGHER_SLOT));
-            assertEquals(1, second.requests().counts().of(MapSessionCounts.CROWDED_OUT));
-            assertArrayEquals(new byte[] {3}, first.get(mine));
-            assertNull(first.get(other));
+            first.set(key, new byte[] {1});
+            first.poll(NOTHING);
+            first.poll(NOTHING);
+            assertTrue(first.set(segment(key), segment(new byte[] {2}), 0));
+            RequestColumns operations = first.requests().operations();
+            int place = operations.first();
+            // The WRITE of the slot's hash is done, and the compare-and-swap is not.
+            failNext(first, place);
+            long block = operations.block[place];
+            second.set(key, new byte[] {3});
+            assertEquals(KvStatus.LOST, await(first));
+            assertArrayEquals(new byte[] {3}, second.get(key));
+            assertFalse(freePlaces(first).contains(SlotWord.place(block)), "a slot might name it");
+            awaitNoneKept(bucket, first, second);
+        }
+    }
+
+    /** The slot is empty, but another session may have emptied it. */
+    @Test
+    void aDeleteOfUnknownOutcomeCostsNoBlock() {
+        byte[] key = keys(1).getFirst();
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession first = bucket.space.map.openSession();
+                MapSession second = bucket.space.map.openSession()) {
+            first.set(key, new byte[] {1});
+            first.poll(NOTHING);
+            first.poll(NOTHING);
+            RequestColumns operations = first.requests().operations();
+            int place = operations.first();
+            // The READs of the bucket and the block are done, and the compare-and-swap was executed without an
+            // acknowledgement.
+            Softverbs.set("qp_error_after=2");
+            assertTrue(first.delete(segment(key), 0));
+            pollUntil(first, NOTHING, () -> operations.failures[place] == 1);
+            Softverbs.set("qp_error_after=0");
+            bucket.write(operations.slot[place], bytes(SlotWord.EMPTY));
+            assertEquals(KvStatus.LOST, await(first));
+            assertNull(second.get(key));
+            awaitNoneKept(bucket, first, second);
         }
     }
 
@@ -297,6 +321,28 @@ class FailedStepTest {
         }
     }
 
+    /** Its thread has not polled for long, so its process has ended its connections, and all others continue. */
+    @Test
+    void aSessionThatWasCutOffContinuesWithOtherConnections() throws Exception {
+        List<byte[]> keys = keys(2);
+        try (TestSpace space = new TestSpace(2, 1, 1 << 20, 1000);
+                MapSession session = space.map.openSession()) {
+            session.set(keys.get(0), new byte[] {1});
+            session.set(keys.get(1), new byte[100_000]);
+            assertTrue(session.set(segment(keys.get(0)), segment(new byte[] {2}), 0));
+            MapRequests cut = session.requests();
+            cut.cut().get();
+            assertEquals(KvStatus.LOST, await(session));
+            assertArrayEquals(new byte[] {1}, session.get(keys.get(0)));
+            assertNotSame(cut, session.requests());
+            session.set(keys.get(0), new byte[] {3});
+            assertArrayEquals(new byte[] {3}, session.get(keys.get(0)));
+            assertEquals(100_000, session.get(keys.get(1)).length);
+            // All that it had before is its own again, or free.
+            Audit.of(space, List.of(session));
+        }
+    }
+
     /** The add's claim has replaced an object, whose block belongs to the session then. */
     @Test
     void anAddThatIsAbandonedWithItsClaimHasWhatItCrowdedOut() {
@@ -331,42 +377,43 @@ class FailedStepTest {
         }
     }
 
+    /** The claim of a set into a full bucket, of which no answer came, and which the device has executed or not. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aClaimOfUnknownOutcomeCostsNoBlock(boolean executed) {
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
+                MapSession first = bucket.space.map.openSession();
+                MapSession second = bucket.space.map.openSession()) {
+            List<byte[]> keys = keys(SpaceShape.BUCKET_SLOTS + 2);
+            byte[] inserted = keys.removeLast();
+            first.set(inserted, new byte[] {1});
+            first.delete(inserted);
+            byte[] missing = keys.removeLast();
+            keys.forEach(key -> second.set(key, new byte[] {2}));
+            assertTrue(words(bucket).stream().allMatch(SlotWord::isLive), "the bucket is full");
+            passOne(first, missing);
+            assertTrue(first.set(segment(inserted), segment(new byte[] {3}), 0));
+            RequestColumns operations = first.requests().operations();
+            int place = operations.first();
+            failNext(first, place);
+            long claim = SlotWord.claim(operations.block[place]);
+            assertEquals(operations.word[place], bucket.word(operations.slot[place]));
+            if (executed) {
+                bucket.write(operations.slot[place], bytes(claim));
+            }
+            assertEquals(KvStatus.DONE, await(first));
+            assertArrayEquals(new byte[] {3}, second.get(inserted));
+            assertEquals(1, first.requests().counts().of(MapSessionCounts.CROWDED_OUT));
+            assertTrue(first.requests().allocator().knowsAll());
+            Audit.of(bucket.space, List.of(first, second));
+        }
+    }
+
     private static List<Long> words(OneBucket bucket) {
         List<Long> words = new ArrayList<>();
         for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
             words.add(bucket.word(slot));
         }
         return words;
-    }
-
-    /** The add's last compare-and-swap was done, so the slot has its block. */
-    @Test
-    void anAddThatIsAbandonedWhenItIsDoneHasNoBlockAnyMore() {
-        List<byte[]> keys = keys(2);
-        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE);
-                MapSession first = bucket.space.map.openSession();
-                MapSession second = bucket.space.map.openSession()) {
-            first.set(keys.get(1), new byte[] {1});
-            first.delete(keys.get(1));
-            first.poll(NOTHING);
-            first.poll(NOTHING);
-            assertTrue(first.add(segment(keys.get(0)), segment(new byte[] {2}), 0, 0));
-            RequestColumns operations = first.requests().operations();
-            int place = operations.first();
-            int begun = operations.step[place];
-            pollUntil(first, NOTHING, () -> operations.step[place] != begun);
-            long block = operations.block[place];
-            operations.failures[place] = OFTEN;
-            // The WRITE of the metadata and the compare-and-swap are done, and the READ after them is not.
-            Softverbs.set("qp_error_after=2");
-            assertEquals(KvStatus.LOST, await(first));
-            Softverbs.set("qp_error_after=0");
-            assertTrue(words(bucket).contains(block));
-            // No block that a slot names is free at a session.
-            Audit.of(bucket.space, List.of(first, second));
-            first.set(keys.get(1), new byte[] {3});
-            assertArrayEquals(new byte[] {2}, second.get(keys.get(0)));
-            assertArrayEquals(new byte[] {3}, second.get(keys.get(1)));
-        }
     }
 }

@@ -63,6 +63,7 @@ class InterleavingTest {
     private final MemorySegment key = arena.allocate(8, 8);
     private final MemorySegment value = arena.allocate(8 * WORDS, 8);
     private long[] numbers = {};
+    private RemovalHistory[] removals = {};
     private long now;
     private long nextValue;
     private int hits;
@@ -104,8 +105,10 @@ class InterleavingTest {
         long seed = Long.getLong("farheap.seed", System.nanoTime());
         SplittableRandom random = new SplittableRandom(seed);
         RegisterHistory[] histories = new RegisterHistory[keys];
+        removals = new RemovalHistory[keys];
         for (int i = 0; i < keys; i++) {
             histories[i] = new RegisterHistory();
+            removals[i] = new RemovalHistory();
         }
         try (TestSpace space = new TestSpace(1, 1, 4 << 20, objects)) {
             List<Client> clients = new ArrayList<>();
@@ -143,6 +146,7 @@ class InterleavingTest {
             assertTrue(move == 0 || mover.evicted > 20, mover + ", seed " + seed);
             for (int i = 0; i < keys; i++) {
                 assertNull(histories[i].violation(), "key " + i + ", seed " + seed);
+                assertNull(removals[i].violation(), "key " + i + ", seed " + seed);
             }
             assertTrue(hits > 200, hits + " hits, seed " + seed);
             assertTrue(Arrays.stream(done).min().orElse(0) > 20, Arrays.toString(done) + " done, seed " + seed);
@@ -221,7 +225,13 @@ class InterleavingTest {
         }
     }
 
-    private record Request(int key, int kind, long value, long version, long invoked) {}
+    private record Request(int key, int kind, long value, long version, long invoked) {
+
+        /** Whether it may make the key present. */
+        boolean inserts() {
+            return kind == SET || kind == ADD;
+        }
+    }
 
     private final class Client {
 
@@ -279,6 +289,11 @@ class InterleavingTest {
             RegisterHistory history = histories[request.key];
             if (status == KvStatus.DONE) {
                 done[request.kind]++;
+                if (request.kind == DELETE) {
+                    removals[request.key].removed(request.invoked, responded);
+                } else if (request.inserts()) {
+                    removals[request.key].inserted(request.invoked, responded);
+                }
             }
             if (session.version() != 0) {
                 seen[request.key] = session.version();
@@ -317,6 +332,9 @@ class InterleavingTest {
             for (Request request : requests.values()) {
                 if (request.kind != GET && request.kind != TOUCH) {
                     histories[request.key].write(request.value, request.invoked, Long.MAX_VALUE);
+                }
+                if (request.inserts()) {
+                    removals[request.key].inserted(request.invoked, Long.MAX_VALUE);
                 }
             }
         }

@@ -2,7 +2,9 @@ package io.farheap.kv;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
@@ -10,15 +12,19 @@ import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.contract.PostResult;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** A set whose key has a block on a lost server, while the key's bucket and the new block are on another server. */
+/** Requests and drains that need nothing of a lost server, although it has some of the blocks or of the table. */
 class LostBlockTest {
 
     private static final long REGION_BYTES = 1 << 20;
     private static final int BYTES = 6000;
 
-    /** The set reads that block only to learn which key it had. */
+    /**
+     * A set whose key has a block on the lost server, while the key's bucket and the new block are on another: it reads
+     * that block only to learn which key it had.
+     */
     @Test
     void isDoneWithoutThatBlock() {
         try (TestSpace space = new TestSpace(2, 1, REGION_BYTES, 1000);
@@ -42,6 +48,24 @@ class LostBlockTest {
             byte[] value = TestServers.value(-1, BYTES);
             session.set(set, value);
             assertArrayEquals(value, session.get(set));
+        }
+    }
+
+    /** No process has the part of the table any more that names some of its objects. */
+    @Test
+    void aJoinedServerLeavesAlthoughOneWithThePartOfTheTableIsGone() {
+        try (TestSpace space = new TestSpace(2, 1, REGION_BYTES, 1000);
+                MapSession session = space.map.openSession()) {
+            String joined = space.startServer(1, REGION_BYTES);
+            space.map.addServer(joined, REGION_BYTES);
+            for (int number = 0; number < 400; number++) {
+                session.set(TestServers.key(number), TestServers.value(number, BYTES));
+            }
+            space.stop(1);
+            space.space.gone(1L << 1);
+            MapDrain drained = space.map.drain(joined, Duration.ofSeconds(60));
+            assertTrue(drained.objects() > 0, drained::toString);
+            assertEquals(2, space.map.servers().size());
         }
     }
 

@@ -56,7 +56,14 @@ class MapHistoryTest {
     private static final int COMPARE_AND_SET = 4;
     private static final int TOUCH = 5;
 
-    private record Event(int key, long value, boolean write, long invoked, long responded) {}
+    private static final int DELETE = 6;
+    /** A delete that says that it has removed an object. */
+    private static final int REMOVED = 7;
+    /** A request that did not find the key, which counts as a removal without an answer. */
+    private static final int ABSENT = 8;
+
+    /** @param kind of the request that has stored, or one of {@code GET}, {@code REMOVED} and {@code ABSENT} */
+    private record Event(int key, long value, int kind, long invoked, long responded) {}
 
     static Stream<Arguments> maps() {
         return Effort.variants(
@@ -211,12 +218,19 @@ class MapHistoryTest {
 
     private static void check(int keys, List<Event> events, long seed) {
         RegisterHistory[] histories = new RegisterHistory[keys];
+        RemovalHistory[] removals = new RemovalHistory[keys];
         int hits = 0;
         for (int key = 0; key < keys; key++) {
             histories[key] = new RegisterHistory();
+            removals[key] = new RemovalHistory();
         }
         for (Event event : events) {
-            if (event.write) {
+            if (event.kind == REMOVED) {
+                removals[event.key].removed(event.invoked, event.responded);
+            } else if (event.kind == SET || event.kind == ADD) {
+                removals[event.key].inserted(event.invoked, event.responded);
+            }
+            if (event.kind != GET) {
                 histories[event.key].write(event.value, event.invoked, event.responded);
             } else {
                 hits++;
@@ -225,6 +239,7 @@ class MapHistoryTest {
         }
         for (int key = 0; key < keys; key++) {
             assertNull(histories[key].violation(), "key " + key + ", seed " + seed);
+            assertNull(removals[key].violation(), "key " + key + ", seed " + seed);
         }
         assertTrue(hits > 100, hits + " hits, seed " + seed);
     }
@@ -320,18 +335,19 @@ class MapHistoryTest {
                 for (int word = 1; word < bytes / Long.BYTES; word++) {
                     assertEquals(found, memory.get(JAVA_LONG, at + word * Long.BYTES), "a torn value");
                 }
-                events.add(new Event(key[place], found, false, invoked[place], now));
+                events.add(new Event(key[place], found, GET, invoked[place], now));
                 seen[key[place]] = session.version();
                 seenValue[key[place]] = found;
             } else if (status == KvStatus.ABSENT || status == KvStatus.DONE && kind[place] != TOUCH) {
-                events.add(new Event(key[place], value[place], true, invoked[place], now));
+                int effect = status == KvStatus.ABSENT ? ABSENT : kind[place] == DELETE ? REMOVED : kind[place];
+                events.add(new Event(key[place], value[place], effect, invoked[place], now));
                 if (kind[place] == COMPARE_AND_SET && status == KvStatus.DONE) {
-                    events.add(new Event(key[place], expected[place], false, invoked[place], now));
+                    events.add(new Event(key[place], expected[place], GET, invoked[place], now));
                 }
             } else if (status == KvStatus.LOST && beside == Beside.FAILURES) {
                 if (kind[place] != GET && kind[place] != TOUCH) {
                     // The request may take effect at any later time.
-                    events.add(new Event(key[place], value[place], true, invoked[place], Long.MAX_VALUE));
+                    events.add(new Event(key[place], value[place], kind[place], invoked[place], Long.MAX_VALUE));
                 }
             } else {
                 assertTrue(

@@ -26,6 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -57,7 +59,7 @@ class ReconnectTest {
         }
     }
 
-    /** The map has one session, so the test knows the object that each request finds. Only insertions may be lost. */
+    /** The map has one session, so the test knows the object that each request finds, and no request is lost. */
     @ParameterizedTest
     @ValueSource(ints = {6, 9, 25})
     void requestsGoOnThatAreNotUnknown(int operations) {
@@ -87,24 +89,6 @@ class ReconnectTest {
         }
     }
 
-    /**
-     * Sets a value again if an insertion is lost: an empty slot does not show whether the insertion was executed. Since
-     * no other session uses the map, a lost insertion has stored nothing.
-     */
-    private static void set(MapSession session, byte[] key, byte[] value, boolean there) {
-        for (int lost = 0; ; lost++) {
-            try {
-                session.set(key, value);
-                return;
-            } catch (MapException e) {
-                if (there || lost == 100) {
-                    throw e;
-                }
-                assertNull(session.get(key));
-            }
-        }
-    }
-
     /** The session evicts if it can get no block from a server, because the services' rings fail for long. */
     private static long evicted(MapSession session) {
         return session.requests().counts().of(MapSessionCounts.EVICTED)
@@ -121,7 +105,7 @@ class ReconnectTest {
         boolean found = there;
         switch (random.nextInt(7)) {
             case 0 -> {
-                set(session, key, value, there);
+                session.set(key, value);
                 expected.put(number, value);
             }
             case 1 -> {
@@ -162,7 +146,7 @@ class ReconnectTest {
             }
             assertArrayEquals(expected.get(number), found, where);
             if (session.get(key(-1 - number)) == null) {
-                set(session, key(-1 - number), new byte[8], false);
+                session.set(key(-1 - number), new byte[8]);
             }
         }
     }
@@ -234,6 +218,23 @@ class ReconnectTest {
         }
     }
 
+    /** Its blocks go back. */
+    @Test
+    void aSessionThatIsClosedWithARequestInFlightKeepsNothing() {
+        try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000)) {
+            try (MapSession session = space.map.openSession()) {
+                session.set(key(1), key(2));
+                Softverbs.set("link=down");
+                assertTrue(session.set(MemorySegment.ofArray(key(1)), MemorySegment.ofArray(key(3)), 0));
+            }
+            Softverbs.set("link=up");
+            long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+            while (space.map.audit().held() > 0) {
+                assertTrue(System.nanoTime() - deadline < 0, "it keeps blocks");
+            }
+        }
+    }
+
     @Test
     void futuresAndTypedMapsGoOn() throws Exception {
         try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1000);
@@ -247,6 +248,34 @@ class ReconnectTest {
                 assertArrayEquals(key(2), futures.get(key(1)).get());
                 assertArrayEquals(key(i), futures.get(key(3)).get());
                 assertEquals("b", typed.get("a"));
+            }
+        }
+    }
+
+    /** Its server could not be reached when the last request failed; no later request looks for it. */
+    @Test
+    void anIdleFutureSessionIsConnectedAgain() throws Exception {
+        try (TestServers servers = new TestServers("idle")) {
+            String address = servers.start(4, 1 << 20, TestServers.LEASE_NANOS);
+            try (FarMap map =
+                            servers.named(address).memory(4 << 20).objects(1000).create();
+                    FutureMapSession futures = map.openFutureSession()) {
+                futures.set(key(1), key(2), 0).get();
+                servers.silence(0);
+                Softverbs.set("qp_error_after=1");
+                assertThrows(ExecutionException.class, () -> {
+                    while (true) {
+                        futures.get(key(1)).get();
+                    }
+                });
+                Softverbs.set("qp_error_after=0");
+                servers.answer(0, address);
+                long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+                while (!futures.isConnected()) {
+                    assertTrue(System.nanoTime() - deadline < 0, "it waits for a request");
+                    LockSupport.parkNanos(1_000_000);
+                }
+                assertArrayEquals(key(2), futures.get(key(1)).get());
             }
         }
     }

@@ -51,6 +51,16 @@ public final class TestServers implements AutoCloseable {
         servers.remove(server).close();
     }
 
+    /** A server answers no control calls any more, so leases on it end; its memory stays. */
+    void silence(int server) {
+        controls.get(server).close();
+    }
+
+    /** A server that was silent answers again. @param address that it had */
+    void answer(int server, String address) {
+        controls.set(server, ControlServer.start(address, Planes.of(servers.get(server))));
+    }
+
     int freeRegions(int server) {
         return servers.get(server).description().freeRegions();
     }

@@ -43,8 +43,7 @@ final class CostFloor implements AutoCloseable {
     private static final int BLOCK_AT = 1024;
     private static final int OLD_AT = 4096 - 64;
     private static final int METADATA_AT = 768;
-    private static final int HEAD_AT = 896;
-    private static final int HEAD_BYTES = 40;
+    private static final int HASH_BYTES = 8;
 
     private final RemoteMemory memory;
     private final RemoteServer server;
@@ -106,7 +105,7 @@ final class CostFloor implements AutoCloseable {
     enum RequestShape {
         GET_HIT(2, 0),
         GET_MISS(1, 0),
-        SET_UPDATE(2, 1),
+        SET_UPDATE(2, 2),
         SET_INSERT(3, 2);
 
         private final int steps;
@@ -239,27 +238,20 @@ final class CostFloor implements AutoCloseable {
                         queue.postList();
                     }
                     case 1 -> {
+                        queue.beginList();
                         if (one == RequestShape.SET_UPDATE) {
-                            queue.beginList();
-                            readHead(place);
+                            writeMetadata(place, HASH_BYTES);
                             swap(place);
-                            queue.postList();
                         } else {
                             swap(place);
+                            readBucket(place);
                         }
+                        queue.postList();
                     }
                     default -> {
                         queue.beginList();
-                        note(
-                                place,
-                                queue.write(
-                                        region,
-                                        bucketAt[place] + Long.BYTES,
-                                        buffer,
-                                        at(place, METADATA_AT),
-                                        METADATA_BYTES,
-                                        place));
-                        readBucket(place);
+                        writeMetadata(place, METADATA_BYTES);
+                        swap(place);
                         queue.postList();
                     }
                 }
@@ -306,10 +298,9 @@ final class CostFloor implements AutoCloseable {
         note(place, queue.execute(false, region, bucketAt[place], buffer, at(place, 0), BUCKET_BYTES, place));
     }
 
-    /** Reads the header of the block that an update replaces. */
-    private void readHead(int place) {
-        long replaced = blocksAt + (long) random.nextInt(blocks) * blockBytes;
-        note(place, queue.read(region, replaced, buffer, at(place, HEAD_AT), HEAD_BYTES, place));
+    /** Writes the first bytes behind a slot's word. */
+    private void writeMetadata(int place, int bytes) {
+        note(place, queue.write(region, bucketAt[place] + Long.BYTES, buffer, at(place, METADATA_AT), bytes, place));
     }
 
     private void swap(int place) {

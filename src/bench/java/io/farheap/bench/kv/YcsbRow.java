@@ -25,7 +25,7 @@ record YcsbRow(
 
     static void printHeader(PrintStream out) {
         out.printf(
-                "%-6s%-10s%-15s%-11s%10s%16s%12s%12s%12s%12s%12s%10s%s%n",
+                "%-6s%-10s%-15s%-11s%10s%16s%12s%12s%12s%12s%12s%10s%n",
                 "YCSB",
                 "keys",
                 "store",

@@ -12,6 +12,7 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.HdrHistogram.Histogram;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -38,6 +39,8 @@ public final class BenchManagerCommand implements Callable<Integer> {
 
     /** A turn has a change of the leader, which takes seconds with many caches. */
     private static final int MOST_WARM_UPS = 4;
+    /** How many of the manager's ticks are measured. */
+    private static final int TICKS = 200;
 
     @Option(
             names = "--servers",
@@ -127,6 +130,7 @@ public final class BenchManagerCommand implements Callable<Integer> {
         TimingNote note = new TimingNote(ClockCost.nanos(), false, true);
         note.put(report);
         ManagerFigures figures;
+        Histogram ticks;
         try (ManagerBench bench = new ManagerBench(directory, servers, caches, clients, callers)) {
             out.printf(
                     "%d servers, %d caches of %d client processes, %d callers; a cache's record has %d bytes; heap of at most %d MiB; "
@@ -151,9 +155,13 @@ public final class BenchManagerCommand implements Callable<Integer> {
                 figures.add(report.row(), done, leader);
             }
             report.summary().put("record_bytes", (long) bench.recordBytes());
+            ticks = bench.ticks(TICKS);
         }
+        double tick = ticks.getValueAtPercentile(50) / 1e6;
+        double longest = ticks.getMaxValue() / 1e6;
         out.println(figures.line());
         out.println(figures.lines());
+        out.printf("a tick of the manager, with the wait for its lock, ms: p50 %.1f, max %.1f%n", tick, longest);
         out.println(note.sentence());
         BenchReport.Row summary = report.summary();
         summary.put("servers", (long) servers)
@@ -162,7 +170,9 @@ public final class BenchManagerCommand implements Callable<Integer> {
                 .put("callers", (long) callers)
                 .put("reports", "calls of the manager, one of each server a second")
                 .put("file_system", disk)
-                .put("heap_mib", heap);
+                .put("heap_mib", heap)
+                .put("tick_p50_ms", tick)
+                .put("tick_max_ms", longest);
         figures.put(summary);
         return report;
     }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.HdrHistogram.Histogram;
@@ -22,6 +23,8 @@ public final class ManagerBench implements AutoCloseable {
 
     private static final int MANAGER = 0;
     private static final int SINGLES = 1;
+    /** Between two ticks that are measured. */
+    private static final long TICK_PAUSE_NANOS = 20_000_000;
 
     private final Rotation rotation = new Rotation(SIDES);
     private final CloseStack opened = new CloseStack();
@@ -139,6 +142,22 @@ public final class ManagerBench implements AutoCloseable {
             double cachesPerWrite = 2.0 * count / Math.max(1, bare.managersWrites() - written);
             return new Managed(allocations, deallocations, cachesPerWrite, reports);
         }
+    }
+
+    /**
+     * Has the manager do its periodic work so often, beside its own ticks and the servers' reports.
+     *
+     * @return how long each time took, the wait for the manager's lock included
+     */
+    public Histogram ticks(int count) {
+        Histogram nanos = new Histogram(3);
+        for (int tick = 0; tick < count; tick++) {
+            long began = System.nanoTime();
+            manager.cluster().tick();
+            nanos.recordValue(System.nanoTime() - began);
+            LockSupport.parkNanos(TICK_PAUSE_NANOS);
+        }
+        return nanos;
     }
 
     /**

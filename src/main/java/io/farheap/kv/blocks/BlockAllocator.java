@@ -63,7 +63,10 @@ public final class BlockAllocator {
 
     /** The block that was taken last. */
     private final long[] hand = new long[1];
-    /** Blocks that a compare-and-swap of unknown outcome may have stored in a slot, or removed from one. */
+    /**
+     * Blocks that a compare-and-swap of unknown outcome may have stored in a slot, or removed from one, while it may
+     * still take effect.
+     */
     private long[] unknown = new long[0];
 
     private final Mailbox mailbox;
@@ -354,7 +357,7 @@ public final class BlockAllocator {
         }
         if (SlotWord.incarnation(block) == 0) {
             if (!mailbox.giveBack(block)) {
-                keepUnknown(block);
+                losesSight();
             }
             return false;
         }
@@ -452,7 +455,7 @@ public final class BlockAllocator {
         freeUnits += SizeClasses.units(sizeClass);
     }
 
-    /** Keeps a block whose fate is unknown: it stays the session's until its process ends. 0 is ignored. */
+    /** Keeps a block whose fate is unknown, until {@link #letGoOfUnknown}. 0 is ignored. */
     public void keepUnknown(long block) {
         if (block != NONE) {
             long[] more = Arrays.copyOf(unknown, unknown.length + 1);
@@ -460,6 +463,22 @@ public final class BlockAllocator {
             VarHandle.releaseFence();
             unknown = more;
         }
+    }
+
+    /**
+     * Lets the blocks of unknown fate go, as nothing that was posted can name one or land in one any more: the services
+     * collect those that no slot names and no session holds.
+     */
+    public void letGoOfUnknown() {
+        if (unknown.length > 0) {
+            unknown = new long[0];
+            losesSight();
+        }
+    }
+
+    /** The session has dropped blocks that only the services can find. */
+    public void losesSight() {
+        mailbox.losesSight();
     }
 
     /** Whether there are no blocks of unknown fate. */

@@ -77,6 +77,9 @@ public final class Mailbox {
     private final long[] learned;
     private boolean learnedAnswered;
 
+    /** Whether blocks were let go that the services must find. The session sets it, and the keeper clears it. */
+    private volatile boolean lostSight;
+
     private final long[] back = new long[BACK];
     private volatile long backEnd;
     private volatile long backFirst;
@@ -92,7 +95,7 @@ public final class Mailbox {
 
     /** The process's era, with which requests are stamped. */
     public long era() {
-        return eras.now();
+        return eras.present();
     }
 
     /** Makes it worth asking again, since the session has evicted much. */
@@ -249,6 +252,12 @@ public final class Mailbox {
         keeper.ring();
     }
 
+    /** The session has let blocks go of which it does not know whether a slot names them: the services collect. */
+    void losesSight() {
+        lostSight = true;
+        keeper.ring();
+    }
+
     /** Whether a message to the controller may be written. */
     public boolean mayLearn() {
         return learning == IDLE;
@@ -354,6 +363,15 @@ public final class Mailbox {
     public void answerLearned(boolean answered) {
         learnedAnswered = answered;
         learning = ANSWERED;
+    }
+
+    /** Whether the session has let blocks go that the services must find, since this was asked last. */
+    public boolean takeLostSight() {
+        boolean was = lostSight;
+        if (was) {
+            lostSight = false;
+        }
+        return was;
     }
 
     /** The ring's entries that wait to go back, from this number to {@link #backEnd}. */

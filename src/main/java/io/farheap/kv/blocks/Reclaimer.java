@@ -150,14 +150,11 @@ public final class Reclaimer {
         remove();
     }
 
+    /** The index's server is lost or has left. The pieces are not known, and no slot names them. */
     private void lose() {
-        if (space.hasLeft(queue[first])) {
-            // The pieces are not known. No slot names them, so the services will collect them.
-            counts.add(MapSessionCounts.UNLINKED);
-        } else {
-            allocator.keepUnknown(queue[first]);
-        }
+        counts.add(MapSessionCounts.UNLINKED);
         remove();
+        allocator.losesSight();
     }
 
     private void remove() {

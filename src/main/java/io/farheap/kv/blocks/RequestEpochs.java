@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
 /**
  * The eras of a process. Each request is stamped with the era in which it begins, and the keeper begins a new era when
  * blocks must not be used any more: once no request in flight is of an older era, no request knows these blocks. The
- * keeper's thread, except {@link #now}.
+ * keeper's thread, except {@link #present}.
  */
 public final class RequestEpochs {
 
@@ -18,8 +18,8 @@ public final class RequestEpochs {
         this.oldest = oldest;
     }
 
-    /** Any thread. */
-    long now() {
+    /** The present era. Any thread. */
+    public long present() {
         return now.get();
     }
 

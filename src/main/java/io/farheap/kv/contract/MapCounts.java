@@ -23,7 +23,7 @@ import java.util.Map;
  * @param crowdedOut objects that were evicted because their bucket was full; {@code evicted} does not include them
  * @param victimsLost evictions that failed because another client had changed the slot
  * @param unlinked slots that were emptied because the block that they named could not be read
- * @param duplicates second slots of one key that were emptied
+ * @param claimsRemoved claims of insertions that another insertion of their fingerprint removed
  * @param moved objects that were moved to other blocks, so that a segment could change its class or a server leave
  * @param evictedBy evictions, by the expert that had named the victim; once for each, if several had
  * @param regrets misses of keys that were evicted not long before, by the expert that had named the victim; once for
@@ -45,7 +45,7 @@ public record MapCounts(
         long crowdedOut,
         long victimsLost,
         long unlinked,
-        long duplicates,
+        long claimsRemoved,
         long moved,
         Map<String, Long> evictedBy,
         Map<String, Long> regrets,
@@ -60,9 +60,10 @@ public record MapCounts(
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%,d hits, %,d misses, %,d stored, %,d refused, %,d deleted, %,d touched, %,d without room, %,d lost; %,d read "
-                        + "again, %,d swaps lost, %,d evicted %s, %,d crowded out, %,d victims lost, %,d unlinked, %,d "
-                        + "duplicates, %,d moved; regrets %s; %,d READs, %,d WRITEs, %,d compare-and-swaps, %,d fetch-and-adds",
+                "%,d hits, %,d misses, %,d stored, %,d refused, %,d deleted, %,d touched, %,d without room, %,d lost; "
+                        + "%,d read again, %,d swaps lost, %,d evicted %s, %,d crowded out, %,d victims lost, "
+                        + "%,d unlinked, %,d claims removed, %,d moved; regrets %s; %,d READs, %,d WRITEs, "
+                        + "%,d compare-and-swaps, %,d fetch-and-adds",
                 hits,
                 misses,
                 stored,
@@ -78,7 +79,7 @@ public record MapCounts(
                 crowdedOut,
                 victimsLost,
                 unlinked,
-                duplicates,
+                claimsRemoved,
                 moved,
                 regrets,
                 posted.reads(),

@@ -37,7 +37,6 @@ final class EvacuationWorker {
     private final MapRequests session;
     private final BlockingMapSession blocking;
     private final ServerScan scan;
-    private final boolean lost;
     private final DrainTotals totals;
     private final KvHandler afterMove = this::afterMove;
     private final KvHandler afterEviction = this::afterEviction;
@@ -45,8 +44,6 @@ final class EvacuationWorker {
 
     /** By number, the whole objects that are not on the server any more. */
     private final BitSet gone = new BitSet();
-    /** By number, the objects in pieces that cannot be evicted. */
-    private final BitSet stay = new BitSet();
     /** By number, the objects in pieces that were moved. */
     private final BitSet movedPieces = new BitSet();
 
@@ -55,11 +52,10 @@ final class EvacuationWorker {
 
     private long left;
 
-    EvacuationWorker(MapRequests session, ServerScan scan, boolean lost, DrainTotals totals) {
+    EvacuationWorker(MapRequests session, ServerScan scan, DrainTotals totals) {
         this.session = session;
         this.blocking = new BlockingMapSession(session);
         this.scan = scan;
-        this.lost = lost;
         this.totals = totals;
     }
 
@@ -110,14 +106,13 @@ final class EvacuationWorker {
      */
     private long look(long since, long movingUntil) {
         gone.clear();
-        stay.clear();
         left = 0;
         movedPieces.clear();
         scan.begin(since);
         while (scan.step() && !totals.failed) {
             found(scan.cold.count());
             for (int i = 0; i < scan.cold.count(); i++) {
-                begin(RequestColumns.EVICT_ALONE, scan.cold, i, COLD, afterEviction);
+                begin(RequestColumns.EVICT, scan.cold, i, COLD, afterEviction);
             }
         }
         session.awaitAll(afterEviction);
@@ -151,31 +146,20 @@ final class EvacuationWorker {
         }
     }
 
-    /** Evicts the rest. Objects that cannot be evicted, since a higher slot may have their key, are moved. */
+    /** Evicts the rest. */
     private void evictRest() {
         for (int i = 0; i < scan.whole.count() && !totals.failed; i++) {
             if (!gone.get(i)) {
-                int kind = scan.whole.isAlone(i) ? RequestColumns.EVICT_ALONE : RequestColumns.EVICT;
-                begin(kind, scan.whole, i, i, afterEviction);
+                begin(RequestColumns.EVICT, scan.whole, i, i, afterEviction);
             }
         }
         session.awaitAll(afterEviction);
-        for (int i = 0; i < scan.whole.count() && !lost && !totals.failed; i++) {
-            if (!gone.get(i)) {
-                begin(RequestColumns.MOVE, scan.whole, i, i, afterMove);
-            }
-        }
-        session.awaitAll(afterMove);
         for (int i = 0; i < scan.inPieces.count() && !totals.failed; i++) {
             if (!movedPieces.get(i)) {
                 begin(RequestColumns.EVICT, scan.inPieces, i, i, afterPieces);
             }
         }
         session.awaitAll(afterPieces);
-        for (int i = stay.nextSetBit(0); i >= 0 && !lost && !totals.failed; i = stay.nextSetBit(i + 1)) {
-            moveInPieces(i);
-            left -= movedPieces.get(i) ? 1 : 0;
-        }
     }
 
     private void begin(int kind, FoundObjects found, int number, long tag, KvHandler after) {
@@ -232,7 +216,6 @@ final class EvacuationWorker {
     /** @param tag the number of an object in pieces */
     private void afterPieces(long tag, int status, MemorySegment unused, long at, int bytes) {
         if (!evicted(status)) {
-            stay.set((int) tag, status == KvStatus.EXISTS);
             left++;
         }
     }

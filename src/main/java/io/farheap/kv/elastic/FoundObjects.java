@@ -1,10 +1,8 @@
 package io.farheap.kv.elastic;
 
-import io.farheap.kv.format.Bucket;
 import io.farheap.kv.operation.MoveSteps;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.List;
 
 /**
@@ -19,11 +17,8 @@ final class FoundObjects {
 
     private final List<long[]> chunks = new ArrayList<>();
     private int count;
-    /** Objects whose slots may be emptied without reading blocks ({@link Bucket#mayEvict}). */
-    private final BitSet alone = new BitSet();
 
     void clear() {
-        alone.clear();
         count = 0;
     }
 
@@ -45,15 +40,6 @@ final class FoundObjects {
 
     private long get(int number, int column) {
         return chunks.get(number >>> CHUNK_BITS)[at(number) + column];
-    }
-
-    /** The object that was added last may be evicted without reading blocks. */
-    void lastIsAlone() {
-        alone.set(count - 1);
-    }
-
-    boolean isAlone(int number) {
-        return alone.get(number);
     }
 
     int count() {

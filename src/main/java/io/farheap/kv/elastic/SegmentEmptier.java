@@ -79,7 +79,8 @@ public final class SegmentEmptier implements AutoCloseable {
         try (CloseStack ends = new CloseStack()) {
             MapRequests session = ends.add(sessions.get());
             SegmentScan scan = ends.add(new SegmentScan(remote, space));
-            while (!closed) {
+            // A session that was cut off moves nothing any more.
+            while (!closed && !session.isOver()) {
                 empty(asked.take(), session, scan);
             }
         } catch (InterruptedException e) {
@@ -147,8 +148,6 @@ public final class SegmentEmptier implements AutoCloseable {
         gone.clear();
         all(session, RequestColumns.COMPACT, scan.whole);
         all(session, RequestColumns.EVICT, scan.whole);
-        // An object below a slot that may have the same key cannot be evicted, so it is moved.
-        all(session, RequestColumns.MOVE, scan.whole);
         gone.clear();
         BlockingMapSession blocking = new BlockingMapSession(session);
         for (int i = 0; i < scan.pieced.size() && !closed; i++) {

@@ -13,8 +13,8 @@ import java.util.List;
 
 /**
  * Reads a part of a map's table, step by step, and finds objects with a block on one server. An object that was used
- * last before a given time, and may be evicted without reading blocks, is kept for one step only; the others are kept.
- * As many cold objects on other servers are kept too, which can be evicted to make room for moved ones. One thread.
+ * last before a given time is kept for one step only; the others are kept. As many cold objects on other servers are
+ * kept too, which can be evicted to make room for moved ones. One thread.
  */
 final class ServerScan implements AutoCloseable {
 
@@ -26,13 +26,11 @@ final class ServerScan implements AutoCloseable {
     private final int first;
     private final int end;
 
-    /**
-     * Objects of the last step that were used last before the given time, and may be evicted without reading blocks.
-     */
+    /** Objects of the last step that were used last before the given time. */
     final FoundObjects cold = new FoundObjects();
 
     final FoundObjects whole = new FoundObjects();
-    /** Objects on other servers that were used last before that time, and may be evicted without reading blocks. */
+    /** Objects on other servers that were used last before that time. */
     final FoundObjects elsewhere = new FoundObjects();
 
     /** Objects in pieces that have a piece or their index on the server. */
@@ -85,6 +83,10 @@ final class ServerScan implements AutoCloseable {
         }
         int region = chunks.region(next);
         int bucket = chunks.bucket(next);
+        if (space.isGone(space.layout().serverOf(region))) {
+            next++;
+            return true;
+        }
         int slots = table.readSlots(region, bucket);
         for (int slot = 0; slot < slots; slot++) {
             if (SlotWord.isLive(table.word(slot))) {
@@ -100,7 +102,7 @@ final class ServerScan implements AutoCloseable {
         int slot = read % SpaceShape.BUCKET_SLOTS;
         long word = table.word(read);
         long used = table.usedLast(read);
-        while (SlotWord.isIndex(word) && !(lost && isHere(word))) {
+        while (SlotWord.isIndex(word) && !(lost && isHere(word)) && !space.isGone(space.serverOf(word))) {
             int pieces = table.readIndex(word);
             if (pieces > 0) {
                 lookInPieces(MoveSteps.slot(region, bucket, slot), word, used, pieces);
@@ -114,26 +116,15 @@ final class ServerScan implements AutoCloseable {
             word = now;
         }
         if (SlotWord.isLive(word)) {
-            keep(read, MoveSteps.slot(region, bucket, slot), word, used);
+            keep(MoveSteps.slot(region, bucket, slot), word, used);
         }
     }
 
-    private void keep(int read, long slot, long word, long used) {
-        boolean isHere = isHere(word);
+    private void keep(long slot, long word, long used) {
         boolean isCold = used < oldest;
-        boolean makesRoom =
-                isCold && elsewhere.count() < whole.count() && !SlotWord.isIndex(word) && space.mayUse(word);
-        if (!isHere && !makesRoom) {
-            return;
-        }
-        boolean alone = word == table.word(read) && table.mayEvict(read);
-        if (isHere) {
-            FoundObjects found = alone && isCold ? cold : whole;
-            found.add(slot, word, used);
-            if (alone) {
-                found.lastIsAlone();
-            }
-        } else if (alone) {
+        if (isHere(word)) {
+            (isCold ? cold : whole).add(slot, word, used);
+        } else if (isCold && elsewhere.count() < whole.count() && !SlotWord.isIndex(word) && space.mayUse(word)) {
             elsewhere.add(slot, word, used);
         }
     }

@@ -41,16 +41,19 @@ final class TableSample {
      */
     static long usedSince(TableReader table, SpaceMemory space, int leaving) {
         TableSample sample = new TableSample();
-        sample.read(table, new TableChunks(space.shape()));
+        sample.read(table, space, new TableChunks(space.shape()));
         return sample.since(roomBeside(space, leaving));
     }
 
-    private void read(TableReader table, TableChunks chunks) {
+    private void read(TableReader table, SpaceMemory space, TableChunks chunks) {
         int step = Math.ceilDiv(chunks.count(), READS);
         int read = 0;
         long seenUnits = 0;
         for (int chunk = 0; chunk < chunks.count(); chunk += step) {
-            seenUnits += add(table, table.readSlots(chunks.region(chunk), chunks.bucket(chunk)));
+            int region = chunks.region(chunk);
+            if (!space.isGone(space.layout().serverOf(region))) {
+                seenUnits += add(table, table.readSlots(region, chunks.bucket(chunk)));
+            }
             read++;
         }
         units = (double) seenUnits / read * chunks.count();

@@ -20,7 +20,6 @@ import io.farheap.kv.space.RequestPoster;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 
 /**
  * Connects a session's slots with its {@link Replacement}, which decides (Ditto, section 4.3). Frequencies are added up
@@ -41,7 +40,6 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     /** How many counts that have waited too long one poll of an idle session sends. */
     private static final int OLD_AT_ONCE = 8;
 
-    private static final int FINGERPRINTS = 1 << 8;
     /**
      * The slot's address for {@link FrequencyCounterCache}: its offset, with the region's number above so many bits.
      */
@@ -55,9 +53,6 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     private final MapSessionCounts counts;
     private final int extensionWords;
     private final ObjectMetadata metadata = new ObjectMetadata();
-    /** The fingerprints of a bucket's live slots, a bit each. */
-    private final long[] fingerprints = new long[FINGERPRINTS / Long.SIZE];
-
     private long newestHistory;
     private int accesses;
 
@@ -196,7 +191,7 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     public void missed(long bucket, long hash) {
         int slot = Bucket.findHistory(bucket, hash);
         if (slot != Bucket.NONE) {
-            long experts = inserted(bucket, slot);
+            long experts = Bucket.experts(bucket, slot);
             if (replacement.missed(newestHistory, number(bucket, slot), experts)) {
                 counts.regretted(experts);
             }
@@ -205,11 +200,6 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
 
     private static long number(long bucket, int slot) {
         return SlotWord.historyNumber(Bucket.word(bucket, slot));
-    }
-
-    /** The insert time of an object, or the experts of a history entry. */
-    private static long inserted(long bucket, int slot) {
-        return ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.INSERTED);
     }
 
     @Override
@@ -240,18 +230,18 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     }
 
     @Override
-    public void begin(long sample, int buckets, long heads, boolean atOnce, int least) {
+    public void begin(long sample, int buckets, long heads, boolean anywhere, int least) {
         long now = clock.now();
         long seconds = clock.seconds();
         // Evicting an object on a server that leaves, or cannot be reached, makes no room.
-        boolean leaving = !atOnce && space.anyLeaving();
-        boolean cutOff = !atOnce && !posts.reach().all();
+        boolean leaving = !anywhere && space.anyLeaving();
+        boolean cutOff = !anywhere && !posts.reach().all();
         replacement.begin();
         int headsLeft = heads == 0 ? Integer.MAX_VALUE : RequestColumns.SAMPLE_HEADS;
         long head = heads;
         for (int number = 0; number < buckets; number++) {
             long bucket = sample + (long) number * SpaceShape.BUCKET_BYTES;
-            int evictable = offerEntries(bucket, atOnce);
+            int evictable = offerEntries(bucket);
             for (; evictable != 0 && headsLeft > 0; evictable &= evictable - 1) {
                 int slot = Integer.numberOfTrailingZeros(evictable);
                 long word = Bucket.word(bucket, slot);
@@ -272,25 +262,18 @@ public final class AdaptiveRecords implements AccessRecords, VictimSelector {
     }
 
     /**
-     * Offers a bucket's history entries to the policy, and finds its objects, in one pass from the highest slot down.
+     * Offers a bucket's history entries to the policy, and finds its objects, in one pass.
      *
-     * @param atOnce only objects that {@link Bucket#mayEvict} allows
      * @return the objects' slots, a bit each
      */
-    private int offerEntries(long bucket, boolean atOnce) {
-        Arrays.fill(fingerprints, 0);
+    private int offerEntries(long bucket) {
         int evictable = 0;
         for (int slot = SpaceShape.BUCKET_SLOTS - 1; slot >= 0; slot--) {
             long word = Bucket.word(bucket, slot);
             if (SlotWord.isHistory(word)) {
-                replacement.offerHistory(newestHistory, SlotWord.historyNumber(word), inserted(bucket, slot));
+                replacement.offerHistory(newestHistory, SlotWord.historyNumber(word), Bucket.experts(bucket, slot));
             } else if (SlotWord.isLive(word)) {
-                int fingerprint = SlotWord.fingerprint(word);
-                long seen = fingerprints[fingerprint >>> 6];
-                if (!atOnce || (seen >>> fingerprint & 1) == 0) {
-                    fingerprints[fingerprint >>> 6] = seen | 1L << fingerprint;
-                    evictable |= 1 << slot;
-                }
+                evictable |= 1 << slot;
             }
         }
         return evictable;

@@ -48,7 +48,6 @@ public final class SampledEviction {
     private static final int HEADS = 4;
     private static final int PIECES = 5;
     private static final int NUMBER = 6;
-    private static final int TWINS = 7;
 
     /**
      * How many samples without a block that fits a request takes before it asks the servers for the last time; and
@@ -109,8 +108,6 @@ public final class SampledEviction {
     /** Requests for which no object is evicted. */
     private final boolean[] onlyFree;
 
-    private final FingerprintMatches twins;
-
     /** Victims of another size than the request needed. */
     private long misfits;
 
@@ -158,7 +155,6 @@ public final class SampledEviction {
         waits = new EvictionWaits(operations, mailbox, allocator, reclaimer, sizeClass);
         gaveBack = new boolean[operations.count];
         askedLast = new boolean[operations.count];
-        twins = new FingerprintMatches(operations);
         onlyFree = new boolean[operations.count];
     }
 
@@ -333,11 +329,6 @@ public final class SampledEviction {
                     return BlockAllocator.NONE;
                 }
             }
-            case TWINS -> {
-                if (evictOfTwins(place)) {
-                    return BlockAllocator.NONE;
-                }
-            }
             default -> {
                 evicted(place);
                 if (!reclaimer.isIdle()) {
@@ -412,8 +403,10 @@ public final class SampledEviction {
         }
         if (numbers.any() || !posts.reach().region(0)) {
             long copy = bucketCopy(sample, slot);
+            int slotOfBucket = slot % SpaceShape.BUCKET_SLOTS;
             victimBucketAt[place] = bucketAt(place, slot);
-            evictOrLook(place, copy, slot % SpaceShape.BUCKET_SLOTS);
+            operations.block[place] = Bucket.historyRecord(Bucket.hash(copy, slotOfBucket), victims.experts());
+            evict(place, slotOfBucket, Bucket.word(copy, slotOfBucket));
             slot = victims.choose();
         } else {
             // The number comes from another server than the sample, and is not here yet.
@@ -426,55 +419,22 @@ public final class SampledEviction {
         return true;
     }
 
-    /**
-     * Evicts the object of a slot, or first reads the heads of its block and of those in higher slots with its
-     * fingerprint. If these are too many, or one names a block that cannot be, evicts the highest.
-     */
-    private void evictOrLook(int place, long copy, int slot) {
-        operations.block[place] = victims.experts();
-        if (!twins.find(place, copy, slot, space)) {
-            int highest = twins.highest(place);
-            evict(place, highest, Bucket.word(copy, highest));
-            return;
-        }
-        state[place] = TWINS;
-        promise(place);
-        twins.readHeads(place, posts);
-    }
-
-    /**
-     * Chooses by the heads, which have been read, and evicts.
-     *
-     * @return false if there is no history number for that yet
-     */
-    private boolean evictOfTwins(int place) {
-        keepPromise(place);
-        if (!numbers.any() && posts.reach().region(0)) {
-            return false;
-        }
-        int goes = twins.goes(place);
-        evict(place, twins.slot(place, goes), twins.word(place, goes));
-        return true;
-    }
-
-    /** Keeps the sample's victims from a slot on, except those whose blocks' heads would have to be read first. */
+    /** Keeps the sample's victims from a slot on. */
     private void keepFinds(int place, long sample, int firstSlot) {
         long now = clock.now();
         int sampledRegion = region[place];
         for (int slot = firstSlot; slot != Bucket.NONE; slot = victims.choose()) {
             long copy = bucketCopy(sample, slot);
             int slotOfBucket = slot % SpaceShape.BUCKET_SLOTS;
-            if (Bucket.mayEvict(copy, slotOfBucket)) {
-                finds.add(
-                        sampledRegion,
-                        bucketAt(place, slot),
-                        slotOfBucket,
-                        Bucket.word(copy, slotOfBucket),
-                        victims.experts(),
-                        operations.era(place),
-                        Bucket.accessed(copy, slotOfBucket),
-                        now);
-            }
+            finds.add(
+                    sampledRegion,
+                    bucketAt(place, slot),
+                    slotOfBucket,
+                    Bucket.word(copy, slotOfBucket),
+                    Bucket.historyRecord(Bucket.hash(copy, slotOfBucket), victims.experts()),
+                    operations.era(place),
+                    Bucket.accessed(copy, slotOfBucket),
+                    now);
         }
     }
 

@@ -14,10 +14,11 @@ public interface VictimSelector {
      * @param buckets how many there are
      * @param heads of the blocks of the sample's first {@link RequestColumns#SAMPLE_HEADS} objects,
      *     {@link BlockFormat#MOST_HEAD_BYTES} each; 0 if they were not read
-     * @param atOnce chooses only objects that {@link Bucket#mayEvict} allows
+     * @param anywhere chooses also objects whose eviction frees no block that the session can use: on servers that
+     *     leave, or cannot be reached
      * @param least chooses only objects of at least so many units of 64 bytes
      */
-    void begin(long sample, int buckets, long heads, boolean atOnce, int least);
+    void begin(long sample, int buckets, long heads, boolean anywhere, int least);
 
     /**
      * The next slot of the sample to evict.

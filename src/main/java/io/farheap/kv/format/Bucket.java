@@ -9,15 +9,12 @@ import io.farheap.memory.NativeMemory;
  * Reads a local copy of a bucket. A READ copies the words one by one, so the slots may be of different moments, and a
  * slot's metadata may be older or newer than its word.
  *
- * <p>A key's object is the one in the lowest slot whose word has the key's fingerprint and names a block with the key.
- * While two clients insert the same key there may be two such slots. A client that sees both empties the higher one
- * first, so the lower slot's value remains the key's value throughout. For the same reason a slot must not be evicted
- * while a higher slot has the same key; {@link #mayEvict} excludes that from the fingerprints alone.
+ * <p>A key's object is the one in the slot whose word has the key's fingerprint and names a block with the key. No key
+ * is in two slots: an insertion claims a slot, and looks for the key and for other claims behind that.
  *
- * <p>A slot's hash decides none of this. It is not changed in one step with the word, and a client that was stopped
- * between the two may write the hash of a key that has long left the slot. The hash only saves a set from waiting for a
- * block ({@link #sure}). If it is wrong, an update becomes an insertion and removes another key's object, as an
- * eviction would.
+ * <p>A slot's hash is not changed in one step with the word, and a client that was stopped between the two may write
+ * the hash of a key that has long left the slot. So the hash is kept mixed with the word that it belongs to
+ * ({@link #isOfHash}): beside any other word it is no key's hash, and the slot's block must be read.
  */
 public final class Bucket {
 
@@ -25,6 +22,7 @@ public final class Bucket {
     public static final int NONE = -1;
 
     private static final int SLOTS = SpaceShape.BUCKET_SLOTS;
+    private static final int EXPERT_BITS = 16;
 
     private Bucket() {}
 
@@ -33,8 +31,24 @@ public final class Bucket {
         return NativeMemory.ALL.get(JAVA_LONG, bucket + Slot.offset(slot));
     }
 
-    static long hash(long bucket, int slot) {
-        return NativeMemory.ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.HASH);
+    /** The hash of a live slot's key, if the client that wrote the slot's word has written it too. */
+    public static long hash(long bucket, int slot) {
+        return SlotWord.besideHash(
+                word(bucket, slot), NativeMemory.ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.HASH));
+    }
+
+    /** The word in the place of the insert time with which a history entry keeps its key's hash and the experts. */
+    public static long historyRecord(long hash, long experts) {
+        return hash << EXPERT_BITS | experts;
+    }
+
+    /** The experts that named the object of a history entry, a bit each. */
+    public static long experts(long bucket, int slot) {
+        return inserted(bucket, slot) & (1L << EXPERT_BITS) - 1;
+    }
+
+    private static long inserted(long bucket, int slot) {
+        return NativeMemory.ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.INSERTED);
     }
 
     /** The time of the last access, in ticks of the map's clock. */
@@ -63,23 +77,14 @@ public final class Bucket {
         return NONE;
     }
 
-    /** The highest slot below {@code below} that may have the key's object, by its fingerprint; or {@link #NONE}. */
-    public static int findLast(long bucket, long hash, int below) {
-        int last = NONE;
-        int slot = find(bucket, hash, 0);
-        while (slot != NONE && slot < below) {
-            last = slot;
-            slot = find(bucket, hash, slot + 1);
-        }
-        return last;
+    /** Whether the block that a live slot names is known to be of a key with this hash, without reading the block. */
+    public static boolean isOfHash(long bucket, int slot, long hash) {
+        return hash(bucket, slot) == hash;
     }
 
-    /**
-     * Whether a set may assume that a slot has the key's object without reading its block: the slot's hash is the
-     * key's, and no other live slot has the fingerprint, so no other can have the key.
-     */
-    public static boolean sure(long bucket, int slot, long hash) {
-        return hash(bucket, slot) == hash && find(bucket, hash, 0) == slot && find(bucket, hash, slot + 1) == NONE;
+    /** Whether a slot is the only one that may have the key's object, by its fingerprint. */
+    public static boolean isAlone(long bucket, int slot, long hash) {
+        return find(bucket, hash, 0) == slot && find(bucket, hash, slot + 1) == NONE;
     }
 
     /** The history entry of a key, or {@link #NONE}. */
@@ -87,7 +92,9 @@ public final class Bucket {
         int fingerprint = KeyHash.fingerprint(hash);
         for (int slot = 0; slot < SLOTS; slot++) {
             long word = word(bucket, slot);
-            if (SlotWord.isHistory(word) && SlotWord.fingerprint(word) == fingerprint && hash(bucket, slot) == hash) {
+            if (SlotWord.isHistory(word)
+                    && SlotWord.fingerprint(word) == fingerprint
+                    && inserted(bucket, slot) >>> EXPERT_BITS == hash << EXPERT_BITS >>> EXPERT_BITS) {
                 return slot;
             }
         }
@@ -145,24 +152,5 @@ public final class Bucket {
     /** How many entries were made since this one, modulo 2^48; negative if it is newer than {@code newest}. */
     private static long age(long newest, long number) {
         return newest - number << 16 >> 16;
-    }
-
-    /**
-     * Whether a slot has a live object that may be evicted without reading blocks: no higher slot has its fingerprint.
-     */
-    public static boolean mayEvict(long bucket, int slot) {
-        return SlotWord.isLive(word(bucket, slot)) && findTwin(bucket, slot, slot) == NONE;
-    }
-
-    /** The lowest live slot above {@code after} with the fingerprint of {@code slot}, or {@link #NONE}. */
-    public static int findTwin(long bucket, int slot, int after) {
-        int fingerprint = SlotWord.fingerprint(word(bucket, slot));
-        for (int higher = after + 1; higher < SLOTS; higher++) {
-            long other = word(bucket, higher);
-            if (SlotWord.isLive(other) && SlotWord.fingerprint(other) == fingerprint) {
-                return higher;
-            }
-        }
-        return NONE;
     }
 }

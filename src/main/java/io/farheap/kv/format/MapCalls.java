@@ -25,25 +25,27 @@ public final class MapCalls {
     public static final int MOST_GROWTHS = 300;
 
     /** Words of a reply to {@link #BEAT}, before its processes. */
-    public static final int BEAT_REPLY_WORDS = 12;
+    public static final int BEAT_REPLY_WORDS = 13;
     /** Words of a {@link #BEAT}, before its facts, without the space. */
-    public static final int BEAT_WORDS = 4;
+    public static final int BEAT_WORDS = 5;
 
     private static final int FIRST_CALL = 3840;
 
-    /** [space, process]: the process has opened the map. */
+    /** [space, process]: the process has opened the map. The status may be {@link #PART_GONE}. */
     public static final int REGISTER = FIRST_CALL;
     /**
-     * [space, n of facts, n of questions, epoch, growths, (process, server)..., process...]: the process lives; all of
-     * its requests in flight have begun after it knew the epoch; and it has so many of the map's growths. Each fact is
-     * a process that has ended here, and another server on which it does not have the space open. Each question is a
-     * process of which another server wants to know whether it has ended here. Reply: [status, ns of the map's clock,
-     * flags, round, phase to report in or 0, n of wanted, answers, epoch, growths, growths that all processes have,
-     * regions here, n of emptying, process..., place...]: answers has a bit for each question, set if its process does
-     * not have the space open here; growths are those of the map if this is its first server, else 0; regions here is
-     * how many regions the server hands blocks out of; the wanted processes are those that have ended here, and that
-     * other servers are to be asked about; and the places are those of segments that are being emptied, whose blocks
-     * must not be used any more.
+     * [space, n of facts, n of questions, epoch, growths, lost, (process, server)..., process...]: the process lives;
+     * all of its requests in flight have begun after it knew the epoch; and it has so many of the map's growths. Lost
+     * has a bit for each of the first 64 servers that the map was made on, set if the process has lost its lease there,
+     * and so will never read or change that server's part of the table again. Each fact is a process that has ended
+     * here, and another server on which it does not have the space open. Each question is a process of which another
+     * server wants to know whether it has ended here. Reply: [status, ns of the map's clock, flags, round, phase to
+     * report in or 0, n of wanted, answers, epoch, growths, growths that all processes have, regions here, n of
+     * emptying, gone, process..., place...]: answers has a bit for each question, set if its process does not have the
+     * space open here; growths are those of the map if this is its first server, else 0; regions here is how many
+     * regions the server hands blocks out of; the wanted processes are those that have ended here, and that other
+     * servers are to be asked about; the places are those of segments that are being emptied, whose blocks must not be
+     * used any more; and gone has the bits of servers whose part of the table no process has any more.
      */
     public static final int BEAT = FIRST_CALL + 1;
     /**
@@ -116,6 +118,11 @@ public final class MapCalls {
      * none.
      */
     public static final int EMPTY = FIRST_CALL + 17;
+    /**
+     * [space]: the process has let blocks go of which it does not know whether a slot names them; no operation of its
+     * own can name one or change one any more. The service collects those that no slot names and no process holds.
+     */
+    public static final int SWEEP = FIRST_CALL + 18;
     /** The most bytes of an address. */
     public static final int MOST_ADDRESS_BYTES = 512;
 
@@ -133,6 +140,9 @@ public final class MapCalls {
 
     /** Another process is adding memory. */
     public static final long BUSY = 5;
+
+    /** A server that the map was made on is gone for good, and with it a part of the table. */
+    public static final long PART_GONE = 6;
 
     // Values of want in TAKE.
     /** Blocks of the class alone, and no segment: objects are moved there. */

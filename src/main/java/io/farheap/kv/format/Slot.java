@@ -8,11 +8,12 @@ package io.farheap.kv.format;
  *
  * <pre>
  *  0  u64  {@link SlotWord}
- *  8  u64  hash of the key
+ *  8  u64  hash of the key, mixed with the word ({@link SlotWord#besideHash}); of a history entry of no meaning
  * 16  u32  frequency: the low half of a word that clients add to, until they find {@link #MOST_FREQUENCY} there
  * 20  u32  expiry, in seconds of the map's clock, rounded up; 0: never. It is a hint: the block has the exact time,
  *          and a time beyond 32 bits is {@link #LAST_EXPIRY}
  * 24  u64  insert time, in ticks of the map's clock; in a history entry the experts that named the object, a bit each
+ *          (bits 0 to 15), and the lowest 48 bits of the key's hash
  * 32  u64  time of the last access, in ticks
  * </pre>
  */

@@ -42,6 +42,10 @@ public final class SlotWord {
     private static final int PLACE_SHIFT = 16;
     private static final int INCARNATION_SHIFT = 50;
 
+    private static final long FIRST_FACTOR = 0xFF51AFD7ED558CCDL;
+    private static final long SECOND_FACTOR = 0xC4CEB9FE1A85EC53L;
+    private static final int MIX_SHIFT = 33;
+
     private SlotWord() {}
 
     /** The word of a live object. */
@@ -57,12 +61,15 @@ public final class SlotWord {
         return (number & HISTORY_MASK) << PLACE_SHIFT | (long) fingerprint << FINGERPRINT_SHIFT | HISTORY;
     }
 
-    /** The word by which an add claims a slot for the block of {@code live}, until it knows that the key is absent. */
+    /**
+     * The word by which an insertion claims a slot for the block of {@code live}, until it knows that the key is
+     * absent.
+     */
     public static long claim(long live) {
         return live & ~0xFFL;
     }
 
-    /** Whether an add claims the slot. */
+    /** Whether an insertion claims the slot. */
     public static boolean isClaim(long word) {
         return word != EMPTY && size(word) == 0;
     }
@@ -125,6 +132,17 @@ public final class SlotWord {
     /** The block's incarnation. */
     public static int incarnation(long word) {
         return (int) (word >>> INCARNATION_SHIFT);
+    }
+
+    /**
+     * What a slot with a live word keeps of the hash of the word's key; and back, the hash of what it keeps. The mixing
+     * of words is one-to-one, so beside another word it is not this hash. The same word may come back once its segment
+     * has begun again.
+     */
+    public static long besideHash(long word, long hash) {
+        long mixed = (word ^ word >>> MIX_SHIFT) * FIRST_FACTOR;
+        mixed = (mixed ^ mixed >>> MIX_SHIFT) * SECOND_FACTOR;
+        return hash ^ mixed ^ mixed >>> MIX_SHIFT;
     }
 
     /** A history entry's number. */

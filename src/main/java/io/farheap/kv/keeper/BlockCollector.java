@@ -25,6 +25,7 @@ final class BlockCollector {
     private final SpaceMemory space;
     private boolean collects;
     private long round;
+    private long gone;
     private long nextStep;
     /** The phase for which the table is read; 0: it is not being read. */
     private long phase;
@@ -39,9 +40,14 @@ final class BlockCollector {
         this.space = space;
     }
 
-    /** The service has chosen this process as its collector. */
-    void begin(long roundOfService) {
+    /**
+     * The service has chosen this process as its collector.
+     *
+     * @param goneServers a bit for each server whose part of the table no process has any more
+     */
+    void begin(long roundOfService, long goneServers) {
         collects = true;
+        gone = goneServers;
         round = roundOfService;
         phase = 0;
         nextStep = System.nanoTime();
@@ -84,7 +90,14 @@ final class BlockCollector {
         return collects;
     }
 
+    private boolean isGone(int server) {
+        return server < Long.SIZE && (gone >>> server & 1) != 0;
+    }
+
     private boolean scan() {
+        while (region < space.shape().tableRegions() && isGone(space.layout().serverOf(region))) {
+            region++;
+        }
         if (region == space.shape().tableRegions()) {
             boolean told = tell(true);
             phase = 0;
@@ -126,10 +139,11 @@ final class BlockCollector {
      */
     private void addPieces(int ofBucket, int slot, long found) {
         long index = found;
-        int pieces = table.readIndex(index);
+        int pieces = isGone(space.serverOf(index)) ? 0 : table.readIndex(index);
         for (int again = 0; pieces == 0 && again < LOOKS; again++) {
             long word = table.readWord(region, ofBucket, slot);
-            if (word == index || !SlotWord.isIndex(word)) {
+            // Of an index on a server that is gone no process can find the pieces, so they are lost.
+            if (word == index || !SlotWord.isIndex(word) || isGone(space.serverOf(word))) {
                 return;
             }
             index = word;

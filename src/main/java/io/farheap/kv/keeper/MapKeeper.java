@@ -18,11 +18,14 @@ import io.farheap.time.TimeLimit;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,14 +39,15 @@ public final class MapKeeper implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(MapKeeper.class.getName());
     private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final long WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long CLOSE_MILLIS = 2000;
     /** The time for a server that has joined to answer for the first time; if it does not, the map cannot be opened. */
     private static final long FIRST_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(5));
 
     private static final long ASK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    /** A session: its mailbox, a way to collect its held blocks, and the era of its oldest request in flight. */
-    private record ServedSession(Mailbox mailbox, Consumer<HeldBlocks> held, LongSupplier oldestEra) {}
+    /** A session: its mailbox, a way to collect its held blocks, and a watch on its requests in flight. */
+    private record ServedSession(Mailbox mailbox, Consumer<HeldBlocks> held, SessionWatch watch) {}
 
     private final MapServers servers;
     /** One for each server. */
@@ -66,6 +70,11 @@ public final class MapKeeper implements AutoCloseable {
     private final RequestEpochs eras = new RequestEpochs(this::oldestEra);
     private final BlockRequests requests;
 
+    /** Sessions that are open. */
+    private final AtomicInteger open = new AtomicInteger();
+
+    private long nextWatch = System.nanoTime();
+    private volatile Runnable afterSession = () -> {};
     private volatile @Nullable Consumer<MapServiceClient> emptier;
     private volatile boolean closed;
     private volatile boolean dropped;
@@ -161,9 +170,29 @@ public final class MapKeeper implements AutoCloseable {
         return new Mailbox(bell, eras, learnedWords);
     }
 
-    /** Serves a session from now on. */
-    public void serve(Mailbox mailbox, Consumer<HeldBlocks> holdings, LongSupplier oldestEra) {
-        sessions.add(new ServedSession(mailbox, holdings, oldestEra));
+    /**
+     * Serves a session from now on. The parameters but the first two are as of {@link SessionWatch}.
+     *
+     * @param holdings adds the blocks that the session holds
+     */
+    public void serve(
+            Mailbox mailbox,
+            Consumer<HeldBlocks> holdings,
+            LongSupplier oldestEra,
+            LongSupplier polls,
+            Supplier<CompletableFuture<Void>> cut) {
+        open.incrementAndGet();
+        sessions.add(new ServedSession(mailbox, holdings, new SessionWatch(oldestEra, polls, cut)));
+    }
+
+    /** Whether a session is open. */
+    public boolean hasSessions() {
+        return open.get() > 0;
+    }
+
+    /** Sets what runs whenever a session has been closed, on the thread that closes it. */
+    public void afterSessions(Runnable then) {
+        afterSession = then;
     }
 
     /**
@@ -173,17 +202,21 @@ public final class MapKeeper implements AutoCloseable {
      *     process ends
      */
     public void closed(Mailbox mailbox, BlockAllocator allocator, boolean sure) {
-        if (!sure) {
-            return;
+        if (sure) {
+            tasks.add(() -> takeBack(mailbox, allocator));
         }
-        tasks.add(() -> {
-            HeldBlocks rest = new HeldBlocks();
-            allocator.forEachFree(rest::add);
-            mailbox.held(rest);
-            givenBack.add(rest);
-            givenBack.collect(mailbox);
-            sessions.removeIf(session -> session.mailbox == mailbox);
-        });
+        open.decrementAndGet();
+        afterSession.run();
+    }
+
+    private void takeBack(Mailbox mailbox, BlockAllocator allocator) {
+        HeldBlocks rest = new HeldBlocks();
+        allocator.forEachFree(rest::add);
+        mailbox.held(rest);
+        givenBack.add(rest);
+        givenBack.collect(mailbox);
+        sweepFor(mailbox);
+        sessions.removeIf(session -> session.mailbox == mailbox);
     }
 
     /** Whether this has been closed. */
@@ -213,7 +246,9 @@ public final class MapKeeper implements AutoCloseable {
         boolean busy = tasks.run();
         for (ServedSession session : sessions) {
             givenBack.collect(session.mailbox);
+            sweepFor(session.mailbox);
         }
+        watch();
         busy |= givenBack.give(false);
         requests.begin();
         for (ServedSession session : sessions) {
@@ -233,6 +268,21 @@ public final class MapKeeper implements AutoCloseable {
         return busy;
     }
 
+    private void watch() {
+        long now = System.nanoTime();
+        if (now - nextWatch >= 0) {
+            nextWatch = now + WATCH_NANOS;
+            sessions.forEach(session -> session.watch.look(eras.present(), now));
+        }
+    }
+
+    /** Any server may have blocks that the session has let go, as objects have pieces on several. */
+    private void sweepFor(Mailbox mailbox) {
+        if (mailbox.takeLostSight()) {
+            beats.forEach(ServerHeartbeat::owesSweep);
+        }
+    }
+
     private void hurryAll() {
         beats.forEach(ServerHeartbeat::hurry);
     }
@@ -240,7 +290,7 @@ public final class MapKeeper implements AutoCloseable {
     private long oldestEra() {
         long oldest = Long.MAX_VALUE;
         for (ServedSession session : sessions) {
-            oldest = Math.min(oldest, session.oldestEra.getAsLong());
+            oldest = Math.min(oldest, session.watch.oldestEra());
         }
         return oldest;
     }

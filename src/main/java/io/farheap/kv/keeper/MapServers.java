@@ -99,7 +99,13 @@ public final class MapServers implements AutoCloseable {
                     space.server() + " serves no calls, which a map needs to get memory: " + e.getMessage());
         }
         if (!line.with(1, process).callFirst(MapCalls.REGISTER, 2)) {
+            boolean partGone = line.answered() && line.reply(0) == MapCalls.PART_GONE;
             line.close();
+            if (partGone) {
+                throw new MapException(space.server() + " says that another server which the map was made on is lost "
+                        + "for good, and with it a part of the map's table: end the map with farheap kv drop --parts, "
+                        + "and create it again");
+            }
             throw new MapException(space.server() + " has no service for maps that answers; run the same release "
                     + "there, with server threads");
         }

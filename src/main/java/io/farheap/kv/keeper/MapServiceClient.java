@@ -203,6 +203,11 @@ public final class MapServiceClient implements AutoCloseable {
         return unansweredOperation;
     }
 
+    /** Whether the last call has an answer, of whatever status. */
+    boolean answered() {
+        return outcome == Outcome.DONE;
+    }
+
     /** Whether the server is lost, so that no answer will come. */
     public boolean lost() {
         return space.server().lost() != null;

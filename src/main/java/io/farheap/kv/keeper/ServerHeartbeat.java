@@ -26,6 +26,9 @@ final class ServerHeartbeat {
     /** While servers have questions about processes that ended. */
     private static final long ASKED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /** The time between two collections for blocks that this process has let go: each reads the whole table. */
+    private static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     /** Reports the blocks of a server that this process holds. */
     interface Report {
         void of(MapServiceClient line, long round, long phase);
@@ -61,6 +64,10 @@ final class ServerHeartbeat {
     private boolean leaving;
 
     private boolean heard;
+    /** Whether this process has let blocks go that the server has not been told of, and when it may be told. */
+    private boolean owesSweep;
+
+    private long nextSweep = System.nanoTime();
 
     /**
      * @param all beats to all servers that the process uses, this one among them
@@ -99,6 +106,7 @@ final class ServerHeartbeat {
     boolean beat(Report report) {
         boolean often = line.number == 0 || line.number >= space.layout().madeOn();
         next = System.nanoTime() + (often ? OFTEN_NANOS : BEAT_NANOS);
+        askForSweep();
         int asked = write();
         long sent = time.local();
         if (!line.call(MapCalls.BEAT, 1 + MapCalls.BEAT_WORDS + 2 * (int) factCount() + asked)) {
@@ -125,6 +133,7 @@ final class ServerHeartbeat {
         long growths = line.reply(8);
         long growthsOfAll = line.reply(9);
         regions = line.reply(10);
+        space.gone(line.reply(12));
         boolean empties = (flags & MapCalls.EMPTIES) != 0;
         wanted.clear();
         for (int i = 0; i < line.reply(5); i++) {
@@ -142,7 +151,7 @@ final class ServerHeartbeat {
             all.forEach(each -> each.hurry(ASKED_NANOS));
         }
         if ((flags & MapCalls.COLLECT) != 0) {
-            collecting.begin(round);
+            collecting.begin(round, line.reply(12));
         }
         if (phase != 0) {
             report.of(line, round, phase);
@@ -152,6 +161,19 @@ final class ServerHeartbeat {
         }
         learnGrowth(growths, growthsOfAll);
         return (flags & MapCalls.ROOM) != 0;
+    }
+
+    /** This process has let blocks go that the server must find. */
+    void owesSweep() {
+        owesSweep = true;
+        hurry();
+    }
+
+    private void askForSweep() {
+        if (owesSweep && System.nanoTime() - nextSweep >= 0 && line.call(MapCalls.SWEEP, 1)) {
+            owesSweep = false;
+            nextSweep = System.nanoTime() + SWEEP_NANOS;
+        }
     }
 
     /** Learns which segments are being emptied; before the next era begins, too. */
@@ -215,8 +237,23 @@ final class ServerHeartbeat {
                 line.with(at++, process);
             }
         }
-        line.with(1, factCount()).with(2, asked).with(3, epoch).with(4, growing.growths());
+        line.with(1, factCount())
+                .with(2, asked)
+                .with(3, epoch)
+                .with(4, growing.growths())
+                .with(5, lost());
         return asked;
+    }
+
+    /** The first servers that the map was made on, a bit for each, set if this process has lost its lease there. */
+    private long lost() {
+        long bits = 0;
+        for (ServerHeartbeat each : all) {
+            if (each.line.lost() && each.line.number < Math.min(space.layout().madeOn(), Long.SIZE)) {
+                bits |= 1L << each.line.number;
+            }
+        }
+        return bits;
     }
 
     /** Notes for the other servers that a process does not have the space open on this one. */

@@ -211,6 +211,7 @@ public final class BlockWrite {
      */
     void own(int place, long block) {
         operations.block[place] = named(place, block);
+        operations.described[place] = false;
         operations.writes(place, operations.block[place]);
         allocator.emptyHand();
     }
@@ -249,7 +250,12 @@ public final class BlockWrite {
 
     /** Gives the request's blocks back: no slot names them, and none will. */
     void giveBack(int place) {
-        allocator.giveBack(operations.block[place]);
+        if (operations.described[place]) {
+            // Under its next incarnation: for the present one, a slot may have this key's hash.
+            allocator.reclaim(operations.block[place]);
+        } else {
+            allocator.giveBack(operations.block[place]);
+        }
         if (writer.isOf(place)) {
             writer.giveBack();
         }

@@ -10,9 +10,10 @@ import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
+import java.lang.foreign.MemorySegment;
 
 /**
- * Add, replace, compare-and-set and increment, which look first at the object that is there; and sets. As a set, with a
+ * Sets; and add, replace, compare-and-set and increment, which look first at the object that is there: as a set, with a
  * READ of the first words of the block that the key's slot names, before the compare-and-swap.
  *
  * <p><b>The moment at which it takes effect.</b> A request that stores takes effect at its compare-and-swap, which
@@ -20,12 +21,13 @@ import io.farheap.kv.space.RequestColumns;
  * finds another version, take effect at the READ of the bucket; so does a replace, compare-and-set or increment that
  * does not find the key. An expired object counts as absent, and is removed before the request reports that.
  *
- * <p><b>An add of an absent key</b> must not insert the key while another add does so in another slot. It claims a
- * slot, with a word that no session takes for an object's, and reads the bucket again after that. Of two adds at least
- * one sees the other's claim. It removes that claim, and the other add starts again. If the bucket does not have the
- * key then, no other add can store it before this one's last compare-and-swap, which turns the claim into the block's
- * word. The slot's metadata are written before that. Of two adds, the one in the higher slot waits for the other, but
- * looks a thousand times at most, as the claim may belong to a dead session.
+ * <p><b>The insertion of an absent key</b>, by a set or an add, must not come while another request inserts the key in
+ * another slot: no key is ever in two. It claims a slot, with a word that no session takes for an object's, and reads
+ * the bucket again after that. Of two insertions at least one sees the other's claim. It removes that claim, and the
+ * other insertion starts again. If the bucket does not have the key then, no other request can store it before this
+ * one's last compare-and-swap, which turns the claim into the block's word. The slot's metadata are written before
+ * that. Of two insertions, the one in the higher slot waits for the other, but looks {@link #PATIENCE} times at most,
+ * as the claim may belong to a dead session.
  */
 public final class ChangeSteps extends SetSteps {
 
@@ -34,12 +36,18 @@ public final class ChangeSteps extends SetSteps {
     private static final int CLAIMED = MORE_STEPS + 2;
     private static final int WITHDRAWN = MORE_STEPS + 3;
     private static final int COMMITTED = MORE_STEPS + 4;
+    private static final int RIVAL_REMOVED = MORE_STEPS + 5;
+    /** Looks whether a claim of unknown outcome stands. */
+    private static final int RESOLVE_CLAIM = MORE_STEPS + 6;
 
     /**
-     * How often it looks at a claim before it takes the claim's session for dead: a living session only reads the
-     * bucket's blocks meanwhile.
+     * How often it looks at a claim before it takes the claim's session for dead: a living session that does not stand
+     * still needs few round trips. If it was not dead, it claims a slot again.
      */
-    private static final int PATIENCE = 1000;
+    private static final int PATIENCE = 32;
+
+    /** In one of this many insertions into full buckets, another request's claim is taken over, if there is one. */
+    private static final int CLAIM_EVERY = 16;
 
     /** The bytes of a block that an increment reads, which are all of a number's block. */
     private static final int NUMBER_BLOCK_BYTES = BlockFormat.MOST_HEAD_BYTES + BlockFormat.MOST_KEY_BYTES + Long.BYTES;
@@ -53,6 +61,8 @@ public final class ChangeSteps extends SetSteps {
     private final int[] looks;
     /** The word of a block that was read and did not suit the request, if the block was whole. */
     private final long[] suspect;
+
+    private int fullBuckets;
 
     ChangeSteps(MapSessionParts parts) {
         super(parts);
@@ -85,6 +95,15 @@ public final class ChangeSteps extends SetSteps {
                 look(place, 0);
             }
             case COMMITTED -> afterCommit(place);
+            case RIVAL_REMOVED -> {
+                if (posts.found(place) == operations.word[place]) {
+                    counts.add(MapSessionCounts.CLAIMS_REMOVED);
+                    // If it comes back, its session lives.
+                    rivals[place] = SlotWord.EMPTY;
+                }
+                look(place, 0);
+            }
+            case RESOLVE_CLAIM -> resolvedClaim(place);
             default -> super.advance(place);
         }
     }
@@ -92,21 +111,41 @@ public final class ChangeSteps extends SetSteps {
     @Override
     void found(int place) {
         if (operations.kind[place] == RequestColumns.SET) {
-            update(place);
+            if (isClaimed(place)) {
+                // Another request has stored the key meanwhile.
+                withdraw(place);
+            } else {
+                update(place);
+            }
             return;
         }
         operations.step[place] = OLD;
-        int bytes = operations.kind[place] == RequestColumns.INCREMENT ? NUMBER_BLOCK_BYTES : headBytes(place);
-        if (!posts.readStart(place, operations.word[place], RequestColumns.headAt(place), bytes)) {
+        if (!posts.readStart(place, operations.word[place], RequestColumns.headAt(place), oldBytes(place))) {
             broken(place);
         }
     }
 
+    /** The bytes that a request needs which looks at the object that is there. */
+    private int oldBytes(int place) {
+        return operations.kind[place] == RequestColumns.INCREMENT ? NUMBER_BLOCK_BYTES : headBytes(place);
+    }
+
+    @Override
+    void foundWhole(int place, long block) {
+        if (operations.kind[place] == RequestColumns.SET) {
+            found(place);
+            return;
+        }
+        long word = operations.word[place];
+        int bytes = Math.min(oldBytes(place), SlotWord.units(word) * BlockFormat.UNIT_BYTES);
+        MemorySegment.copy(ALL, block, ALL, operations.head(place), bytes);
+        suspect[place] = word;
+        judge(place);
+    }
+
     @Override
     void absent(int place) {
-        if (operations.kind[place] == RequestColumns.SET) {
-            insert(place);
-        } else if (operations.kind[place] != RequestColumns.ADD) {
+        if (operations.kind[place] != RequestColumns.SET && operations.kind[place] != RequestColumns.ADD) {
             refuse(place, KvStatus.ABSENT);
         } else if (claimed[place] == Bucket.NONE) {
             claim(place);
@@ -127,8 +166,7 @@ public final class ChangeSteps extends SetSteps {
             // The block was reused, so the slot has changed.
             brokenIfItStaysSo(place);
         } else if (!PaddedKeys.equal(head, operations.key[place], operations.keyBytes[place])) {
-            // The slot still has the hash of its former object; for good, if the session died before it wrote the new
-            // one.
+            // Two keys have one hash, or the copy is torn.
             if (wasWhole(place)) {
                 look(place, operations.slot[place] + 1);
             }
@@ -249,6 +287,31 @@ public final class ChangeSteps extends SetSteps {
         swapAndRead(place, claimed[place], operations.word[place], claimWord(place));
     }
 
+    /** Chooses the slot for a new object, and notes the word that is in it. */
+    private void chooseSlot(int place) {
+        long bucket = operations.bucket(place);
+        int slot = Bucket.findEmpty(bucket);
+        if (slot == Bucket.NONE) {
+            slot = Bucket.findOldestHistory(bucket, records.newestHistory());
+        }
+        if (slot == Bucket.NONE && ++fullBuckets % CLAIM_EVERY == 0) {
+            // Most claims belong to insertions that are under way, but some may belong to dead sessions.
+            slot = Bucket.findClaim(bucket);
+        }
+        if (slot == Bucket.NONE) {
+            slot = room.victimOf(bucket);
+        }
+        operations.slot[place] = slot;
+        operations.word[place] = Bucket.word(bucket, slot);
+    }
+
+    private void reclaimCrowdedOut(int place) {
+        if (SlotWord.isLive(operations.word[place])) {
+            counts.add(MapSessionCounts.CROWDED_OUT);
+            reclaimer.reclaim(operations.word[place]);
+        }
+    }
+
     private long claimWord(int place) {
         return SlotWord.claim(operations.block[place]);
     }
@@ -283,13 +346,13 @@ public final class ChangeSteps extends SetSteps {
             posts.beginList();
             posts.writeMetadata(place, claimed[place]);
             posts.swap(place, claimed[place], claim, operations.block[place]);
-            posts.readBucket(place);
             posts.endList();
         } else if (rival < claimed[place] && waitsFor(place, rival)) {
             lookAnew(place);
         } else {
-            operations.step[place] = LOOK;
-            swapAndRead(place, rival, Bucket.word(operations.bucket(place), rival), SlotWord.EMPTY);
+            operations.step[place] = RIVAL_REMOVED;
+            operations.word[place] = Bucket.word(operations.bucket(place), rival);
+            swapAndRead(place, rival, operations.word[place], SlotWord.EMPTY);
         }
     }
 
@@ -309,7 +372,12 @@ public final class ChangeSteps extends SetSteps {
     @Override
     public void again(int place) {
         switch (operations.step[place]) {
-            case CLAIMED -> {
+            case CLAIMED, RESOLVE_CLAIM -> {
+                if (doubts.swapUnknown(place)) {
+                    operations.step[place] = RESOLVE_CLAIM;
+                    posts.readBucket(place);
+                    return;
+                }
                 if (posts.found(place) == operations.word[place]) {
                     reclaimCrowdedOut(place);
                 }
@@ -318,9 +386,7 @@ public final class ChangeSteps extends SetSteps {
             case COMMITTED -> {
                 operations.slot[place] = claimed[place];
                 if (posts.found(place) == claimWord(place)) {
-                    claimed[place] = Bucket.NONE;
-                    operations.word[place] = operations.block[place];
-                    writeMetadata(place);
+                    inserted(place);
                 } else if (doubts.swapUnknown(place)) {
                     // If the compare-and-swap was not executed, the claim stands.
                     operations.word[place] = claimWord(place);
@@ -333,12 +399,32 @@ public final class ChangeSteps extends SetSteps {
         }
     }
 
+    /** The bucket was read behind the fence, so this is also the look behind the claim. */
+    private void resolvedClaim(int place) {
+        long word = operations.word[place];
+        long now = Bucket.word(operations.bucket(place), claimed[place]);
+        if (now == claimWord(place)) {
+            doubts.swapKnown(place);
+            reclaimCrowdedOut(place);
+        } else {
+            claimed[place] = Bucket.NONE;
+            if (now == word) {
+                doubts.swapKnown(place);
+            } else {
+                doubts.leave(place);
+            }
+        }
+        look(place, 0);
+    }
+
     @Override
     public void abandon(int place) {
+        if (operations.step[place] == COMMITTED && posts.found(place) == claimWord(place)) {
+            inserted(place);
+            return;
+        }
         if (operations.step[place] == CLAIMED && posts.found(place) == operations.word[place]) {
             reclaimCrowdedOut(place);
-        } else if (operations.step[place] == COMMITTED && posts.found(place) == claimWord(place)) {
-            doubts.handOver(place);
         }
         super.abandon(place);
     }
@@ -349,15 +435,19 @@ public final class ChangeSteps extends SetSteps {
     }
 
     private void afterCommit(int place) {
-        operations.slot[place] = claimed[place];
-        claimed[place] = Bucket.NONE;
         if (posts.found(place) == claimWord(place)) {
-            operations.word[place] = operations.block[place];
-            doubts.handOver(place);
-            settle(place);
+            inserted(place);
             return;
         }
+        claimed[place] = Bucket.NONE;
         counts.add(MapSessionCounts.SWAPS_LOST);
-        look(place, 0);
+        lookAnew(place);
+    }
+
+    @Override
+    void inserted(int place) {
+        claimed[place] = Bucket.NONE;
+        doubts.handOver(place);
+        ending.end(place, KvStatus.DONE);
     }
 }

@@ -7,7 +7,6 @@ import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SlotWord;
-import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
@@ -16,23 +15,17 @@ import io.farheap.memory.NativeMemory;
 
 /**
  * A delete: a READ of the key's bucket, and a compare-and-swap that empties its slot, which is the moment at which it
- * takes effect. If several slots have the key, the highest is emptied first, as {@link DuplicateRemoval} requires, and
- * the lowest, which is the key's, decides the answer: of two deletes that share the slots between them, one has removed
- * the object. The blocks are read before, and show which slots have the key and whether the object had expired; then
- * nothing was deleted. A slot whose block cannot be read is emptied too, and counts as a slot of the key without an
- * object: another process may be able to read the block.
+ * takes effect. The block is read before, and shows whether the slot is the key's and whether the object had expired;
+ * then nothing was deleted. A slot that may be the key's and whose block cannot be read is emptied too: another process
+ * may be able to read the block.
  */
 public final class DeleteSteps implements RequestSteps {
 
     private static final int BUCKET = RequestColumns.OWN_STEPS;
-    /** Looks for the lowest slot of the key, if several slots may have it. */
-    private static final int LOWEST = RequestColumns.OWN_STEPS + 1;
-    /** Looks for the highest. */
-    private static final int PROBE = RequestColumns.OWN_STEPS + 2;
-
-    private static final int SWAP = RequestColumns.OWN_STEPS + 3;
+    private static final int PROBE = RequestColumns.OWN_STEPS + 1;
+    private static final int SWAP = RequestColumns.OWN_STEPS + 2;
     /** Reads the slot to see whether the compare-and-swap, whose outcome is unknown, has emptied it. */
-    private static final int RESOLVE = RequestColumns.OWN_STEPS + 4;
+    private static final int RESOLVE = RequestColumns.OWN_STEPS + 3;
 
     private final RequestColumns operations;
     private final RequestPoster posts;
@@ -42,8 +35,6 @@ public final class DeleteSteps implements RequestSteps {
     private final MapClock clock;
     private final MapSessionCounts counts;
     private final BlockChecksum checksum;
-    /** The slot whose removal is the delete. */
-    private final int[] lowest;
     /** Whether the slot that it empties names a block that cannot be read. */
     private final boolean[] broken;
 
@@ -56,7 +47,6 @@ public final class DeleteSteps implements RequestSteps {
         clock = parts.clock();
         counts = parts.counts();
         checksum = parts.checksum();
-        lowest = new int[operations.count];
         broken = new boolean[operations.count];
     }
 
@@ -74,59 +64,18 @@ public final class DeleteSteps implements RequestSteps {
     @Override
     public void advance(int place) {
         switch (operations.step[place]) {
-            case BUCKET -> begun(place);
-            case LOWEST -> probedLowest(place);
+            case BUCKET -> look(place, 0);
             case PROBE -> probed(place);
             case RESOLVE -> resolved(place);
             default -> swapped(place);
         }
     }
 
-    private void begun(int place) {
+    /** @param from slots before this one have been looked at */
+    private void look(int place, int from) {
         long bucket = operations.bucket(place);
-        int slot = Bucket.find(bucket, operations.hash[place], 0);
-        lowest[place] = slot;
-        if (slot == Bucket.NONE || Bucket.findTwin(bucket, slot, slot) == Bucket.NONE) {
-            look(place, SpaceShape.BUCKET_SLOTS);
-        } else {
-            lookForLowest(place, slot);
-        }
-    }
-
-    private void lookForLowest(int place, int slot) {
+        int slot = Bucket.find(bucket, operations.hash[place], from);
         if (slot == Bucket.NONE) {
-            ending.end(place, KvStatus.ABSENT);
-            return;
-        }
-        lowest[place] = slot;
-        operations.word[place] = Bucket.word(operations.bucket(place), slot);
-        operations.step[place] = LOWEST;
-        if (!posts.readBlock(place, operations.word[place])) {
-            look(place, SpaceShape.BUCKET_SLOTS);
-        }
-    }
-
-    private void probedLowest(int place) {
-        long word = operations.word[place];
-        long block = operations.blockCopy(place);
-        if (!BlockFormat.isWhole(NativeMemory.ALL, block, word, checksum)) {
-            if (operations.staysBroken(place, word)) {
-                look(place, SpaceShape.BUCKET_SLOTS);
-            } else {
-                readBucket(place);
-            }
-        } else if (PaddedKeys.equal(block, operations.key[place], operations.keyBytes[place])) {
-            look(place, SpaceShape.BUCKET_SLOTS);
-        } else {
-            lookForLowest(place, Bucket.find(operations.bucket(place), operations.hash[place], lowest[place] + 1));
-        }
-    }
-
-    /** @param below slots from this one on have been looked at */
-    private void look(int place, int below) {
-        long bucket = operations.bucket(place);
-        int slot = Bucket.findLast(bucket, operations.hash[place], below);
-        if (slot == Bucket.NONE || slot < lowest[place]) {
             ending.end(place, KvStatus.ABSENT);
             return;
         }
@@ -146,7 +95,7 @@ public final class DeleteSteps implements RequestSteps {
         if (whole && PaddedKeys.equal(block, operations.key[place], operations.keyBytes[place])) {
             swap(place, false);
         } else if (whole) {
-            look(place, operations.slot[place]);
+            look(place, operations.slot[place] + 1);
         } else if (operations.staysBroken(place, word)) {
             swap(place, true);
         } else {
@@ -166,24 +115,20 @@ public final class DeleteSteps implements RequestSteps {
             readBucket(place);
             return;
         }
-        boolean deletes = false;
         if (broken[place]) {
-            // If it names a block at all, the services find that one.
+            // If it names a block at all, the services find that one. The key may be in another slot.
             counts.add(MapSessionCounts.UNLINKED);
-        } else {
-            reclaimer.reclaim(operations.word[place]);
-            deletes = !clock.expired(BlockFormat.expiryMillis(NativeMemory.ALL, operations.blockCopy(place)));
+            readBucket(place);
+            return;
         }
-        if (operations.slot[place] == lowest[place]) {
-            ending.end(place, deletes ? KvStatus.DONE : KvStatus.ABSENT);
-        } else {
-            look(place, operations.slot[place]);
-        }
+        reclaimer.reclaim(operations.word[place]);
+        boolean deletes = !clock.expired(BlockFormat.expiryMillis(NativeMemory.ALL, operations.blockCopy(place)));
+        ending.end(place, deletes ? KvStatus.DONE : KvStatus.ABSENT);
     }
 
     @Override
     public void again(int place) {
-        boolean isDelete = operations.step[place] == SWAP && operations.slot[place] == lowest[place];
+        boolean isDelete = operations.step[place] == SWAP && !broken[place];
         if (doubts.swapUnknown(place) && (isDelete || operations.step[place] == RESOLVE)) {
             operations.step[place] = RESOLVE;
             posts.readBucket(place);
@@ -197,7 +142,7 @@ public final class DeleteSteps implements RequestSteps {
     private void resolved(int place) {
         if (Bucket.word(operations.bucket(place), operations.slot[place]) == operations.word[place]) {
             doubts.swapKnown(place);
-            begun(place);
+            look(place, 0);
         } else {
             ending.end(place, KvStatus.LOST);
         }

@@ -7,9 +7,10 @@ import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
 
 /**
- * Decides about the blocks of a request that has met a failed connection. A block is unknown for good only if a
- * compare-and-swap that may name it was posted. A block in which a WRITE may still land waits for the fence, and all
- * others are free at once. One thread.
+ * Decides about the blocks of a request that has met a failed connection. Only a compare-and-swap that was posted, and
+ * whose slot does not show what has become of it, leaves blocks unknown: once nothing that was posted can take effect
+ * any more, the services find out whether such a block is in use. A block in which a WRITE may still land waits for the
+ * fence, and all others are free at once. One thread.
  */
 public final class FailedRequestBlocks {
 
@@ -51,6 +52,7 @@ public final class FailedRequestBlocks {
             allocator.keepUnknown(operations.taking(place));
             operations.takes(place, SlotWord.EMPTY);
             swapKnown(place);
+            letGo();
         }
     }
 
@@ -86,18 +88,30 @@ public final class FailedRequestBlocks {
         if (writer.isOf(place)) {
             writer.end(piece -> end(piece, mayBeNamed, mayLand));
         }
+        operations.holdsNothing(place);
+        letGo();
+    }
+
+    private void letGo() {
+        if (posts.reach().fenced()) {
+            allocator.letGoOfUnknown();
+        }
     }
 
     private void end(long block, boolean mayBeNamed, boolean mayLand) {
         if (mayBeNamed) {
             allocator.keepUnknown(block);
         } else if (mayLand && !posts.reach().block(block)) {
-            // If the lease is lost, no WRITE lands any more, and the server knows that the block is free.
+            // If the lease is lost, or all connections have ended, no WRITE lands any more, and the server collects the
+            // block.
             if (posts.reach().blockLater(block)) {
                 unfenced.add(block);
+            } else {
+                allocator.losesSight();
             }
         } else {
-            allocator.giveBack(block);
+            // Under its next incarnation: for the present one, a slot may have the hash of the request's key.
+            allocator.reclaim(block);
         }
     }
 
@@ -106,9 +120,10 @@ public final class FailedRequestBlocks {
         if (posts.reach().fenced()) {
             posts.fenced();
         }
+        letGo();
         if (!unfenced.isEmpty()) {
-            unfenced.free(posts.reach()::block, allocator::giveBack);
-            unfenced.free(word -> !posts.reach().blockLater(word), word -> {});
+            unfenced.free(posts.reach()::block, allocator::reclaim);
+            unfenced.free(word -> !posts.reach().blockLater(word), word -> allocator.losesSight());
         }
     }
 }

@@ -164,10 +164,10 @@ public final class GetSteps implements RequestSteps {
     }
 
     private void takenOut(int place) {
-        switch (takeOut.advance(place)) {
-            case StaleObjectRemoval.DONE -> ending.end(place, KvStatus.ABSENT);
-            case StaleObjectRemoval.CHANGED -> readBucket(place);
-            default -> {}
+        if (takeOut.end(place) == StaleObjectRemoval.DONE) {
+            ending.end(place, KvStatus.ABSENT);
+        } else {
+            readBucket(place);
         }
     }
 

@@ -3,10 +3,8 @@ package io.farheap.kv.operation;
 import io.farheap.kv.blocks.BlockAllocator;
 import io.farheap.kv.blocks.Reclaimer;
 import io.farheap.kv.contract.KvStatus;
-import io.farheap.kv.eviction.FingerprintMatches;
 import io.farheap.kv.eviction.SampledEviction;
 import io.farheap.kv.format.BlockFormat;
-import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
@@ -23,10 +21,7 @@ import java.lang.foreign.MemorySegment;
  * <p>A move is a READ of the block that a slot names, a WRITE of the same bytes, with the same version and expiry, to a
  * block elsewhere, and a compare-and-swap of the slot's word. As with a touch, nothing changes but the object's place.
  *
- * <p>An eviction is a READ of the slot's bucket, since a slot may be emptied only if no higher slot has its key; a READ
- * of the heads of the blocks that higher slots with its fingerprint name; and a compare-and-swap. It is the
- * compare-and-swap alone if the caller has read the bucket and there is no such slot. A higher slot that got the key
- * since then belongs to an insertion that has not ended and looks at the bucket again.
+ * <p>An eviction is a compare-and-swap that empties the slot.
  */
 public final class MoveSteps implements RequestSteps {
 
@@ -34,10 +29,8 @@ public final class MoveSteps implements RequestSteps {
     private static final int ROOM = RequestColumns.OWN_STEPS + 1;
     private static final int WRITTEN = RequestColumns.OWN_STEPS + 2;
     private static final int MOVED = RequestColumns.OWN_STEPS + 3;
-    private static final int BUCKET = RequestColumns.OWN_STEPS + 4;
-    private static final int EVICTED = RequestColumns.OWN_STEPS + 5;
-    private static final int BLOCK_AGAIN = RequestColumns.OWN_STEPS + 6;
-    private static final int TWINS = RequestColumns.OWN_STEPS + 7;
+    private static final int EVICTED = RequestColumns.OWN_STEPS + 4;
+    private static final int BLOCK_AGAIN = RequestColumns.OWN_STEPS + 5;
 
     private static final MemorySegment ALL = NativeMemory.ALL;
     private static final int SLOT_BITS = 4;
@@ -53,8 +46,6 @@ public final class MoveSteps implements RequestSteps {
     /** The word that the slot had when it was found; {@link RequestColumns#word} may change while room is made. */
     private final long[] words;
 
-    private final FingerprintMatches twins;
-
     MoveSteps(MapSessionParts parts, SpaceMemory space) {
         operations = parts.operations();
         posts = parts.posts();
@@ -64,7 +55,6 @@ public final class MoveSteps implements RequestSteps {
         allocator = parts.allocator();
         reclaimer = parts.reclaimer();
         words = new long[operations.count];
-        twins = new FingerprintMatches(operations);
     }
 
     /** Encodes a slot of the table as the argument of a request. */
@@ -88,13 +78,7 @@ public final class MoveSteps implements RequestSteps {
     public void begin(int place) {
         words[place] = operations.word[place];
         operations.block[place] = BlockAllocator.NONE;
-        if (operations.kind[place] == RequestColumns.EVICT) {
-            operations.step[place] = BUCKET;
-            posts.readSample(place, region(place), bucket(place), 1, 0);
-            return;
-        }
-        if (operations.kind[place] == RequestColumns.EVICT_ALONE
-                || operations.kind[place] == RequestColumns.MAKE_ROOM) {
+        if (operations.kind[place] == RequestColumns.EVICT || operations.kind[place] == RequestColumns.MAKE_ROOM) {
             operations.step[place] = EVICTED;
             swap(place, SlotWord.EMPTY);
             return;
@@ -113,11 +97,9 @@ public final class MoveSteps implements RequestSteps {
             case BLOCK_AGAIN -> writeUnlessChanged(place);
             case WRITTEN -> {
                 operations.step[place] = MOVED;
-                swap(place, operations.block[place]);
+                move(place);
             }
             case MOVED -> moved(place);
-            case BUCKET -> evict(place);
-            case TWINS -> evictOrLeave(place, twins.goes(place) == 0);
             case EVICTED -> {
                 boolean done = posts.found(place) == words[place];
                 if (done) {
@@ -203,6 +185,14 @@ public final class MoveSteps implements RequestSteps {
         posts.writeBlock(place, BlockFormat.usedBytes(ALL, copy));
     }
 
+    private void move(int place) {
+        long hash = BlockFormat.hash(ALL, operations.blockCopy(place));
+        posts.beginList();
+        posts.writeHash(place, space.region(region(place)), space.shape().bucketAt(bucket(place)), slot(place), hash);
+        swap(place, operations.block[place]);
+        posts.endList();
+    }
+
     private void swap(int place, long value) {
         posts.swap(
                 place,
@@ -219,30 +209,9 @@ public final class MoveSteps implements RequestSteps {
             allocator.reclaim(words[place]);
             ending.end(place, KvStatus.DONE);
         } else {
-            changed(place);
-        }
-    }
-
-    private void evict(int place) {
-        long copy = operations.sample(place);
-        if (Bucket.word(copy, slot(place)) != words[place]) {
+            // Under its next incarnation: for the present one, the slot may have the object's hash.
+            allocator.reclaim(operations.block[place]);
             ending.end(place, KvStatus.CHANGED);
-            return;
-        }
-        if (twins.find(place, copy, slot(place), space)) {
-            operations.step[place] = TWINS;
-            twins.readHeads(place, posts);
-        } else {
-            evictOrLeave(place, twins.isAlone(place));
-        }
-    }
-
-    private void evictOrLeave(int place, boolean mayGo) {
-        if (mayGo) {
-            operations.step[place] = EVICTED;
-            swap(place, SlotWord.EMPTY);
-        } else {
-            ending.end(place, KvStatus.EXISTS);
         }
     }
 
@@ -257,12 +226,15 @@ public final class MoveSteps implements RequestSteps {
         abandon(place);
     }
 
-    /** If heads cannot be read, a higher slot may have the key. */
     @Override
     public void abandon(int place) {
+        if (operations.step[place] == MOVED && posts.found(place) == words[place]) {
+            moved(place);
+            return;
+        }
         if (operations.step[place] == ROOM) {
             room.abandon(place);
         }
-        ending.end(place, operations.step[place] == TWINS ? KvStatus.EXISTS : KvStatus.LOST);
+        ending.end(place, KvStatus.LOST);
     }
 }

@@ -9,8 +9,6 @@ import io.farheap.kv.format.BlockChecksum;
 import io.farheap.kv.format.BlockFormat;
 import io.farheap.kv.format.Bucket;
 import io.farheap.kv.format.PaddedKeys;
-import io.farheap.kv.format.SlotWord;
-import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
@@ -18,14 +16,12 @@ import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A set: it takes room for its block; posts in one list a READ of the key's bucket and the WRITE of the block; and
- * makes the slot name the block by a compare-and-swap. An insertion then writes the slot's metadata and reads the
- * bucket once more, for {@link DuplicateRemoval}.
+ * A request that makes the key's slot name its block: it looks for that slot, and changes the slot's word by a
+ * compare-and-swap, which waits until the block that the word names is known to be the key's. So no update replaces
+ * another key's object.
  *
- * <p><b>The moment at which it takes effect</b> is its compare-and-swap, except in two cases. In both another set of
- * the key has taken effect since this one read the bucket, and this one counts as having taken effect right before
- * that: an update whose compare-and-swap finds that the key's slot names another set's block meanwhile; and an
- * insertion that finds the key in a lower slot.
+ * <p><b>The moment at which it takes effect</b> is its compare-and-swap, except if that finds that the key's slot names
+ * another set's block meanwhile: then a set counts as having taken effect right before that other set.
  *
  * <p>A slot that may be the key's and whose block cannot be read is emptied first: another process may be able to read
  * the block.
@@ -36,20 +32,14 @@ abstract class SetSteps implements RequestSteps {
 
     private static final int SWAP = BlockWrite.BLOCK_STEPS;
     private static final int SWAP_LOST = BlockWrite.BLOCK_STEPS + 1;
-    private static final int INSERT = BlockWrite.BLOCK_STEPS + 2;
-    private static final int INSERTED = BlockWrite.BLOCK_STEPS + 3;
-    private static final int SETTLE = BlockWrite.BLOCK_STEPS + 4;
-    private static final int PROBE = BlockWrite.BLOCK_STEPS + 5;
-    static final int LOOK = BlockWrite.BLOCK_STEPS + 6;
-    private static final int WINNER = BlockWrite.BLOCK_STEPS + 7;
-    private static final int TAKE_OUT = BlockWrite.BLOCK_STEPS + 8;
+    private static final int PROBE = BlockWrite.BLOCK_STEPS + 2;
+    static final int LOOK = BlockWrite.BLOCK_STEPS + 3;
+    private static final int WINNER = BlockWrite.BLOCK_STEPS + 4;
+    private static final int TAKE_OUT = BlockWrite.BLOCK_STEPS + 5;
     // Steps that look whether a compare-and-swap of unknown outcome has been executed.
-    private static final int RESOLVE_UPDATE = BlockWrite.BLOCK_STEPS + 9;
-    private static final int RESOLVE_INSERT = BlockWrite.BLOCK_STEPS + 10;
-    static final int MORE_STEPS = BlockWrite.BLOCK_STEPS + 11;
-
-    /** In one of this many insertions into full buckets, another request's claim is taken over, if there is one. */
-    private static final int CLAIM_EVERY = 16;
+    private static final int RESOLVE_UPDATE = BlockWrite.BLOCK_STEPS + 6;
+    private static final int RESOLVE_INSERT = BlockWrite.BLOCK_STEPS + 7;
+    static final int MORE_STEPS = BlockWrite.BLOCK_STEPS + 8;
 
     /** The steps that come before these. */
     public final BlockWrite blockWrite;
@@ -62,15 +52,10 @@ abstract class SetSteps implements RequestSteps {
     final BlockAllocator allocator;
     final AccessRecords records;
     private final ProbeBuffer probe;
-    private final DuplicateRemoval settling;
     final Reclaimer reclaimer;
     private final StaleObjectRemoval takeOut;
     final MapSessionCounts counts;
     final BlockChecksum checksum;
-    /** Whether the request's slot is assumed to be the key's by its hash alone. */
-    private final boolean[] byHash;
-
-    private int fullBuckets;
 
     SetSteps(MapSessionParts parts) {
         blockWrite = new BlockWrite(parts);
@@ -86,8 +71,6 @@ abstract class SetSteps implements RequestSteps {
         takeOut = parts.takeOut();
         counts = parts.counts();
         checksum = parts.checksum();
-        byHash = new boolean[operations.count];
-        settling = new DuplicateRemoval(operations, posts, ending, probe, reclaimer, counts, blockWrite.extensionBytes);
     }
 
     @Override
@@ -95,9 +78,6 @@ abstract class SetSteps implements RequestSteps {
         switch (operations.step[place]) {
             case SWAP -> swapped(place);
             case SWAP_LOST -> lookAgain(place);
-            case INSERT -> inserted(place);
-            case INSERTED -> settle(place);
-            case SETTLE -> settling.advance(place);
             case PROBE -> probed(place);
             case LOOK -> look(place, 0);
             case WINNER -> lost(place);
@@ -126,8 +106,7 @@ abstract class SetSteps implements RequestSteps {
         }
         operations.slot[place] = slot;
         operations.word[place] = Bucket.word(bucket, slot);
-        byHash[place] = Bucket.sure(bucket, slot, hash);
-        if (byHash[place]) {
+        if (Bucket.isOfHash(bucket, slot, hash)) {
             found(place);
         } else {
             probe(place);
@@ -140,7 +119,16 @@ abstract class SetSteps implements RequestSteps {
     /** The request's slot and word are the key's. */
     abstract void found(int place);
 
-    /** The object that the request found has been removed: it had expired, or could not be read. */
+    /**
+     * The same if the word's block has been read and is whole.
+     *
+     * @param block the address of a copy, which stays as it is until the next operation is posted
+     */
+    void foundWhole(int place, long block) {
+        found(place);
+    }
+
+    /** The object that the request found has been removed, as it had expired. */
     abstract void tookOut(int place);
 
     /** Removes the object of the request's slot, which has expired. */
@@ -156,10 +144,10 @@ abstract class SetSteps implements RequestSteps {
     }
 
     private void takeOutMore(int place) {
-        switch (takeOut.advance(place)) {
-            case StaleObjectRemoval.DONE -> tookOut(place);
-            case StaleObjectRemoval.CHANGED -> lookAnew(place);
-            default -> {}
+        if (takeOut.end(place) == StaleObjectRemoval.DONE) {
+            tookOut(place);
+        } else {
+            lookAnew(place);
         }
     }
 
@@ -170,12 +158,11 @@ abstract class SetSteps implements RequestSteps {
 
     final void update(int place) {
         operations.step[place] = SWAP;
-        if (blockWrite.extensionBytes == 0 && !isUnproven(place)) {
-            posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
-            return;
-        }
         posts.beginList();
-        posts.readReplaced(place, isUnproven(place) ? headBytes(place) : blockWrite.keyAt());
+        if (blockWrite.extensionBytes != 0) {
+            posts.readReplaced(place, blockWrite.keyAt());
+        }
+        posts.writeHash(place, operations.slot[place]);
         posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
         posts.endList();
     }
@@ -185,21 +172,16 @@ abstract class SetSteps implements RequestSteps {
         return blockWrite.keyAt() + BlockFormat.padded(operations.keyBytes[place]);
     }
 
-    /** Whether nothing that was read before the compare-and-swap proves that the slot is the key's. */
-    private boolean isUnproven(int place) {
-        return byHash[place] && operations.kind[place] == RequestColumns.SET;
-    }
-
     private boolean headIsOfKey(int place) {
         return operations.headIsOfWord(place)
                 && PaddedKeys.equal(operations.head(place), operations.key[place], operations.keyBytes[place]);
     }
 
     /**
-     * Reads the slot's block to see which key it has: the slot's hash is another's, or other slots have its
-     * fingerprint.
+     * Reads the slot's block to see which key it has, as the slot's hash does not tell: the block is another key's, or
+     * a request that lost its compare-and-swap has written the hash last.
      */
-    private void probe(int place) {
+    void probe(int place) {
         if (probe.take()) {
             operations.step[place] = PROBE;
             if (!posts.readBlock(place, operations.word[place], probe.memory(), 0)) {
@@ -216,7 +198,7 @@ abstract class SetSteps implements RequestSteps {
         boolean mine = whole && PaddedKeys.equal(probe.address(), operations.key[place], operations.keyBytes[place]);
         probe.give();
         if (mine) {
-            found(place);
+            foundWhole(place, probe.address());
         } else if (whole) {
             look(place, operations.slot[place] + 1);
         } else {
@@ -235,11 +217,6 @@ abstract class SetSteps implements RequestSteps {
 
     private void swapped(int place) {
         if (posts.found(place) == operations.word[place]) {
-            if (isUnproven(place) && !headIsOfKey(place)) {
-                // The hash was that of the slot's former object, so this is an insertion.
-                describe(place);
-                return;
-            }
             updated(place);
             return;
         }
@@ -273,7 +250,8 @@ abstract class SetSteps implements RequestSteps {
         long bucket = operations.bucket(place);
         int slot = operations.slot[place];
         // Only in the same slot: if the key is in another slot now, it may have been there before.
-        if (Bucket.sure(bucket, slot, operations.hash[place]) && Bucket.word(bucket, slot) != operations.word[place]) {
+        if (Bucket.isAlone(bucket, slot, operations.hash[place])
+                && Bucket.word(bucket, slot) != operations.word[place]) {
             operations.word[place] = Bucket.word(bucket, slot);
             operations.step[place] = WINNER;
             posts.readHeader(place, headBytes(place));
@@ -295,85 +273,18 @@ abstract class SetSteps implements RequestSteps {
         }
     }
 
-    final void insert(int place) {
-        chooseSlot(place);
-        operations.step[place] = INSERT;
-        posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
-    }
-
-    /** Chooses the slot for a new object, and notes the word that is in it. */
-    final void chooseSlot(int place) {
-        long bucket = operations.bucket(place);
-        int slot = Bucket.findEmpty(bucket);
-        if (slot == Bucket.NONE) {
-            slot = Bucket.findOldestHistory(bucket, records.newestHistory());
-        }
-        if (slot == Bucket.NONE && ++fullBuckets % CLAIM_EVERY == 0) {
-            // Most claims belong to adds that are under way, but some may belong to dead sessions.
-            slot = Bucket.findClaim(bucket);
-        }
-        if (slot == Bucket.NONE) {
-            slot = room.victimOf(bucket);
-        }
-        operations.slot[place] = slot;
-        operations.word[place] = Bucket.word(bucket, slot);
-    }
-
-    private void inserted(int place) {
-        if (posts.found(place) != operations.word[place]) {
-            counts.add(MapSessionCounts.SWAPS_LOST);
-            lookAnew(place);
-            return;
-        }
-        describe(place);
-    }
-
-    /**
-     * The slot names the request's block, in place of another key's or of none: frees that one, and writes the
-     * metadata.
-     */
-    private void describe(int place) {
-        reclaimCrowdedOut(place);
-        operations.word[place] = operations.block[place];
-        ObjectMetadata metadata = records.inserted(operations.bucket(place), operations.hash[place]);
-        posts.fillMetadata(place, blockWrite.expirySeconds[place], metadata);
-        writeMetadata(place);
-    }
-
-    /** Writes the metadata of the slot that names the request's block. */
-    final void writeMetadata(int place) {
-        doubts.handOver(place);
-        operations.step[place] = INSERTED;
-        posts.beginList();
-        posts.writeMetadata(place, operations.slot[place]);
-        posts.readBucket(place);
-        posts.endList();
-    }
-
-    final void reclaimCrowdedOut(int place) {
-        if (SlotWord.isLive(operations.word[place])) {
-            counts.add(MapSessionCounts.CROWDED_OUT);
-            reclaimer.reclaim(operations.word[place]);
-        }
-    }
-
-    /** Begins to remove duplicates: the insertion is done, and the bucket was read after it. */
-    final void settle(int place) {
-        operations.step[place] = SETTLE;
-        settling.begin(place);
-    }
-
     @Override
     public void again(int place) {
         switch (operations.step[place]) {
-            case INSERTED -> writeMetadata(place);
-            case SWAP, RESOLVE_UPDATE -> resolveOr(place, false);
-            case INSERT, RESOLVE_INSERT -> resolveOr(place, true);
-            case SETTLE -> {
-                leaveStep(place);
-                doubts.leave(place);
-                settling.again(place);
+            case SWAP -> {
+                if (posts.found(place) == operations.word[place]) {
+                    updated(place);
+                } else {
+                    resolveOr(place, false);
+                }
             }
+            case RESOLVE_UPDATE -> resolveOr(place, false);
+            case RESOLVE_INSERT -> resolveOr(place, true);
             default -> {
                 leaveStep(place);
                 doubts.leave(place);
@@ -411,35 +322,39 @@ abstract class SetSteps implements RequestSteps {
 
     private void resolved(int place) {
         long now = Bucket.word(operations.bucket(place), operations.slot[place]);
-        // The slot may have named the block in between: EMPTY can return, and so can claims of other requests.
-        boolean mayHaveBeenNamed = operations.step[place] == RESOLVE_INSERT
-                && (now == SlotWord.EMPTY || SlotWord.isClaim(now) && !isClaimed(place));
-        if (now != operations.block[place] && (now != operations.word[place] || mayHaveBeenNamed)) {
+        if (now != operations.block[place] && now != operations.word[place]) {
             ending.end(place, KvStatus.LOST);
             return;
         }
         doubts.swapKnown(place);
         if (now != operations.block[place]) {
-            lookAnew(place);
-        } else if (operations.step[place] == RESOLVE_INSERT || isUnproven(place) && !headIsOfKey(place)) {
-            describe(place);
+            look(place, 0);
+        } else if (operations.step[place] == RESOLVE_INSERT) {
+            inserted(place);
         } else {
             updated(place);
         }
     }
 
+    /** The slot that the request claimed names its block. */
+    abstract void inserted(int place);
+
     @Override
     public void abandon(int place) {
+        if (operations.step[place] == SWAP && posts.found(place) == operations.word[place]) {
+            updated(place);
+            return;
+        }
         leaveStep(place);
         ending.end(place, KvStatus.LOST);
     }
 
     /** A connection failed during a step: gives back what the step has taken. */
     void leaveStep(int place) {
-        switch (operations.step[place]) {
-            case PROBE -> probe.give();
-            case SETTLE -> settling.abandon(place);
-            default -> blockWrite.leaveStep(place);
+        if (operations.step[place] == PROBE) {
+            probe.give();
+        } else {
+            blockWrite.leaveStep(place);
         }
     }
 }

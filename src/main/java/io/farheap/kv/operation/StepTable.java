@@ -20,11 +20,7 @@ public record StepTable(GetSteps gets, ChangeSteps changes, TouchSteps touches, 
             case RequestColumns.GET -> gets;
             case RequestColumns.DELETE -> deletes;
             case RequestColumns.TOUCH -> touches;
-            case RequestColumns.MOVE,
-                    RequestColumns.EVICT,
-                    RequestColumns.EVICT_ALONE,
-                    RequestColumns.MAKE_ROOM,
-                    RequestColumns.COMPACT -> moves;
+            case RequestColumns.MOVE, RequestColumns.EVICT, RequestColumns.MAKE_ROOM, RequestColumns.COMPACT -> moves;
             default -> changes;
         };
     }

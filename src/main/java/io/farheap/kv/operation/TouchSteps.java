@@ -53,6 +53,12 @@ public final class TouchSteps extends SetSteps {
         return false;
     }
 
+    /** A touch inserts nothing. */
+    @Override
+    void inserted(int place) {
+        throw new IllegalStateException("step " + operations.step[place]);
+    }
+
     @Override
     public void advance(int place) {
         switch (operations.step[place]) {
@@ -92,6 +98,12 @@ public final class TouchSteps extends SetSteps {
         if (!posts.readBlock(place, operations.word[place])) {
             broken(place);
         }
+    }
+
+    /** A touch reads the block in each case. */
+    @Override
+    void probe(int place) {
+        found(place);
     }
 
     private void judge(int place) {

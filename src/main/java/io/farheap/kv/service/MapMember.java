@@ -18,6 +18,9 @@ final class MapMember {
     /** When it last registered, sent a heartbeat or took something, by {@link System#nanoTime}. */
     long heardAt;
 
+    /** The servers that the map was made on and whose lease it has lost, a bit for each of the first 64. */
+    long lost;
+
     /** How many of the regions that the map has grown by it has added. */
     long growths;
 

@@ -11,9 +11,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The processes that use a map through one server. A process that has ended here may continue through another server,
  * and then change a slot there that names a block of this one. So it counts as dead only when this server and all
- * servers that have slots have ended its opening, which clients' keepers find out. One thread at a time.
+ * servers that have slots have ended its opening, which clients' keepers find out, or are gone. One thread at a time.
  */
 final class MapMembers {
+
+    /**
+     * A server that all living processes have lost for this long is gone for good. Long, as the map cannot be opened
+     * any more then.
+     */
+    private static final long GONE_NANOS = 300_000_000_000L;
 
     /** A process sends a heartbeat each second; it is silent after this time without one. */
     private static final long SILENT_NANOS = 2_000_000_000L;
@@ -38,6 +44,12 @@ final class MapMembers {
     private final LongFifo later = new LongFifo();
     /** When an opening here ended last. */
     private long endedLast;
+    /** The servers that all living processes have lost, and since when they are these; a bit for each server. */
+    private long lost;
+
+    private long lostSince;
+    /** The servers that are gone. No process reads or changes their part of the table again, whatever it names. */
+    private long gone;
 
     /**
      * @param server number of this one
@@ -122,8 +134,53 @@ final class MapMembers {
         while (later.size() > 0 && ended.size() < MOST_ENDED) {
             BitSet known = new BitSet(needed);
             known.set(server);
-            ended.add(new EndedMember(later.remove(), known, endedLast));
+            addGone(known);
+            long process = later.remove();
+            if (known.cardinality() < needed) {
+                ended.add(new EndedMember(process, known, endedLast));
+            }
         }
+    }
+
+    private void addGone(BitSet to) {
+        for (int number = 0; number < Math.min(servers, Long.SIZE); number++) {
+            if ((gone >>> number & 1) != 0) {
+                to.set(number);
+            }
+        }
+    }
+
+    /**
+     * Looks for servers that are gone: while a process that has ended here may continue through another server, all
+     * living ones have long lost that server. A process that ended may still change the table there, but no other will
+     * ever look.
+     *
+     * @return whether there are more than before
+     */
+    boolean findGone(long now) {
+        long all = living.values().stream().mapToLong(member -> member.lost).reduce(-1, (a, b) -> a & b);
+        if (all != lost) {
+            lost = all;
+            lostSince = now;
+        }
+        if (living.isEmpty() || ended.isEmpty() || (lost & ~gone) == 0 || now - lostSince <= GONE_NANOS) {
+            return false;
+        }
+        gone |= lost;
+        ended.forEach(each -> addGone(each.servers));
+        ended.removeIf(each -> each.servers.cardinality() == needed);
+        askAboutMore();
+        return true;
+    }
+
+    /** Whether a process can read all of the table that is not gone, as far as it has said. */
+    boolean reachesTable(MapMember member) {
+        return (member.lost & ~gone) == 0;
+    }
+
+    /** The servers that are gone, a bit for each of the first 64. */
+    long gone() {
+        return gone;
     }
 
     /** Another server says that a process has no opening there. */

@@ -99,6 +99,10 @@ public final class MapServices implements ServerService, SpaceListener {
                 spaces,
                 MapCalls.STEP,
                 (state, space, lease, in, reply) -> state.step(lease, in.getLong(8), space, reply));
+        register(handlers, spaces, MapCalls.SWEEP, (state, space, lease, in, reply) -> {
+            reply[0] = state.sweep(lease);
+            return 1;
+        });
         register(
                 handlers,
                 spaces,

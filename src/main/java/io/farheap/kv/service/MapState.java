@@ -36,8 +36,13 @@ final class MapState {
     private final LongSupplier nanoTime;
     private final long zeroNanos;
 
-    /** Whether blocks of a process that has ended are still to be found. */
+    /** Whether blocks that a process has let go, or that one which has ended had, are still to be found. */
     private boolean dirty;
+    /**
+     * A collection passes over the table of servers that are gone, once all requests in flight began after this epoch:
+     * an older one may have read an index there, and store its pieces elsewhere.
+     */
+    private long goneEpoch;
     /** Whether a client has asked for an account of all blocks. */
     private boolean audit;
 
@@ -88,6 +93,10 @@ final class MapState {
 
     synchronized long register(long lease, long process) {
         if (members.find(lease) == null) {
+            if (members.gone() != 0) {
+                // It would find slots there that name blocks which are others by now.
+                return MapCalls.PART_GONE;
+            }
             // A process that does not know yet that the server leaves, or which segments are being emptied, has
             // acknowledged no epoch.
             MapMember member = members.add(lease, process);
@@ -111,7 +120,7 @@ final class MapState {
     }
 
     /**
-     * @param words facts, questions, the epoch, growths, then facts and questions
+     * @param words facts, questions, the epoch, growths, lost servers, then facts and questions
      * @return words of the reply
      */
     synchronized int beat(long lease, long[] words, long[] reply) {
@@ -123,6 +132,10 @@ final class MapState {
         int questions = count(words[1]);
         member.heardAt = nanoTime.getAsLong();
         member.epoch = Math.max(member.epoch, Math.min(words[2], blocks.epoch()));
+        member.lost = words[4];
+        if (members.findGone(nanoTime.getAsLong())) {
+            goneEpoch = blocks.nextEpoch();
+        }
         if (blocks.waits()) {
             blocks.settle(members.oldestEpoch(blocks.epoch()));
         }
@@ -138,7 +151,7 @@ final class MapState {
         }
         long flags = blocks.hasRoom() ? MapCalls.ROOM : 0;
         flags |= mayCollect(member) ? MapCalls.COLLECT : 0;
-        boolean sweeps = sweep.running() || (dirty || audit) && !members.doubted();
+        boolean sweeps = members.reachesTable(member) && (sweep.running() || (dirty || audit) && !members.doubted());
         boolean awaited = blocks.waits() && nanoTime.getAsLong() - awaitedUntil < 0;
         boolean growing = growthsOfAll < layout.growths();
         flags |= sweeps
@@ -163,6 +176,7 @@ final class MapState {
         reply[10] = blocks.regions();
         int end = MapCalls.BEAT_REPLY_WORDS + (int) reply[5];
         reply[11] = blocks.emptying().places(reply, end);
+        reply[12] = members.gone();
         return end + (int) reply[11];
     }
 
@@ -200,7 +214,11 @@ final class MapState {
     private boolean mayCollect(MapMember member) {
         long now = nanoTime.getAsLong();
         boolean needed = dirty || audit || sweep.running();
-        if (!needed || members.doubted() || sweep.running() && now - collectorDeadline < 0) {
+        if (!needed
+                || members.doubted()
+                || !members.reachesTable(member)
+                || members.oldestEpoch(blocks.epoch()) < goneEpoch
+                || sweep.running() && now - collectorDeadline < 0) {
             return false;
         }
         dirty = false;
@@ -317,6 +335,15 @@ final class MapState {
         reply[1] = what;
         reply[2] = sweep.phase();
         return 3;
+    }
+
+    /** A process has let blocks go. A sweep that is under way may have seen them as held, so one more follows. */
+    synchronized long sweep(long lease) {
+        if (members.find(lease) == null) {
+            return MapCalls.NOT_REGISTERED;
+        }
+        dirty = true;
+        return MapCalls.OK;
     }
 
     /** @return words of the reply */

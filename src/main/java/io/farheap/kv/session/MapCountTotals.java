@@ -83,7 +83,7 @@ public final class MapCountTotals {
                 sum[MapSessionCounts.CROWDED_OUT],
                 sum[MapSessionCounts.VICTIMS_LOST],
                 sum[MapSessionCounts.UNLINKED],
-                sum[MapSessionCounts.DUPLICATES],
+                sum[MapSessionCounts.CLAIMS_REMOVED],
                 sum[MapSessionCounts.endedAs(RequestColumns.MOVE, KvStatus.DONE)]
                         + sum[MapSessionCounts.endedAs(RequestColumns.COMPACT, KvStatus.DONE)],
                 byExpert(sum, MapSessionCounts::evictedByExpert),

@@ -43,6 +43,7 @@ import io.farheap.thread.OwnerThread;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 
 /**
@@ -56,8 +57,10 @@ public final class MapRequests implements AutoCloseable {
     public static final long NEVER = 0;
 
     private static final long SLEEP_NANOS = 1_000_000;
-    /** How long the close of a session waits for requests in flight. */
+    /** How long the close of a session waits for requests in flight, and then for them to end as lost. */
     private static final long CLOSE_NANOS = TimeLimit.of(1_000_000_000L);
+
+    private static final long CUT_NANOS = TimeLimit.of(3_000_000_000L);
     /**
      * The longest time to live; as much time again can pass since the map was made before an expiry has no room in a
      * block.
@@ -88,6 +91,8 @@ public final class MapRequests implements AutoCloseable {
     private final OwnerThread owner = new OwnerThread("session");
     /** Whether a poll is under way; a callback may be running inside it. */
     private boolean polling;
+    /** How often it was polled. Another thread looks now and then whether it is polled at all. */
+    private int polls;
 
     private boolean closed;
 
@@ -144,7 +149,7 @@ public final class MapRequests implements AutoCloseable {
                 new ProbeBuffer(probeMemory.buffer(), space.checksum()),
                 allocator,
                 reclaimer,
-                new StaleObjectRemoval(operations, posts, reclaimer, counts, extensionBytes),
+                new StaleObjectRemoval(operations, posts, reclaimer, counts),
                 writer,
                 reader,
                 records,
@@ -153,7 +158,7 @@ public final class MapRequests implements AutoCloseable {
                 new VersionNumbers(number, numbers),
                 space.checksum());
         pipeline = new Pipeline(queue, memory.buffer(), parts, new StepTable(parts, space), mailbox, space.keyHash());
-        keeper.serve(mailbox, this::held, this::oldestEra);
+        keeper.serve(mailbox, this::held, this::oldestEra, () -> polls, this::cut);
         tally.opened(counts, queue::posted);
     }
 
@@ -206,11 +211,10 @@ public final class MapRequests implements AutoCloseable {
 
     /**
      * Begins to write an object's block again, on a server that does not leave the map; or to evict the object. It ends
-     * as {@link KvStatus#CHANGED} if the slot has changed, and an eviction as {@link KvStatus#EXISTS} if a higher slot
-     * may have its key.
+     * as {@link KvStatus#CHANGED} if the slot has changed.
      *
      * @param kind {@link RequestColumns#MOVE} or {@link RequestColumns#COMPACT}, of an object without pieces, or
-     *     {@link RequestColumns#EVICT}, {@link RequestColumns#EVICT_ALONE} or {@link RequestColumns#MAKE_ROOM}
+     *     {@link RequestColumns#EVICT} or {@link RequestColumns#MAKE_ROOM}
      * @param slot as {@link MoveSteps#slot} has it
      * @param word of the slot
      * @return false if too many requests are in flight
@@ -232,6 +236,25 @@ public final class MapRequests implements AutoCloseable {
      */
     boolean settled() {
         return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;
+    }
+
+    /** As {@link Reconnects#isOver}: requests here end as lost. */
+    public boolean isOver() {
+        return queue.reconnects().isOver();
+    }
+
+    /**
+     * As {@link DeepQueue#cut}. The session's blocks stay its own until it is closed; requests in flight end as lost
+     * when it is polled.
+     */
+    public CompletableFuture<Void> cut() {
+        return queue.cut();
+    }
+
+    /** Whether nothing is in flight and no callback runs, so that this can be closed. */
+    public boolean mayClose() {
+        checkOpen();
+        return operations.inUse() == 0 && !polling;
     }
 
     /** As {@link Reconnects#trouble}. */
@@ -273,6 +296,7 @@ public final class MapRequests implements AutoCloseable {
         checkOpen();
         checkNotPolling();
         polling = true;
+        polls++;
         try {
             return pipeline.poll(to);
         } finally {
@@ -428,8 +452,19 @@ public final class MapRequests implements AutoCloseable {
 
     private void drain() {
         posts.postHints();
-        long deadline = System.nanoTime() + CLOSE_NANOS;
-        while ((operations.inUse() > 0 || !reclaimer.isIdle())
+        drainUntil(System.nanoTime() + CLOSE_NANOS);
+        if (operations.inUse() > 0 && !keeper.isClosed()) {
+            // Otherwise the requests would keep memory from being used in another way until the process ends.
+            CompletableFuture<Void> _ = queue.cut();
+            drainUntil(System.nanoTime() + CUT_NANOS);
+        }
+    }
+
+    private void drainUntil(long deadline) {
+        // If all connections have ended, a poll settles what becomes of the blocks.
+        while ((operations.inUse() > 0
+                        || !reclaimer.isIdle()
+                        || isOver() && !queue.reconnects().up())
                 && !keeper.isClosed()
                 && System.nanoTime() - deadline < 0) {
             if (poll((tag, status, found, at, bytes) -> {}) == 0) {

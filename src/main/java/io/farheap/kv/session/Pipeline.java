@@ -408,7 +408,7 @@ final class Pipeline {
     /** As {@link MapRequests#poll}. */
     int poll(KvHandler to) {
         allocator.letGoOfEmptying();
-        if (reconnects.hasWork()) {
+        if (stalls > 0 || reconnects.hasWork()) {
             mend();
         }
         pollQueue();

@@ -9,6 +9,7 @@ import io.farheap.remote.contract.Outcome;
 import io.farheap.remote.contract.PostResult;
 import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.VerbCounts;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -212,6 +213,26 @@ public final class DeepQueue implements AutoCloseable {
     /** The connections that have failed, which it makes again. */
     public Reconnects reconnects() {
         return reconnects;
+    }
+
+    /**
+     * Ends all connections for good, on behalf of the owner, which is not polling, on a thread of its own. Any thread.
+     *
+     * @return completes when nothing that was posted can take effect any more, and nothing more will be posted;
+     *     exceptionally if a server does not answer
+     */
+    public CompletableFuture<Void> cut() {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread.ofVirtual().name("farheap-map-cut").start(() -> {
+            try {
+                reconnects.cut();
+                done.complete(null);
+            } catch (Throwable e) {
+                done.completeExceptionally(e);
+            }
+            queue.wake();
+        });
+        return done;
     }
 
     /** The number of postings that were made or wait, and have not ended. */

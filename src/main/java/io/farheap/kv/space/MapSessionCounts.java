@@ -15,8 +15,8 @@ public final class MapSessionCounts {
     public static final int SWAPS_LOST = 1;
     /** Slots that named blocks which cannot be read, and that were emptied. */
     public static final int UNLINKED = 2;
-    /** Second slots of one key that were emptied. */
-    public static final int DUPLICATES = 3;
+    /** Claims of other requests that were removed. */
+    public static final int CLAIMS_REMOVED = 3;
     /** Objects evicted. */
     public static final int EVICTED = 4;
     /** Objects evicted because their bucket was full. */

@@ -39,7 +39,8 @@ public final class ReachableRegions {
 
     /** Whether it may have a connection to the block of a word later: the lease of its server holds. */
     public boolean blockLater(long word) {
-        return space.holdsBlock(word)
+        return !reconnects.isOver()
+                && space.holdsBlock(word)
                 && space.regionOf(SlotWord.place(word)).server().lost() == null;
     }
 

@@ -9,6 +9,7 @@ import io.farheap.remote.contract.RemoteServer;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,6 +76,12 @@ public final class Reconnects {
 
     private boolean unproven;
     private int begun;
+    /** Whether another thread is ending all connections, and whether it has: nothing is connected again after that. */
+    private volatile boolean cutting;
+
+    private volatile boolean cut;
+    /** Held while a reconnection is asked for: a fence that is asked for later prevents its use. */
+    private final Object cutLock = new Object();
 
     Reconnects(RemoteQueue queue, SpaceMemory space) {
         this.queue = queue;
@@ -116,9 +123,49 @@ public final class Reconnects {
         return all() || queue.connected(region.server());
     }
 
+    /**
+     * Whether all connections have ended for good: the session's thread has not polled for long, or the process uses
+     * the map under other leases. No request does anything more. Any thread.
+     */
+    public boolean isOver() {
+        return cut || space.hasEnded();
+    }
+
+    /** Whether all connections end or have ended for good. */
+    private boolean isCutting() {
+        return cutting || space.isEnding();
+    }
+
+    /**
+     * Ends all connections for good, and waits for the servers. When it returns, nothing that was posted can take
+     * effect any more, and the session's thread posts nothing more. Any thread but that.
+     *
+     * @throws java.util.concurrent.CompletionException if a server does not answer; call it again
+     */
+    void cut() {
+        if (cut) {
+            // The queue may be closed by now, and fences nothing more.
+            return;
+        }
+        synchronized (cutLock) {
+            cutting = true;
+        }
+        List<CompletableFuture<Void>> fences = new ArrayList<>();
+        space.servers(server -> {
+            if (server.lost() == null) {
+                fences.add(queue.fence(server));
+            }
+        });
+        CompletableFuture.allOf(fences.toArray(CompletableFuture[]::new)).join();
+        cut = true;
+    }
+
     /** Whether a request that has failed may continue soon. */
     public boolean hopeful() {
-        if (failed) {
+        if (isOver()) {
+            return false;
+        }
+        if (failed || isCutting()) {
             return true;
         }
         for (ConnectionState line : lines) {
@@ -136,6 +183,16 @@ public final class Reconnects {
 
     /** Begins to make failed connections again. Not inside the queue's poll. */
     public void mend() {
+        if (isOver()) {
+            failed = false;
+            gone = true;
+            down = 0;
+            lines.forEach(ConnectionState::givenUp);
+            return;
+        }
+        if (isCutting()) {
+            return;
+        }
         long now = System.nanoTime();
         RegionDirectory present = space.layout();
         if (failed || layout != present) {
@@ -170,9 +227,13 @@ public final class Reconnects {
             line.givenUp();
             return;
         }
-        line.repairing = true;
-        begun++;
-        queue.reconnect(line.server, tag);
+        synchronized (cutLock) {
+            if (!cutting) {
+                line.repairing = true;
+                begun++;
+                queue.reconnect(line.server, tag);
+            }
+        }
     }
 
     /** Connections to servers that have left the map need no more proof. */

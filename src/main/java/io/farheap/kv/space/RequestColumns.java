@@ -38,12 +38,10 @@ public final class RequestColumns {
     /** A move within the class of the object's block, which evicts nothing. */
     public static final int COMPACT = 11;
 
-    /** An eviction from a slot, when no higher slot of the bucket had its fingerprint as it was read. */
-    public static final int EVICT_ALONE = 12;
-    /** The same, to make room for a block that a move needs. */
-    public static final int MAKE_ROOM = 13;
+    /** An eviction, to make room for a block that a move needs. */
+    public static final int MAKE_ROOM = 12;
 
-    static final int KINDS = 14;
+    static final int KINDS = 13;
 
     /** The effect of a WRITE is unknown. */
     public static final int WRITE_UNKNOWN = 1;
@@ -96,8 +94,10 @@ public final class RequestColumns {
     private final byte[] trouble;
     /** How many failed connections the request has met. */
     public final int[] failures;
-    /** Whether its last compare-and-swap makes a slot name the request's own block, or claim it. */
+    /** Whether its last compare-and-swap makes a slot name the request's own block. */
     public final boolean[] naming;
+    /** Whether a slot may have the hash of the request's key for the request's own block, which it does not name. */
+    public final boolean[] described;
 
     public final int[] status;
     public final long[] hash;
@@ -155,6 +155,7 @@ public final class RequestColumns {
         trouble = new byte[count];
         failures = new int[count];
         naming = new boolean[count];
+        described = new boolean[count];
         status = new int[count];
         hash = new long[count];
         key = new long[count];

@@ -293,7 +293,7 @@ public final class RequestPoster {
     /** Changes the word of a slot of any bucket. */
     public void swap(int place, RemoteRegion region, long bucketAt, int slot, long expected, long value) {
         operations.takes(place, expected);
-        operations.naming[place] = value != SlotWord.EMPTY && !SlotWord.isHistory(value);
+        operations.naming[place] = SlotWord.isLive(value);
         // If it is not executed, the old word differs from the expected one.
         NativeMemory.ALL.set(JAVA_LONG, operations.old(place), ~expected);
         note(
@@ -317,16 +317,41 @@ public final class RequestPoster {
     public void fillMetadata(int place, long expirySeconds, ObjectMetadata object) {
         long hash = operations.hash[place];
         long at = operations.metadata(place) - Slot.HASH;
-        NativeMemory.ALL.set(JAVA_LONG, at + Slot.HASH, hash);
+        NativeMemory.ALL.set(JAVA_LONG, at + Slot.HASH, SlotWord.besideHash(operations.block[place], hash));
         NativeMemory.ALL.set(JAVA_INT, at + Slot.FREQUENCY, (int) Math.min(object.frequency(), Slot.MOST_FREQUENCY));
         NativeMemory.ALL.set(JAVA_INT, at + Slot.EXPIRY, (int) expirySeconds);
         NativeMemory.ALL.set(JAVA_LONG, at + Slot.INSERTED, object.insertTime());
         NativeMemory.ALL.set(JAVA_LONG, at + Slot.ACCESSED, object.lastAccess());
     }
 
-    /** Writes the metadata behind the word of a slot that the request has just filled. */
+    /**
+     * Writes the hash of the request's key behind the word of a slot, for the time from which on the slot names the
+     * request's block.
+     */
+    public void writeHash(int place, int slot) {
+        long hash = operations.hash[place];
+        writeHash(place, bucketRegion(hash), space.shape().bucketAt(hash), slot, hash);
+    }
+
+    /** The same for a slot of any bucket, and the hash of the key of the request's block. */
+    public void writeHash(int place, RemoteRegion region, long bucketAt, int slot, long hash) {
+        NativeMemory.ALL.set(JAVA_LONG, operations.metadata(place), SlotWord.besideHash(operations.block[place], hash));
+        operations.described[place] = true;
+        note(
+                place,
+                queue.write(
+                        region,
+                        bucketAt + Slot.offset(slot) + Slot.HASH,
+                        memory,
+                        RequestColumns.metadataAt(place),
+                        Long.BYTES,
+                        WRITE_TAG | place));
+    }
+
+    /** Writes the metadata behind the word of a slot that the request is about to fill. */
     public void writeMetadata(int place, int slot) {
         long hash = operations.hash[place];
+        operations.described[place] = true;
         note(
                 place,
                 queue.write(

@@ -35,6 +35,12 @@ public final class SpaceMemory {
     private volatile byte[] states;
 
     private volatile boolean anyLeaving;
+    /** The servers that the map was made on and that are gone for good, a bit for each of the first 64. */
+    private volatile long gone;
+    /** Whether the process uses the map under other leases by now, and whether the leases of this one have ended. */
+    private volatile boolean ending;
+
+    private volatile boolean ended;
 
     private static final long[] NONE = {};
     private static final byte USED = 0;
@@ -171,6 +177,39 @@ public final class SpaceMemory {
         long number = SlotWord.place(word) >>> placeShift;
         byte[] all = states;
         return number < all.length && all[(int) number] == LEAVING;
+    }
+
+    /** A service says which servers are gone for good. @param servers a bit for each of the first 64 */
+    public void gone(long servers) {
+        long all = gone | servers;
+        if (all != gone) {
+            gone = all;
+        }
+    }
+
+    /** Whether a server is gone for good, so that no process reads its part of the table any more. */
+    public boolean isGone(int server) {
+        return server < Long.SIZE && (gone >>> server & 1) != 0;
+    }
+
+    /** The leases are about to end, as the process has others: nothing is connected to these servers again. */
+    public void beginEnd() {
+        ending = true;
+    }
+
+    /** The leases have ended, and nothing that was posted under them can take effect any more. */
+    public void end() {
+        ended = true;
+    }
+
+    /** Whether the leases end or have ended, as the process has others. */
+    boolean isEnding() {
+        return ending;
+    }
+
+    /** Whether the leases have ended, as the process has others. */
+    boolean hasEnded() {
+        return ended;
     }
 
     /** Whether any server is to leave. */

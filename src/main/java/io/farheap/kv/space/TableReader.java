@@ -76,12 +76,6 @@ public final class TableReader implements AutoCloseable {
         return Bucket.word(memory.segment().address(), slot);
     }
 
-    /** Whether the object of one of the slots that were read may be evicted as it is. */
-    public boolean mayEvict(int slot) {
-        long bucket = memory.segment().address() + (long) slot / SpaceShape.BUCKET_SLOTS * SpaceShape.BUCKET_BYTES;
-        return Bucket.mayEvict(bucket, slot % SpaceShape.BUCKET_SLOTS);
-    }
-
     /** When the object of one of the slots that were read was used last. */
     public long usedLast(int slot) {
         return NativeMemory.ALL.get(JAVA_LONG, memory.segment().address() + Slot.offset(slot) + Slot.ACCESSED);

@@ -26,16 +26,12 @@ class FoundObjectsTest {
                 // Objects are sorted by the upper bits of this number.
                 used[i] = random.nextLong(2 * OLDEST) << Integer.SIZE;
                 found.add(i, -i, used[i]);
-                if (i % 3 == 0) {
-                    found.lastIsAlone();
-                }
             }
             assertEquals(count, found.count());
             for (int i = 0; i < count; i++) {
                 assertEquals(i, found.slot(i));
                 assertEquals(-i, found.word(i));
                 assertEquals(used[i], found.used(i));
-                assertEquals(i % 3 == 0, found.isAlone(i));
             }
             int[] expected = IntStream.range(0, count)
                     .filter(i -> used[i] >= OLDEST << Integer.SIZE)

@@ -17,6 +17,7 @@ class BucketTest {
     private static final long TWIN = 0xAB00_0000_0000_0002L;
 
     private static final long OTHER = 0xCD00_0000_0000_0003L;
+    private static final long EXPERTS = 0x8001;
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment memory = arena.allocate(SpaceShape.BUCKET_BYTES, 64);
@@ -29,7 +30,8 @@ class BucketTest {
 
     private void put(int slot, long word, long hash) {
         memory.set(JAVA_LONG, Slot.offset(slot), word);
-        memory.set(JAVA_LONG, Slot.offset(slot) + Slot.HASH, hash);
+        memory.set(JAVA_LONG, Slot.offset(slot) + Slot.HASH, SlotWord.besideHash(word, hash));
+        memory.set(JAVA_LONG, Slot.offset(slot) + Slot.INSERTED, Bucket.historyRecord(hash, EXPERTS));
     }
 
     private void live(int slot, long hash) {
@@ -45,41 +47,33 @@ class BucketTest {
         put(11, SlotWord.history(5, KeyHash.fingerprint(KEY)), KEY);
         assertEquals(4, Bucket.find(bucket, KEY, 0));
         assertEquals(7, Bucket.find(bucket, KEY, 5));
-        assertEquals(9, Bucket.findLast(bucket, KEY, SpaceShape.BUCKET_SLOTS));
-        assertEquals(7, Bucket.findLast(bucket, KEY, 9));
-        assertEquals(Bucket.NONE, Bucket.findLast(bucket, KEY, 4));
+        assertEquals(9, Bucket.find(bucket, KEY, 8));
+        assertEquals(Bucket.NONE, Bucket.find(bucket, KEY, 10));
         assertEquals(Bucket.NONE, Bucket.find(bucket, 0xEE00_0000_0000_0001L, 0));
     }
 
-    /** If several slots have the fingerprint, a session that was slow may have written the hash of another object. */
     @Test
-    void aHashIsBelievedOfTheOnlySlotOfItsFingerprintAlone() {
+    void aHashIsThatOfItsSlotsWordAlone() {
         live(5, KEY);
-        assertTrue(Bucket.sure(bucket, 5, KEY));
-        assertFalse(Bucket.sure(bucket, 5, TWIN));
-        put(3, SlotWord.live(9, 1, KeyHash.fingerprint(KEY), 1), OTHER);
-        assertEquals(3, Bucket.find(bucket, KEY, 0));
-        assertFalse(Bucket.sure(bucket, 3, KEY));
-        assertFalse(Bucket.sure(bucket, 5, KEY));
-        put(3, SlotWord.EMPTY, KEY);
-        assertFalse(Bucket.sure(bucket, 3, KEY), "an empty slot");
-        live(9, TWIN);
-        assertFalse(Bucket.sure(bucket, 5, KEY));
+        assertTrue(Bucket.isOfHash(bucket, 5, KEY));
+        assertFalse(Bucket.isOfHash(bucket, 5, TWIN));
+        assertEquals(KEY, Bucket.hash(bucket, 5));
+        // Another object of the same fingerprint is in the slot, and its hash has not been written yet.
+        memory.set(JAVA_LONG, Slot.offset(5), SlotWord.live(6, 2, KeyHash.fingerprint(KEY), 1));
+        assertFalse(Bucket.isOfHash(bucket, 5, KEY));
+        assertFalse(Bucket.isOfHash(bucket, 5, TWIN));
     }
 
     @Test
-    void ofSlotsOfOneFingerprintTheHighestAloneMayGo() {
-        live(1, KEY);
-        live(5, TWIN);
-        live(6, OTHER);
-        put(8, SlotWord.history(5, KeyHash.fingerprint(KEY)), KEY);
-        assertFalse(Bucket.mayEvict(bucket, 1));
-        assertTrue(Bucket.mayEvict(bucket, 5));
-        assertTrue(Bucket.mayEvict(bucket, 6));
-        assertFalse(Bucket.mayEvict(bucket, 8), "a history entry");
-        assertFalse(Bucket.mayEvict(bucket, 0), "an empty slot");
-        assertEquals(5, Bucket.findTwin(bucket, 1, 1));
-        assertEquals(Bucket.NONE, Bucket.findTwin(bucket, 1, 5));
+    void aSlotIsAloneIfNoOtherLiveOneHasItsFingerprint() {
+        live(5, KEY);
+        put(3, SlotWord.history(5, KeyHash.fingerprint(KEY)), KEY);
+        live(7, OTHER);
+        assertTrue(Bucket.isAlone(bucket, 5, KEY));
+        assertFalse(Bucket.isAlone(bucket, 3, KEY));
+        live(9, TWIN);
+        assertFalse(Bucket.isAlone(bucket, 5, KEY));
+        assertFalse(Bucket.isAlone(bucket, 9, KEY));
     }
 
     @Test
@@ -92,6 +86,7 @@ class BucketTest {
         assertEquals(0, Bucket.findEmpty(bucket));
         put(5, SlotWord.history(7, KeyHash.fingerprint(KEY)), KEY);
         assertEquals(5, Bucket.findHistory(bucket, KEY));
+        assertEquals(EXPERTS, Bucket.experts(bucket, 5));
         assertEquals(Bucket.NONE, Bucket.findHistory(bucket, TWIN));
     }
 }

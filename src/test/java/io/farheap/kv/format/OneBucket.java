@@ -33,8 +33,13 @@ public final class OneBucket implements AutoCloseable {
 
     /** @return the bytes of the lowest slot */
     public byte[] slot() {
+        return slot(0);
+    }
+
+    /** @return the bytes of a slot */
+    public byte[] slot(int number) {
         word(0);
-        return memory.segment().asSlice(0, Slot.BYTES).toArray(JAVA_BYTE);
+        return memory.segment().asSlice(Slot.offset(number), Slot.BYTES).toArray(JAVA_BYTE);
     }
 
     public void write(int slot, byte[] bytes) {

@@ -112,6 +112,11 @@ final class ModelScenario {
         return this;
     }
 
+    /** The protocol of the product: its gets use no pointers. */
+    ModelScenario asInProduct() {
+        return only(ProtocolRule.OF_PRODUCT).withoutPointers();
+    }
+
     boolean has(ProtocolRule rule) {
         return rules.contains(rule);
     }
@@ -132,7 +137,7 @@ final class ModelScenario {
             state.free(object.block, false);
             values[object.key] = object.value;
         }
-        for (KnownSlot pointer : known) {
+        for (KnownSlot pointer : pointers ? known : List.<KnownSlot>of()) {
             int word = state.word(pointer.slot);
             int key = ModelWord.key(state.body(ModelWord.block(word)));
             state.client(pointer.client, ModelState.POINTERS + key, word);

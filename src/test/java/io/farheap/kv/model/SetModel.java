@@ -2,8 +2,8 @@ package io.farheap.kv.model;
 
 /**
  * Sets and adds. An update marks the block that the key's slot names, makes sure of its key, and swaps the slot's word.
- * An insertion claims a slot, looks behind its claim, and turns the claim into the block's word; today's sets insert by
- * one compare-and-swap and remove duplicates.
+ * An insertion claims a slot, looks behind its claim, and turns the claim into the block's word; without that rule a
+ * set inserts by one compare-and-swap and removes duplicates.
  *
  * <p>Requests that meet another's claim do not wait: a request that waits and then removes the claim, or finds that it
  * has gone, does no more than one whose compare-and-swap comes late.

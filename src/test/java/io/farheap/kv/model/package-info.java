@@ -14,6 +14,12 @@
  * with the next incarnation; after their segment has begun again, with the first one. Each client keeps a pointer for
  * each key.
  *
+ * <p><b>The product</b> has the rules of {@link io.farheap.kv.model.ProtocolRule#OF_PRODUCT} and no pointers: all
+ * scenarios are explored so too, and each of the two rules is shown to be needed. An update of the product that knows
+ * the key by the slot's hash, which is mixed with the slot's word, makes no other access than one that has READ the
+ * block's head right before its compare-and-swap. That is not so if a word comes back after its segment has begun
+ * again: then the hash that is there may be the former object's, until the new one is written.
+ *
  * <p><b>What is more than it can be.</b> If this finds nothing, the map has nothing of that kind either; but a history
  * that it finds may need some of these:
  *

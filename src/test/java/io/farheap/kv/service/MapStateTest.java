@@ -200,6 +200,31 @@ class MapStateTest {
         assertEquals(new HashSet<>(dead.subList(3, dead.size())), pooled, "with the incarnation after the header's");
     }
 
+    /** A request of it has failed, and no slot tells what has become of the blocks. */
+    @Test
+    void whatALivingProcessHasLetGoGoesToThePools() {
+        assertEquals(MapCalls.NOT_REGISTERED, state.sweep(1));
+        state.register(1, 11);
+        List<Long> blocks = cut(take(1, CLASS));
+        assertEquals(0, beat(1) & MapCalls.COLLECT);
+        assertEquals(MapCalls.OK, state.sweep(1));
+        assertNotEquals(0, beat(1) & MapCalls.COLLECT);
+        assertEquals(MapCalls.WAIT, step(1));
+        hold(1, blocks.subList(1, blocks.size()));
+        // What it lets go from now on was held in this round.
+        assertEquals(MapCalls.OK, state.sweep(1));
+        named(1, List.of());
+        assertEquals(MapCalls.WAIT, step(1));
+        hold(1, blocks.subList(2, blocks.size()));
+        named(1, List.of());
+        assertEquals(MapCalls.WAIT, step(1));
+        hold(1, blocks.subList(2, blocks.size()));
+        long round = roundOf(1);
+        assertEquals(MapCalls.DONE, step(1));
+        assertEquals(1, account(round).lost());
+        assertNotEquals(0, beat(1) & MapCalls.COLLECT, "the next round");
+    }
+
     @Test
     void aCollectorThatIsSilentIsFollowedByAnother() {
         state.register(1, 11);
@@ -241,12 +266,63 @@ class MapStateTest {
         assertEquals(0, beat(2) & MapCalls.COLLECT);
         assertEquals(1, reply[5]);
         assertEquals(11, reply[MapCalls.BEAT_REPLY_WORDS]);
-        assertEquals(0, beat(2, 1, 0, 0, 0, 11, 1) & MapCalls.COLLECT);
+        assertEquals(0, beat(2, 1, 0, 0, 0, 0, 11, 1) & MapCalls.COLLECT);
         // This beat names another process, and a server that does not exist.
-        assertEquals(0, beat(2, 2, 0, 0, 0, 12, 2, 11, 7) & MapCalls.COLLECT);
-        assertNotEquals(0, beat(2, 1, 0, 0, 0, 11, 2) & MapCalls.COLLECT);
-        beat(2, 0, 3, 0, 0, 11, 22, 33);
+        assertEquals(0, beat(2, 2, 0, 0, 0, 0, 12, 2, 11, 7) & MapCalls.COLLECT);
+        assertNotEquals(0, beat(2, 1, 0, 0, 0, 0, 11, 2) & MapCalls.COLLECT);
+        beat(2, 0, 3, 0, 0, 0, 11, 22, 33);
         assertEquals(0b101, reply[6], "of those asked for only the second lives");
+    }
+
+    /** It would begin again and again, and read what it can of the table each time. */
+    @Test
+    void aProcessThatCannotReadTheTableCollectsNothing() {
+        state = new MapState(FakeMap.descriptor(2, 2, REGION_BYTES), () -> now, 0);
+        state.register(1, 11);
+        state.register(2, 22);
+        assertEquals(MapCalls.OK, state.sweep(1));
+        assertEquals(0, beat(1, 0, 0, 0, 0, 1L << 1) & (MapCalls.COLLECT | MapCalls.SOON));
+        assertNotEquals(0, beat(2) & MapCalls.COLLECT);
+    }
+
+    /** The other server will never say that the process has ended there. */
+    @Test
+    void aLostServerDoesNotKeepOldRequestsForEver() {
+        state = new MapState(FakeMap.descriptor(2, 2, REGION_BYTES), () -> now, 0);
+        state.register(1, 11);
+        state.register(2, 22);
+        state.register(3, 33);
+        List<Long> given = cut(take(2, CLASS));
+        state.ended(1);
+        long lost = 1L << 1;
+        beat(2, 0, 0, 0, 0, lost);
+        beat(3, 0, 0, 0, 0, lost);
+        assertEquals(0, reply[12], "it may be reached again soon");
+        now += 200 * SECOND;
+        beat(3, 0, 0, 0, 0, 0);
+        now += 200 * SECOND;
+        beat(2, 0, 0, 0, 0, lost);
+        beat(3, 0, 0, 0, 0, lost);
+        assertEquals(0, reply[12], "one process has reached it meanwhile");
+        now += 301 * SECOND;
+        assertEquals(0, beat(3, 0, 0, 0, 0, lost) & MapCalls.COLLECT, "a request may have read something there");
+        assertEquals(lost, reply[12]);
+        assertEquals(MapCalls.PART_GONE, state.register(4, 44));
+        long epoch = reply[7];
+        beat(3, 0, 0, epoch, 0, lost);
+        assertNotEquals(0, beat(2, 0, 0, epoch, 0, lost) & MapCalls.COLLECT);
+        assertEquals(0, reply[5], "it still asks about a process that has ended");
+        // A segment changes its class, as no request of the dead process counts any more.
+        while (take(2, CLASS, MapCalls.FIRST)[1] == MapCalls.SEGMENT) {
+            // Takes all memory.
+        }
+        state.give(2, ++numbers, array(given), given.size(), reply);
+        assertEquals(MapCalls.LATER, take(2, CLASS + 1)[1]);
+        beat(2, 0, 0, 0, 0, lost);
+        epoch = reply[7];
+        beat(2, 0, 0, epoch, 0, lost);
+        beat(3, 0, 0, epoch, 0, lost);
+        assertEquals(MapCalls.BLOCKS, take(2, CLASS + 1)[1]);
     }
 
     /** A process that is forgotten may continue through the other server, and change slots there. */

@@ -59,6 +59,7 @@ class BenchManagerTest {
         report.assertRising("zookeeper_single_writes_per_s", "zookeeper_writes_per_s");
         report.assertRising("zookeeper_multi_writes_per_s", "zookeeper_writes_per_s");
         report.assertRising("allocation_p50_ms", "allocation_p99_ms", "allocation_p999_ms", "allocation_max_ms");
+        report.assertRising("tick_p50_ms", "tick_max_ms");
         assertEquals(2, report.rows().size());
     }
 

@@ -149,15 +149,16 @@ public final class ClusterManager implements CacheManager {
         Allocator reserve = supply.spares() > 0 ? new Allocator(servers.whole(started), prices) : allocator;
         this.expiry = new ExpiryNotifier(caches, clients);
         this.endings = new ExpiredCacheReclaimer(caches, servers, clients, expiry, this::ended);
-        long gone = options.clientSilentNanos();
         this.lives = new SpotLives(servers, prices, options.earlyMoves());
-        this.moves = new PlannedMoves(caches, servers, clients, allocator, reserve, lives, rates, endings, gone);
         Condition changed = mutex.newCondition();
         this.fleet = new Fleet(servers, mutex, changed, nanos, supply.idleNanos(), this::answered);
         this.roll = new ServerMembership(servers, journal, prices, rates, fleet::isStopped, millis);
         this.estimates = new MachineEstimates(servers, prices, rates);
         this.shopping = new MachineSelector(fleet, allocator, reserve, prices, rates, supply.startWaitNanos());
         this.recruits = new ServerProvisioner(servers, fleet, shopping, changed, nanos, supply.startWaitNanos());
+        long gone = options.clientSilentNanos();
+        this.moves =
+                new PlannedMoves(caches, servers, clients, allocator, reserve, lives, rates, endings, recruits, gone);
         this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
         this.answers = new AllocationReplies(servers, millis);
@@ -166,7 +167,8 @@ public final class ClusterManager implements CacheManager {
         boolean cheaper = options.cheaperMoves() > 0;
         this.reallocations = new Reallocations(
                 caches, servers, tenants, moves, roll, spares, reallocator, lives, shopping, cheaper, nanos, millis);
-        this.thrift = new CostRebalancer(caches, servers, moves, allocator, prices, lives, options.cheaperMoves());
+        this.thrift = new CostRebalancer(
+                caches, servers, moves, allocator, prices, lives, recruits::isWaiting, options.cheaperMoves());
         this.losses = new ServerLossNotifier(caches, servers, clients);
         this.removals = new Removals(caches, servers, clients, moves, endings);
         load();
@@ -228,7 +230,10 @@ public final class ClusterManager implements CacheManager {
 
     private boolean makeRoom(long forCache, Supplier<Optional<FreeRoom>> room) {
         boolean coming = lock.settled(() -> {
-            boolean ends = endings.makeRoom(forCache, false, room, nanos.getAsLong(), millis.getAsLong());
+            CacheRecord cache = caches.find(forCache);
+            // A new cache can use regions of any size.
+            long regionBytes = cache == null ? 0 : cache.regionBytes();
+            boolean ends = endings.makeRoom(forCache, regionBytes, false, room, nanos.getAsLong(), millis.getAsLong());
             if (ends) {
                 recruits.waits(forCache, room);
             }
@@ -251,7 +256,12 @@ public final class ClusterManager implements CacheManager {
 
     /** Room that has become free is for regions that would be lost, then for caches that have waited for longer. */
     private void serveBefore(long cacheId) {
-        moves.planStuck(nanos.getAsLong(), millis.getAsLong());
+        if (!moves.planStuck(nanos.getAsLong(), millis.getAsLong())) {
+            recruits.asksAgain(cacheId);
+            throw new ControlException(
+                    Code.BUSY,
+                    "room has become free, and caches on servers that leave look for it first; ask again in a moment");
+        }
         recruits.serveEarlier(cacheId);
     }
 
@@ -263,6 +273,7 @@ public final class ClusterManager implements CacheManager {
                 serveBefore(request.cacheId());
                 CacheRecord cache = admission.place(request);
                 caches.put(cache);
+                expiry.ends(cache, millis.getAsLong());
                 clients.claim(cache.id(), nanos.getAsLong());
                 recruits.forget(cache.id());
                 endings.forget(cache.id());
@@ -295,7 +306,12 @@ public final class ClusterManager implements CacheManager {
     @Override
     public Allocation reserve(long cacheId, String address, int regions) {
         return lock.settled(() -> {
-            serveBefore(cacheId);
+            if (reallocations.renew(cacheId, address, regions)) {
+                return answers.allocation(caches.require(cacheId));
+            }
+            // An application's move would end if it were refused for a moment.
+            moves.planStuck(nanos.getAsLong(), millis.getAsLong());
+            recruits.serveEarlier(cacheId);
             return answers.allocation(reallocations.reserve(cacheId, address, regions));
         });
     }
@@ -318,6 +334,7 @@ public final class ClusterManager implements CacheManager {
         return lock.settled(() -> {
             CacheRecord longer = caches.require(cacheId).until(admission.expiry(lifetimeMillis));
             caches.put(longer);
+            expiry.ends(longer, millis.getAsLong());
             return answers.description(longer);
         });
     }
@@ -540,6 +557,16 @@ public final class ClusterManager implements CacheManager {
         });
     }
 
+    /** Returns how often room was looked for, for caches that leave servers. */
+    long searches() {
+        return lock.held(moves::searches);
+    }
+
+    /** Returns how often all servers were looked at. */
+    long passes() {
+        return lock.held(servers::passes);
+    }
+
     /** Does the work that is due. Called a few times a second. */
     public void tick() {
         lock.settled(() -> {
@@ -595,13 +622,13 @@ public final class ClusterManager implements CacheManager {
         lock.held(() -> {
             alertWithLock();
             long now = nanos.getAsLong();
+            expiry.alert(now, millis.getAsLong());
             losses.alert(now, now - started <= options.serverSilentNanos());
         });
     }
 
     private void alertWithLock() {
         moves.alert(nanos.getAsLong());
-        expiry.alert(nanos.getAsLong(), millis.getAsLong());
         endings.alert();
     }
 

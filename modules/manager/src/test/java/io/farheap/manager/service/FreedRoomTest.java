@@ -3,8 +3,12 @@ package io.farheap.manager.service;
 import static io.farheap.manager.service.TestCluster.SECOND;
 import static io.farheap.manager.service.TestCluster.refusal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.ReclaimOutcome;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,6 +31,11 @@ class FreedRoomTest {
         cluster.leaves(1, 4);
         cluster.manager.tick();
         assertEquals(Map.of(), cluster.record(7).reserved());
+    }
+
+    private void areGone() {
+        cluster.manager.deallocate(7);
+        cluster.manager.deallocate(5);
     }
 
     /** The pause between two searches is no reason to lose it. */
@@ -65,8 +74,7 @@ class FreedRoomTest {
     /** It leaves two servers that end at the same time one after the other: time may not be enough for both. */
     @Test
     void aCacheLeavesTheServerWithMostOfItsRegionsFirst() {
-        cluster.manager.deallocate(7);
-        cluster.manager.deallocate(5);
+        areGone();
         cluster.reports(11, 2);
         cluster.reports(12, 6);
         cluster.allocate(9, 8, 0);
@@ -78,22 +86,16 @@ class FreedRoomTest {
         assertEquals(Map.of(13L, 6), cluster.record(9).reserved());
     }
 
-    private void leavesWithin(long id, int total, long millis) {
-        cluster.manager.report(
-                TestCluster.server(id, "t", false, total, cluster.held(id)).leavingWithin(millis));
-    }
-
     /** There is no room for what is on the server that ends first, and some for what is on the other one. */
     @Test
     void aCacheLeavesAnotherServerIfThereIsOnlyRoomForThatOne() {
-        cluster.manager.deallocate(7);
-        cluster.manager.deallocate(5);
+        areGone();
         cluster.reports(11, 8);
         cluster.reports(12, 4);
         cluster.allocate(9, 12, 0);
         cluster.reports(13, 4);
-        leavesWithin(11, 8, 10_000);
-        leavesWithin(12, 4, 14_000);
+        cluster.leaves(11, 8, 10_000);
+        cluster.leaves(12, 4, 14_000);
         assertEquals(Map.of(), cluster.record(9).reserved());
         cluster.pass(500);
         cluster.manager.tick();
@@ -103,6 +105,89 @@ class FreedRoomTest {
         cluster.manager.tick();
         assertEquals(Map.of(13L, 4), cluster.record(9).reserved());
         assertEquals(generation, cluster.generation(9), "the move is not planned again");
+    }
+
+    /** There are more of them than one call or one round of searches considers at once. */
+    @Test
+    void roomThatBecomesFreeWhileManyCachesLookForItIsForTheFirstThatItIsEnoughFor() {
+        areGone();
+        cluster.reports(11, 96);
+        for (int id = 101; id <= 120; id++) {
+            cluster.allocate(id, id <= 116 ? 4 : 8, 0);
+        }
+        cluster.leaves(11, 96, 10_000);
+        cluster.manager.tick();
+        cluster.reports(12, 1);
+        refusal(Code.BUSY, () -> cluster.allocate(8, 1, 0));
+        cluster.reports(13, 4);
+        cluster.manager.tick();
+        ControlException refused = assertThrows(ControlException.class, () -> cluster.allocate(8, 4, 0));
+        assertTrue(refused.code() == Code.BUSY || refused.code() == Code.OUT_OF_MEMORY, refused.getMessage());
+        assertEquals(
+                1,
+                cluster.store.caches.values().stream()
+                        .filter(cache -> cache.reserved().equals(Map.of(13L, 4)))
+                        .count());
+    }
+
+    /** Sixteen come before it, for which the room is not enough. */
+    @Test
+    void theSeventeenthCacheOnAServerThatLeavesComesBeforeANewOne() {
+        areGone();
+        cluster.reports(11, 129);
+        for (int id = 101; id <= 117; id++) {
+            cluster.allocate(id, id <= 116 ? 8 : 1, 0);
+        }
+        cluster.leaves(11, 129, 10_000);
+        cluster.manager.tick();
+        cluster.reports(12, 1);
+        refusal(Code.BUSY, () -> cluster.allocate(8, 1, 0));
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 1, 0));
+        assertEquals(Map.of(12L, 1), cluster.record(117).reserved());
+    }
+
+    /** Each of them is on four servers, and a call makes about sixteen searches for all together. */
+    @Test
+    void aCallMakesAFewSearchesForCachesThatLeaveSeveralServersAtOnce() {
+        cluster.manager.deallocate(7);
+        for (int cache = 0; cache < 16; cache++) {
+            for (int server = 0; server < 4; server++) {
+                cluster.reports(1_000 + 4 * cache + server, 8 - 2 * server);
+            }
+            cluster.allocate(1_000 + cache, 20, 0);
+        }
+        for (int server = 0; server < 64; server++) {
+            cluster.leaves(1_000 + server, 8 - 2 * (server % 4));
+        }
+        cluster.manager.tick();
+        cluster.reports(12, 1);
+        long before = cluster.manager.searches();
+        refusal(Code.BUSY, () -> cluster.allocate(8, 1, 0));
+        long searches = cluster.manager.searches() - before;
+        assertTrue(searches <= 20, () -> searches + " searches");
+    }
+
+    /** A look at what expired caches would give is no sign that there is more. */
+    @Test
+    void cachesThatHaveNotTakenTheirRegionsCauseNoSearches() {
+        cluster.reports(3, 2);
+        cluster.allocate(6, 1, 1_000);
+        cluster.allocate(9, 1, 1_000);
+        cluster.attends(6L, 9L);
+        for (int tick = 0; tick < 20; tick++) {
+            cluster.pass(100);
+            cluster.manager.tick();
+            cluster.manager.report(TestCluster.server(3, "t", false, 2, Map.of()));
+            cluster.leaves(1, 4);
+        }
+        long before = cluster.manager.searches();
+        cluster.pass(500);
+        cluster.manager.tick();
+        assertTrue(cluster.manager.searches() > before);
+        before = cluster.manager.searches();
+        cluster.pass(100);
+        cluster.manager.tick();
+        assertEquals(before, cluster.manager.searches());
     }
 
     private void pass() {
@@ -130,5 +215,91 @@ class FreedRoomTest {
             pass();
         }
         assertEquals(List.of(TestCluster.share(4, 3)), cluster.allocate(8, 3, 0).shares());
+    }
+
+    /** Whether a call is refused for a moment. */
+    private boolean isBusy(long id, int regions) {
+        try {
+            cluster.allocate(id, regions, 0);
+            return false;
+        } catch (ControlException e) {
+            return e.code() == Code.BUSY;
+        }
+    }
+
+    /** Forty caches find no room, and are more than one call looks for room for. */
+    private void fortyAreStuck() {
+        cluster.reports(11, 320);
+        for (int id = 101; id <= 140; id++) {
+            cluster.allocate(id, 8, 0);
+        }
+        cluster.leaves(11, 320, 10_000);
+        cluster.manager.tick();
+    }
+
+    /** It is too little for each of them. */
+    private void someBecomesFree() {
+        cluster.manager.report(TestCluster.server(12, "t", false, 2, Map.of(500L, 1)));
+        cluster.manager.report(TestCluster.server(12, "t", false, 2, Map.of()));
+    }
+
+    @Test
+    void aNewCacheGetsRoomThatIsOfNoUseToOthersWhileMoreBecomesFreeAllTheTime() {
+        areGone();
+        fortyAreStuck();
+        boolean waits = true;
+        for (int call = 0; call < 10 && waits; call++) {
+            someBecomesFree();
+            waits = isBusy(8, 1);
+            cluster.manager.tick();
+        }
+        assertEquals(Map.of(12L, 1), cluster.record(8).regions());
+    }
+
+    /** Its client does not ask again. */
+    @Test
+    void aMoveThatAClientAsksForIsNotRefusedForAMoment() {
+        areGone();
+        cluster.allocateOn(3, 9, 1);
+        fortyAreStuck();
+        someBecomesFree();
+        cluster.manager.reserve(9, "host12:1", 1);
+        assertEquals(Map.of(12L, 1), cluster.record(9).reserved());
+    }
+
+    /** Others would not be looked for. */
+    @Test
+    void cachesThatDidNotGetTheirTargetsCauseNoSearchesForAMoment() {
+        areGone();
+        cluster.reports(11, 34);
+        Long[] ids = new Long[17];
+        for (int cache = 0; cache < ids.length; cache++) {
+            ids[cache] = 101L + cache;
+            cluster.allocate(ids[cache], 2, 0);
+        }
+        cluster.attends(ids);
+        cluster.reports(12, 34);
+        cluster.leaves(11, 34);
+        cluster.manager.tick();
+        for (long id : ids) {
+            assertEquals(Map.of(12L, 2), cluster.record(id).reserved());
+            cluster.manager.moved(
+                    id,
+                    cluster.generation(id),
+                    2 * TestCluster.MIB,
+                    null,
+                    List.of(TestCluster.share(11, 2)),
+                    new ReclaimOutcome("host11:1", 300, 100));
+        }
+        cluster.manager.tick();
+        assertEquals(Map.of(), cluster.record(101).reserved());
+        long before = cluster.manager.searches();
+        cluster.manager.tick();
+        assertEquals(before, cluster.manager.searches());
+        cluster.pass(3_100);
+        cluster.reports(12, 34);
+        cluster.leaves(11, 34);
+        cluster.manager.tick();
+        assertEquals(Map.of(12L, 2), cluster.record(101).reserved());
     }
 }

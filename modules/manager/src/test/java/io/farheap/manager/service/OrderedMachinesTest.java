@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Machines are started for all caches that wait together; only the tests advance the clock. */
 class OrderedMachinesTest {
@@ -38,7 +40,11 @@ class OrderedMachinesTest {
     }
 
     private static MachineOffer lot(int available) {
-        return new MachineOffer("t", false, 2, MIB, 16, "d/c/r", 30_000, available);
+        return lot(16, available);
+    }
+
+    private static MachineOffer lot(int regions, int available) {
+        return new MachineOffer("t", false, 2, MIB, regions, "d/c/r", 30_000, available);
     }
 
     private void starts() {
@@ -48,6 +54,13 @@ class OrderedMachinesTest {
 
     private void busy(long id, int regions) {
         refusal(Code.BUSY, () -> cluster.allocate(id, regions, 0));
+    }
+
+    /** Cache 7 has all of servers 1 and 2. */
+    private void isOnTwoServers() {
+        cluster.reports(1, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 8, 0);
     }
 
     private void serve(int machine) {
@@ -132,8 +145,7 @@ class OrderedMachinesTest {
     /** The provider has one machine, and the regions on a server that leaves are lost without it. */
     @Test
     void whatIsLostOtherwiseComesFirst() {
-        cluster.reports(1, 16);
-        cluster.allocate(7, 16, 0);
+        cluster.allocateOn(1, 7, 16);
         start(1);
         cluster.leaves(1, 16);
         refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 16, 0));
@@ -146,8 +158,7 @@ class OrderedMachinesTest {
     /** Room that becomes free meanwhile is for the cache that waits, and not for one that comes later. */
     @Test
     void whoeverWaitsIsServedInOrder() {
-        cluster.reports(1, 4);
-        cluster.allocate(5, 4, 0);
+        cluster.allocateOn(1, 5, 4);
         start(1);
         busy(7, 4);
         cluster.manager.deallocate(5);
@@ -168,8 +179,7 @@ class OrderedMachinesTest {
     /** Caches that wait lose nothing if regions that would be lost get their room. */
     @Test
     void keptRoomGoesToWhatWouldBeLost() {
-        cluster.reports(1, 4);
-        cluster.allocate(5, 4, 0);
+        cluster.allocateOn(1, 5, 4);
         cluster.reports(2, 4);
         start(1);
         busy(7, 20);
@@ -198,8 +208,7 @@ class OrderedMachinesTest {
     /** A machine that takes 20 s is late after 50 s, and a server that leaves does not wait for 60 s. */
     @Test
     void regionsThatWouldBeLostDoNotWaitForAMachineThatIsLate() {
-        cluster.reports(1, 4);
-        cluster.allocate(5, 4, 0);
+        cluster.allocateOn(1, 5, 4);
         start(9);
         cluster.manager.menu("""
                 {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2, "start": "20s"}]}""");
@@ -213,9 +222,7 @@ class OrderedMachinesTest {
     /** The machine that comes for one more region is not enough for fifty, and growth waits until they have moved. */
     @Test
     void growthThatWaitsDoesNotDelayRegionsThatWouldBeLost() {
-        cluster.reports(1, 50);
-        cluster.allocate(7, 50, 0);
-        cluster.reports(1, 50);
+        cluster.allocateOn(1, 7, 50);
         start(9);
         refusal(Code.BUSY, () -> cluster.manager.reallocate(7, 51 * MIB, List.of()));
         assertEquals(1, provider.machines.size());
@@ -240,31 +247,24 @@ class OrderedMachinesTest {
         cluster.allocate(5, 4, 0);
         cluster.allocate(6, 4, 0);
         start(1);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 8, "d/c/r", 30_000, 1));
+        provider.lots = List.of(lot(8, 1));
         cluster.leaves(1, 8);
         cluster.manager.tick();
         assertEquals(1, provider.machines.size());
         provider.lots = List.of();
         provider.machines.getFirst().serveSmaller(7);
         cluster.manager.tick();
-        assertEquals(4, reserved(5) + reserved(6), "one of them has its room");
+        assertEquals(4, cluster.reserved(5) + cluster.reserved(6), "one of them has its room");
         // The other three are not kept for a cache that cannot use them.
         assertEquals(3, cluster.allocate(8, 3, 0).shares().getFirst().regions());
-    }
-
-    private int reserved(long id) {
-        return cluster.record(id).reserved().values().stream()
-                .mapToInt(Integer::intValue)
-                .sum();
     }
 
     /** One that has too little room on the only machine does not keep it from another, for which it is enough. */
     @Test
     void roomThatIsTooLittleForOneIsForAnother() {
-        cluster.reports(1, 8);
-        cluster.allocate(5, 8, 0);
+        cluster.allocateOn(1, 5, 8);
         start(1);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 8, "d/c/r", 30_000, 1));
+        provider.lots = List.of(lot(8, 1));
         cluster.leaves(1, 8);
         cluster.manager.tick();
         provider.lots = List.of();
@@ -305,9 +305,7 @@ class OrderedMachinesTest {
     /** A call looks at sixteen of those that wait, and the room is too small for the first sixteen. */
     @Test
     void theSeventeenthThatWaitsIsServedToo() {
-        cluster.reports(1, 4);
-        cluster.allocate(50, 4, 0);
-        cluster.reports(1, 4);
+        cluster.allocateOn(1, 50, 4);
         start(99);
         for (int id = 1; id <= 16; id++) {
             busy(id, 16);
@@ -344,8 +342,7 @@ class OrderedMachinesTest {
     /** A few failures at the start of a notice are no reason to let it end without another attempt. */
     @Test
     void machinesThatFailDoNotEndTheAttemptsForRegionsThatWouldBeLost() {
-        cluster.reports(1, 4);
-        cluster.allocate(5, 4, 0);
+        cluster.allocateOn(1, 5, 4);
         start(9);
         cluster.leaves(1, 4);
         for (int i = 0; i < 3; i++) {
@@ -365,9 +362,7 @@ class OrderedMachinesTest {
     /** The room is on a server that leaves before the cache has it, and the machine is for others by then. */
     @Test
     void roomThatIsKeptAndLostIsOrderedAgain() {
-        cluster.reports(1, 4);
-        cluster.allocate(50, 4, 0);
-        cluster.reports(1, 4);
+        cluster.allocateOn(1, 50, 4);
         start(2);
         busy(7, 4);
         cluster.manager.deallocate(50);
@@ -386,11 +381,9 @@ class OrderedMachinesTest {
     /** A market that takes a rack takes all servers of some caches, each of which leaves one server at a time. */
     @Test
     void aCacheOnTwoServersThatLeaveGetsMachinesForBothAtOnce() {
-        cluster.reports(1, 4);
-        cluster.reports(2, 4);
-        cluster.allocate(7, 8, 0);
+        isOnTwoServers();
         start(2);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 2));
+        provider.lots = List.of(lot(4, 2));
         cluster.attends(7L);
         cluster.leaves(1, 4);
         cluster.leaves(2, 4);
@@ -399,7 +392,7 @@ class OrderedMachinesTest {
         serve(0);
         serve(1);
         cluster.manager.tick();
-        assertEquals(4, reserved(7), "the regions of one server");
+        assertEquals(4, cluster.reserved(7), "the regions of one server");
         cluster.manager.tick();
         refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
         Reclaim first = cluster.alerts.getLast();
@@ -411,24 +404,22 @@ class OrderedMachinesTest {
         cluster.manager.tick();
         Reclaim second = cluster.alerts.getLast();
         assertEquals("host" + other + ":1", second.server());
-        assertEquals(4, reserved(7));
+        assertEquals(4, cluster.reserved(7));
         assertEquals(2, provider.machines.size());
     }
 
     @Test
     void whatCanBeHadIsOrderedForTheServerThatEndsFirst() {
-        cluster.reports(1, 4);
-        cluster.reports(2, 4);
-        cluster.allocate(7, 8, 0);
+        isOnTwoServers();
         start(1);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 1));
+        provider.lots = List.of(lot(4, 1));
         cluster.leaves(1, 4);
         cluster.leaves(2, 4);
         cluster.manager.tick();
         assertEquals(1, provider.machines.size());
         serve(0);
         cluster.manager.tick();
-        assertEquals(4, reserved(7));
+        assertEquals(4, cluster.reserved(7));
     }
 
     private void allocateWithFourThreads(long id) {
@@ -450,22 +441,173 @@ class OrderedMachinesTest {
     /** A server that leaves was a target of a move when its notice came, and has got the regions. */
     @Test
     void machinesAreOrderedForRegionsThatLeaveLaterToo() {
-        cluster.reports(1, 4);
-        cluster.reports(2, 4);
-        cluster.allocate(7, 8, 0);
+        isOnTwoServers();
         start(9);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
+        provider.lots = List.of(lot(4, 9));
         cluster.leaves(1, 4);
         cluster.manager.tick();
         assertEquals(1, provider.machines.size());
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
+        provider.lots = List.of(lot(4, 9));
         cluster.leaves(2, 4);
         cluster.manager.tick();
         assertEquals(2, provider.machines.size());
     }
 
+    /** The provider has no other machine, and that one is enough for the server that ends later. */
+    @Test
+    void aMachineThatIsComingRemainsForTheServerForWhichItIsEnough() {
+        cluster.reports(1, 8);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 12, 0);
+        start(1);
+        provider.lots = List.of(lot(4, 1));
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+        cluster.leaves(1, 8, 10_000);
+        cluster.manager.tick();
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
+        serve(0);
+        cluster.manager.tick();
+        assertEquals(Map.of(100L, 4), cluster.record(7).reserved());
+    }
+
+    /** Three regions have room, a machine comes for the fourth, and then the time of another cache ends. */
+    @Test
+    void noCacheIsEndedForRoomThatIsComing() {
+        cluster.allocateOn(1, 7, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(6, 4, 40_000);
+        cluster.attends(6L);
+        cluster.reports(3, 3);
+        start(1);
+        for (int second = 0; second < 45; second++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 4);
+            cluster.reports(2, 4);
+            cluster.reports(3, 3);
+            cluster.manager.tick();
+        }
+        assertEquals(1, provider.machines.size());
+        assertEquals(List.of(), cluster.ends);
+        serve(0);
+        cluster.manager.tick();
+        assertEquals(4, cluster.reserved(7));
+    }
+
+    /** All of its room for its second move is free, until one of two servers leaves, too. */
+    @Test
+    void aPartThatIsLeftOfTheRoomForARegionThatLeavesIsForOthers() {
+        isOnTwoServers();
+        start(0);
+        cluster.leaves(1, 4);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        cluster.reports(3, 4);
+        cluster.reports(4, 2);
+        cluster.reports(5, 2);
+        cluster.manager.tick();
+        assertEquals(Map.of(3L, 4), cluster.record(7).reserved());
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 2, 0));
+        cluster.leaves(4, 2);
+        cluster.manager.tick();
+        assertEquals(List.of(share(5, 2)), cluster.allocate(8, 2, 0).shares());
+    }
+
+    /** A machine of eight regions is there or coming, and four others become free. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aCacheThatFindsOtherRoomKeepsNoMoreThanItStillNeeds(boolean serves) {
+        isOnTwoServers();
+        start(1);
+        provider.lots = List.of(lot(8, 1));
+        cluster.leaves(1, 4);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        if (serves) {
+            serve(0);
+        }
+        cluster.reports(3, 4);
+        cluster.manager.tick();
+        assertEquals(Map.of(3L, 4), cluster.record(7).reserved());
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 5, 0));
+        if (!serves) {
+            busy(8, 4);
+            serve(0);
+        }
+        assertEquals(List.of(share(100, 4)), cluster.allocate(8, 4, 0).shares());
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(9, 1, 0));
+    }
+
+    /** It came 50 s after the notice, and clients wait for a minute. */
+    @Test
+    void aMachineForRegionsThatWouldBeLostRemainsTheirsForAsLongAsTheyWait() {
+        cluster.allocateOn(1, 5, 16);
+        start(2);
+        for (int second = 0; second < 65; second++) {
+            cluster.leaves(1, 16);
+            cluster.manager.tick();
+            cluster.pass(1_000);
+            if (second == 50) {
+                provider.machines.getFirst().fail("no socket");
+            }
+        }
+        assertEquals(1, provider.machines.size());
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 16, 0));
+    }
+
+    /** Its client asks for that while the server is silent, so that it is not refused because of its regions there. */
+    @Test
+    void growthDoesNotGiveUpTheMachineForRegionsThatWouldBeLost() {
+        cluster.allocateOn(1, 5, 16);
+        start(2);
+        for (int second = 0; second < 58; second++) {
+            cluster.leaves(1, 16);
+            cluster.manager.tick();
+            cluster.pass(1_000);
+            if (second == 50) {
+                provider.machines.getFirst().fail("no socket");
+            }
+        }
+        cluster.pass(4_000);
+        refusal(Code.BUSY, () -> cluster.manager.reallocate(5, 17 * MIB, List.of()));
+        assertEquals(1, provider.machines.size());
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 16, 0));
+    }
+
+    /** By the menu a machine starts in one second, and all take longer. */
+    @Test
+    void machinesThatAreAllLateAreNotReplacedForEver() {
+        cluster.allocateOn(1, 5, 4);
+        start(9);
+        cluster.manager.menu("""
+                {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2, "start": "1s"}]}""");
+        for (int second = 0; second < 30; second++) {
+            cluster.leaves(1, 4);
+            cluster.manager.tick();
+            cluster.pass(1_000);
+        }
+        assertEquals(3, provider.machines.size());
+    }
+
+    /** It would have to wait until the move has ended. */
+    @Test
+    void aCacheThatWaitsToGrowDoesNotMoveToCheaperServers() {
+        cluster.allocateOn(1, 7, 4);
+        start(1);
+        cluster.manager.menu("""
+                {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2},
+                           {"name": "cheap", "cores": 4, "memory": "16m", "price": 0.1}]}""");
+        refusal(Code.BUSY, () -> cluster.manager.reallocate(7, 20 * MIB, List.of()));
+        cluster.manager.report(TestCluster.server(3, "cheap", false, 4, Map.of()));
+        cluster.manager.tick();
+        assertEquals(Map.of(), cluster.record(7).reserved());
+        serve(0);
+        cluster.manager.reallocate(7, 20 * MIB, List.of());
+    }
+
     private void offersFour() {
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 4, "d/c/r", 30_000, 9));
+        provider.lots = List.of(lot(4, 9));
     }
 
     /** Each of four servers gives its notice a moment after the last one. */
@@ -491,14 +633,12 @@ class OrderedMachinesTest {
     /** The room for its second move is there at first, and another cache takes it. */
     @Test
     void aCacheThatLeavesAServerLooksForLaterRoomOnlyAfterAPause() {
-        cluster.reports(1, 4);
-        cluster.reports(2, 4);
-        cluster.allocate(7, 8, 0);
+        isOnTwoServers();
         cluster.reports(3, 8);
         start(9);
         cluster.leaves(1, 4);
         cluster.leaves(2, 4);
-        assertEquals(4, reserved(7));
+        assertEquals(4, cluster.reserved(7));
         cluster.allocate(8, 4, 0);
         cluster.pass(250);
         cluster.manager.tick();
@@ -511,15 +651,14 @@ class OrderedMachinesTest {
     /** One tick orders for 256 caches, and so many leave one server and have their room for leaving another one. */
     @Test
     void cachesThatHaveAllTheirRoomLeaveTheOrdersToOthers() {
-        cluster.reports(5, 4);
-        cluster.allocate(9, 4, 0);
+        cluster.allocateOn(5, 9, 4);
         for (int id = 1000; id < 1256; id++) {
             cluster.reports(id, 1);
             cluster.reports(id + 1000, 1);
             cluster.allocate(id, 2, 0);
         }
         start(9);
-        provider.lots = List.of(new MachineOffer("t", false, 2, MIB, 512, "d/c/r", 30_000, 9));
+        provider.lots = List.of(lot(512, 9));
         for (int id = 1000; id < 1256; id++) {
             cluster.leaves(id, 1);
             cluster.leaves(id + 1000, 1);
@@ -529,8 +668,8 @@ class OrderedMachinesTest {
         serve(0);
         cluster.manager.tick();
         cluster.manager.tick();
-        assertEquals(1, reserved(1000));
-        assertEquals(1, reserved(1255));
+        assertEquals(1, cluster.reserved(1000));
+        assertEquals(1, cluster.reserved(1255));
         provider.lots = List.of();
         cluster.leaves(5, 4);
         cluster.pass(600);
@@ -539,5 +678,130 @@ class OrderedMachinesTest {
         provider.tellAvailable("t");
         cluster.manager.tick();
         assertEquals(2, provider.machines.size(), "one for the four regions on server 5");
+    }
+
+    private void noticeOf(long server, int regions, int second) {
+        cluster.leaves(server, regions, 30_000 - 1_000L * second);
+    }
+
+    /** By the menu it takes three times as long to start as the notice lasts. */
+    @Test
+    void aCacheIsEndedForRegionsForWhichAMachineComesTooLate() {
+        cluster.allocateOn(1, 7, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(6, 4, 10_000);
+        cluster.attends(6L);
+        start(1);
+        cluster.manager.menu("""
+                {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2, "start": "90s"}]}""");
+        for (int second = 0; second < 13; second++) {
+            noticeOf(1, 4, second);
+            cluster.reports(2, 4);
+            cluster.manager.tick();
+            cluster.pass(1_000);
+        }
+        assertEquals(1, provider.machines.size());
+        assertEquals(List.of(6L), cluster.ends);
+    }
+
+    /** Three regions have room, a machine comes for the fourth, and then the server with the three leaves, too. */
+    @Test
+    void aCacheIsEndedForRegionsOfWhichOnlyAPartHasRoomThatIsComing() {
+        cluster.allocateOn(1, 7, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(6, 4, 40_000);
+        cluster.attends(6L);
+        cluster.reports(3, 3);
+        start(1);
+        provider.lots = List.of(lot(1, 1));
+        for (int second = 0; second < 45; second++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 4);
+            cluster.reports(2, 4);
+            if (second < 30) {
+                cluster.reports(3, 3);
+            } else {
+                cluster.leaves(3, 3);
+            }
+            cluster.manager.tick();
+        }
+        assertEquals(1, provider.machines.size());
+        assertEquals(List.of(6L), cluster.ends);
+    }
+
+    /** Three of twelve regions had room on a server that leaves, too, and then four find other room. */
+    @Test
+    void roomThatIsGoneDoesNotReplaceThatOfAMachineThatIsComing() {
+        for (int id = 1; id <= 3; id++) {
+            cluster.reports(id, 4);
+        }
+        cluster.allocate(7, 12, 0);
+        cluster.reports(4, 3);
+        start(1);
+        provider.lots = List.of(lot(9, 1));
+        for (int id = 1; id <= 3; id++) {
+            cluster.leaves(id, 4);
+        }
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+        cluster.leaves(4, 3);
+        cluster.manager.tick();
+        cluster.reports(5, 4);
+        cluster.manager.tick();
+        assertEquals(Map.of(5L, 4), cluster.record(7).reserved());
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
+    }
+
+    private void asks(long id, int regions) {
+        try {
+            cluster.allocate(id, regions, 0);
+        } catch (ControlException e) {
+            assertTrue(e.code() == Code.BUSY || e.code() == Code.OUT_OF_MEMORY, e.getMessage());
+        }
+    }
+
+    /** Two thousand caches find too little room in each second, and look for it before a call does. */
+    @Test
+    void aCallThatIsRefusedForAMomentKeepsTheMachineThatIsComingForIt() {
+        cluster.reports(1, 40_000);
+        for (int id = 1_001; id <= 3_000; id++) {
+            cluster.allocate(id, 20, 0);
+        }
+        start(1);
+        busy(8, 16);
+        for (int second = 0; second < 12; second++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 40_000);
+            cluster.manager.report(TestCluster.server(2, "t", false, 2, Map.of(500L, 1)));
+            cluster.manager.report(TestCluster.server(2, "t", false, 2, Map.of()));
+            busy(8, 16);
+            cluster.manager.tick();
+        }
+        serve(0);
+        for (int tick = 0; tick < 30 && !cluster.store.caches.containsKey(8L); tick++) {
+            asks(9, 16);
+            asks(8, 16);
+            cluster.manager.tick();
+        }
+        assertEquals(Map.of(100L, 16), cluster.record(8).regions());
+    }
+
+    /** Each of twenty caches is on sixteen servers, of which each one that ends later has fewer of its regions. */
+    @Test
+    void aTickAsksForMachinesForAPartOfACacheOnlySoOften() {
+        for (int cache = 0; cache < 20; cache++) {
+            for (int server = 0; server < 16; server++) {
+                cluster.reports(1_000 + 16 * cache + server, 16 - server);
+            }
+            cluster.allocate(1_000 + cache, 136, 0);
+        }
+        start(0);
+        for (int server = 0; server < 320; server++) {
+            cluster.leaves(1_000 + server, 16 - server % 16);
+        }
+        int before = provider.asked;
+        cluster.manager.tick();
+        int asked = provider.asked - before;
+        assertTrue(asked > 200 && asked <= 256 + 16, () -> asked + " times");
     }
 }

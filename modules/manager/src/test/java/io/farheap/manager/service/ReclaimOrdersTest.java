@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -24,9 +25,10 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Two caches on three servers, of which two leave, while one cache grows, the other becomes smaller, another manager
- * leads and the answers to reports are lost. The third server has room for what both need at the end, but for no more.
- * In each order of notices, plans, alerts and reports no room is promised twice, and at the end both caches are where
- * they can stay.
+ * leads and the answers to reports are lost. The third server has room for what both need at the end, but for no more,
+ * and a third cache there has outlived its time. In each order of notices, plans, alerts and reports no room is
+ * promised twice, the third cache is ended only if both needed its room for a while, and at the end both are where they
+ * can stay.
  */
 class ReclaimOrdersTest {
 
@@ -77,9 +79,14 @@ class ReclaimOrdersTest {
         }
     }
 
-    private TestCluster cluster = new TestCluster(ManagerOptions.DEFAULT);
+    private TestCluster cluster = new TestCluster(ManagerOptions.DEFAULT, 1);
     /** Added to the ids of servers: each order has its own. */
     private long base;
+
+    /** The cache that has outlived its time. */
+    private long over;
+    /** Whether both others have needed more than the room without its region. */
+    private boolean tight;
 
     private ClientCache first = new ClientCache(0);
     private ClientCache second = new ClientCache(0);
@@ -91,7 +98,7 @@ class ReclaimOrdersTest {
     }
 
     private int total(long number) {
-        return number == STAYS ? NEEDED : 4;
+        return number == STAYS ? NEEDED + 1 : 4;
     }
 
     private void report(long number) {
@@ -102,7 +109,12 @@ class ReclaimOrdersTest {
                 held.put(cache.id, regions);
             }
         }
-        ServerReport report = TestCluster.server(server(number), "t", false, total(number), held);
+        boolean ended = number == STAYS && cluster.ends.contains(over);
+        if (number == STAYS && !ended) {
+            held.put(over, 1);
+        }
+        ServerReport report =
+                TestCluster.server(server(number), "t", false, total(number), held, ended ? Set.of(over) : Set.of());
         cluster.manager.report(leaving.contains(number) ? report.leavingWithin(30_000) : report);
         hear();
     }
@@ -120,17 +132,28 @@ class ReclaimOrdersTest {
 
     private void begin(int order) {
         if (order % SHARE == 0) {
-            cluster = new TestCluster(ManagerOptions.DEFAULT);
+            cluster = new TestCluster(ManagerOptions.DEFAULT, 1);
             heard = 0;
         }
         // The servers of earlier orders are silent by now.
         cluster.pass(10_000);
         base += 10;
         leaving.clear();
+        tight = false;
+        over = base + 3;
+        cluster.reports(server(STAYS), total(STAYS));
+        cluster.allocate(over, 1, 500);
         first = allocated(base + 1, 1);
         second = allocated(base + 2, 2);
         report(STAYS);
-        cluster.attends(first.id, second.id);
+        attends();
+        // Its client is notified before its time ends.
+        cluster.manager.tick();
+        cluster.pass(1_000);
+    }
+
+    private void attends() {
+        cluster.attends(first.id, second.id, over);
     }
 
     private ClientCache allocated(long id, long number) {
@@ -172,7 +195,7 @@ class ReclaimOrdersTest {
     /** Servers and clients find it at once, but the servers report later. */
     private void leads() {
         cluster.lead();
-        cluster.attends(first.id, second.id);
+        attends();
     }
 
     /** The answers to the last reports were lost on their way. */
@@ -203,6 +226,7 @@ class ReclaimOrdersTest {
         }
         try {
             long wanted = (first.count() + 1) * MIB;
+            tight |= first.count() + 1 + second.count() > NEEDED;
             Allocation plan = cluster.manager.reallocate(first.id, wanted);
             first.plan = plan.reserved().isEmpty() ? null : plan;
             first.urgent = false;
@@ -284,6 +308,11 @@ class ReclaimOrdersTest {
     /** No server has promised more than it has. */
     private void check() {
         SortedMap<Long, Integer> promised = new TreeMap<>();
+        tight |= first.count() + second.count() > NEEDED;
+        assertTrue(tight || !cluster.ends.contains(over), "a cache was ended without need");
+        if (cluster.store.caches.containsKey(over)) {
+            promised.put(server(STAYS), 1);
+        }
         for (ClientCache cache : List.of(first, second)) {
             CacheRecord record = cluster.record(cache.id);
             record.regions().forEach((server, regions) -> promised.merge(server, regions, Integer::sum));
@@ -313,6 +342,7 @@ class ReclaimOrdersTest {
             assertEquals(0, record.wanted());
             cluster.manager.deallocate(cache.id);
         }
+        cluster.manager.deallocate(over);
     }
 
     private boolean isSettled() {

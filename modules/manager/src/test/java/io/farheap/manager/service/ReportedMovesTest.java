@@ -20,12 +20,16 @@ class ReportedMovesTest {
 
     private final TestCluster cluster = new TestCluster(ManagerOptions.DEFAULT);
 
+    /** Cache 7 has all of server 1, and server 2 has room. */
+    private void mayMoveTo(int regions) {
+        cluster.allocateOn(1, 7, 4);
+        cluster.reports(2, regions);
+    }
+
     /** The total is right, but it would get a grant for room that was promised to others. */
     @Test
     void aCacheHasNoMoreOnAServerThanItWasGivenThere() {
-        cluster.reports(1, 4);
-        cluster.allocate(7, 4, 0);
-        cluster.reports(2, 2);
+        mayMoveTo(2);
         cluster.reports(3, 2);
         cluster.attends(7L);
         cluster.leaves(1, 4);
@@ -42,9 +46,7 @@ class ReportedMovesTest {
     /** A report that answers no alert, for example since the cache has become smaller, says nothing of the targets. */
     @Test
     void onlyTheAnswerToItsAlertSettlesAMove() {
-        cluster.reports(1, 4);
-        cluster.allocate(7, 4, 0);
-        cluster.reports(2, 4);
+        mayMoveTo(4);
         cluster.attends(7L);
         cluster.leaves(1, 4);
         Reclaim first = cluster.alerts.getLast();
@@ -68,9 +70,7 @@ class ReportedMovesTest {
     /** Regions that are on a target already need no room there any more. */
     @Test
     void whatHasMovedNeedsNoRoom() {
-        cluster.reports(1, 4);
-        cluster.allocate(7, 4, 0);
-        cluster.reports(2, 4);
+        mayMoveTo(4);
         cluster.leaves(1, 4);
         cluster.manager.moved(7, cluster.generation(7), 4 * MIB, List.of(share(1, 1), share(2, 3)));
         assertEquals(Map.of(2L, 1), cluster.record(7).reserved());
@@ -81,9 +81,7 @@ class ReportedMovesTest {
     /** The client has to be told at once that it should give way, and not after ten seconds. */
     @Test
     void growthHidesNoServerThatLeaves() {
-        cluster.reports(1, 4);
-        cluster.allocate(7, 4, 0);
-        cluster.reports(2, 8);
+        mayMoveTo(8);
         Allocation growing = cluster.manager.reallocate(7, 6 * MIB);
         cluster.attends(7L);
         cluster.leaves(1, 4);
@@ -160,11 +158,9 @@ class ReportedMovesTest {
     /** A client moves its regions one after the other, for as long as that takes. */
     @Test
     void roomThatIsRenewedIsPromisedToNoOther() {
-        cluster.reports(1, 4);
-        cluster.allocate(7, 4, 0);
-        cluster.reports(2, 4);
+        mayMoveTo(4);
         Allocation reserved = cluster.manager.reserve(7, "host2:1", 4);
-        for (int i = 0; i < 20; i++) {
+        for (int i = 0; i < 15; i++) {
             cluster.pass(2_500);
             cluster.attends(7L);
             cluster.reports(1, 4);
@@ -195,12 +191,61 @@ class ReportedMovesTest {
         assertEquals(List.of(share(2, 4)), cluster.alerts.getLast().targets());
     }
 
+    private void passesWhileRegionsAreOn(int there) {
+        cluster.pass(2_500);
+        cluster.attends(7L);
+        cluster.reports(1, 4);
+        cluster.manager.report(TestCluster.server(2, "t", false, 4, there == 0 ? Map.of() : Map.of(7L, there)));
+        cluster.manager.tick();
+    }
+
+    /** A client that hangs keeps no room from others. */
+    @Test
+    void roomIsRenewedAsLongAsRegionsCome() {
+        mayMoveTo(4);
+        Allocation reserved = cluster.manager.reserve(7, "host2:1", 4);
+        for (int i = 0; i < 65; i++) {
+            passesWhileRegionsAreOn(Math.min(2, i / 20));
+            assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 4));
+        }
+        passesWhileRegionsAreOn(2);
+        refusal(Code.BUSY, () -> cluster.manager.reserve(7, "host2:1", 4));
+    }
+
+    /** It has a region on one of them, and none come. */
+    @Test
+    void aClientThatHangsWhileItMovesToTwoServersKeepsNoRoomEither() {
+        mayMoveTo(4);
+        cluster.reports(3, 4);
+        cluster.manager.reserve(7, "host2:1", 2);
+        Allocation reserved = cluster.manager.reserve(7, "host3:1", 1);
+        for (int i = 0; i < 25; i++) {
+            passesWhileRegionsAreOn(1);
+            cluster.reports(3, 4);
+            assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 2));
+            assertEquals(reserved, cluster.manager.reserve(7, "host3:1", 1));
+        }
+        passesWhileRegionsAreOn(1);
+        cluster.reports(3, 4);
+        refusal(Code.BUSY, () -> cluster.manager.reserve(7, "host2:1", 2));
+    }
+
+    @Test
+    void roomOnASilentServerIsNotRenewed() {
+        mayMoveTo(4);
+        Allocation reserved = cluster.manager.reserve(7, "host2:1", 4);
+        cluster.pass(2_500);
+        cluster.reports(1, 4);
+        assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 4));
+        cluster.pass(2_500);
+        cluster.reports(1, 4);
+        refusal(Code.NOT_FOUND, () -> cluster.manager.reserve(7, "host2:1", 4));
+    }
+
     /** Otherwise each change of leader would end the moves of applications. */
     @Test
     void aNewManagerRenewsRoomOnAServerThatHasNotReportedToItYet() {
-        cluster.reports(1, 4);
-        cluster.allocate(7, 4, 0);
-        cluster.reports(2, 4);
+        mayMoveTo(4);
         Allocation reserved = cluster.manager.reserve(7, "host2:1", 4);
         cluster.lead();
         assertEquals(reserved, cluster.manager.reserve(7, "host2:1", 4));
@@ -209,9 +254,7 @@ class ReportedMovesTest {
     /** Its next change could be another move of its own, and the one after that, until the server has ended. */
     @Test
     void aClientThatGivesWayReservesNoOtherRoomBefore() {
-        cluster.reports(1, 4);
-        cluster.allocate(7, 4, 0);
-        cluster.reports(2, 8);
+        mayMoveTo(8);
         cluster.manager.reserve(7, "host2:1", 2);
         cluster.attends(7L);
         cluster.leaves(1, 4);
@@ -243,9 +286,7 @@ class ReportedMovesTest {
     /** Its next report has the generation of the manager's new plan, and what the servers hold by then. */
     @Test
     void aClientThatAnswersAnEarlierAlertMakesNoMistake() {
-        cluster.reports(1, 4);
-        cluster.allocate(7, 4, 0);
-        cluster.reports(2, 4);
+        mayMoveTo(4);
         cluster.attends(7L);
         cluster.leaves(1, 4);
         Reclaim first = cluster.alerts.getLast();

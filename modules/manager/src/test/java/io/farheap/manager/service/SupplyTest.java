@@ -504,6 +504,36 @@ class SupplyTest {
         assertEquals(3, starts);
     }
 
+    /** The machine hangs: it may never come. */
+    @Test
+    void aSpareThatIsLateIsReplaced() {
+        start(1, _ -> {}, SMALL);
+        for (int second = 0; second < 200; second++) {
+            if (second == 20) {
+                assertEquals(1, starts);
+            }
+            cluster.tick();
+            now += SECOND;
+        }
+        assertEquals(3, starts, "then more would be late, too");
+    }
+
+    @Test
+    void regionsOnAServerThatLeavesWaitForSparesThatAreComing() {
+        start(1, _ -> {}, SMALL);
+        cluster.tick();
+        report(1, 8, false, Map.of());
+        allocate(7, 4, 0);
+        assertEquals(1, starts);
+        report(1, 8, true, Map.of(7L, 4));
+        cluster.tick();
+        assertEquals(2, starts, "the room of a server of eight regions is to be spare");
+        provider.machines.getFirst().serve();
+        attend(7);
+        cluster.tick();
+        assertEquals(List.of(new RegionShare("host100:1", 4)), alerts.getFirst().targets());
+    }
+
     /**
      * Starts a manager that answers BUSY at once if there is no room, and has machines started that do not serve.
      *

@@ -68,9 +68,16 @@ final class TestCluster {
 
     /** A report of a server with regions of a MiB. */
     static ServerReport server(long id, String type, boolean spot, int total, Map<Long, Integer> held) {
+        return server(id, type, spot, total, held, Set.of());
+    }
+
+    /** @param ended caches that it has taken back */
+    static ServerReport server(
+            long id, String type, boolean spot, int total, Map<Long, Integer> held, Set<Long> ended) {
         int taken = held.values().stream().mapToInt(Integer::intValue).sum();
+        String address = "host" + id + ":1";
         return new ServerReport(
-                id, "host" + id + ":1", type, spot, "d/c/r", MIB, total, total - taken, 30_000, false, 0, held);
+                id, address, type, spot, "d/c/r", address, MIB, total, total - taken, 30_000, false, 0, held, ended);
     }
 
     /** A server reports that it stays, with all that is promised to caches there. */
@@ -80,7 +87,25 @@ final class TestCluster {
 
     /** A server reports that it leaves within 30 s. */
     void leaves(long id, int total) {
-        manager.report(server(id, "t", false, total, held(id)).leavingWithin(30_000));
+        leaves(id, total, 30_000);
+    }
+
+    void leaves(long id, int total, long withinMillis) {
+        manager.report(server(id, "t", false, total, held(id)).leavingWithin(withinMillis));
+    }
+
+    /** A new server has all regions of a new cache. */
+    void allocateOn(long server, long cache, int regions) {
+        reports(server, regions);
+        allocate(cache, regions, 0);
+        reports(server, regions);
+    }
+
+    /** Returns how many regions are reserved for a cache. */
+    int reserved(long id) {
+        return record(id).reserved().values().stream()
+                .mapToInt(Integer::intValue)
+                .sum();
     }
 
     /** Returns the regions that caches have on a server by their records. */

@@ -74,6 +74,16 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
             address.complete("host" + id + ":1");
         }
 
+        boolean isStarting() {
+            return !address.isDone();
+        }
+
+        /** The provider has taken it back. */
+        void end() {
+            machines.remove(this);
+            listener.ended(this);
+        }
+
         void fail(String why) {
             machines.remove(this);
             address.completeExceptionally(new IllegalStateException(why));

@@ -5,7 +5,7 @@ import io.farheap.manager.CacheManager;
 import io.farheap.manager.Reclaim;
 
 /** A client that ignores all notifications. */
-public final class Unheard implements CacheManager.Listener {
+public class Unheard implements CacheManager.Listener {
 
     @Override
     public void reclaim(Reclaim alert) {}

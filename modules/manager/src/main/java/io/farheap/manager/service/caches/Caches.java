@@ -12,6 +12,7 @@ import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.StateChange;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +49,8 @@ public final class Caches {
             new TreeMap<>(Comparator.comparingLong(CacheExpiry::atMillis).thenComparingLong(CacheExpiry::id));
     /** Caches that were ended, until their servers have taken back their regions. */
     private final TreeMap<Long, CacheRecord> ended = new TreeMap<>();
+    /** By region size: the server threads for a region, of each cache of {@link #caches}, and how many need so many. */
+    private final Map<Long, TreeMap<Double, Integer>> threads = new HashMap<>();
     /** Caches of which the last change is not on disk yet, so that no client may be notified of it. */
     private final Set<Long> unwritten = new HashSet<>();
 
@@ -61,6 +64,7 @@ public final class Caches {
     public void load(List<CacheRecord> stored) {
         caches.clear();
         timed.clear();
+        threads.clear();
         ended.clear();
         unwritten.clear();
         servers.forgetPromises();
@@ -82,7 +86,9 @@ public final class Caches {
         CacheRecord before = caches.put(cache.id(), cache);
         if (before != null) {
             timed.remove(CacheExpiry.of(before));
+            count(before, -1);
         }
+        count(cache, 1);
         if (cache.terms().expiresAtMillis() != 0) {
             timed.put(CacheExpiry.of(cache), cache);
         }
@@ -93,7 +99,19 @@ public final class Caches {
         CacheRecord before = caches.remove(id);
         if (before != null) {
             timed.remove(CacheExpiry.of(before));
+            count(before, -1);
         }
+    }
+
+    private void count(CacheRecord cache, int more) {
+        threads.computeIfAbsent(cache.regionBytes(), _ -> new TreeMap<>())
+                .merge(cache.threadsOfRegion(), more, (one, other) -> one + other == 0 ? null : one + other);
+    }
+
+    /** Returns the server threads for a region of the cache with regions of this size that needs most of them. */
+    public double mostThreads(long regionBytes) {
+        TreeMap<Double, Integer> counts = threads.get(regionBytes);
+        return counts == null || counts.isEmpty() ? 0 : counts.lastKey();
     }
 
     /** Returns a cache; null if there is none, or it has ended. */
@@ -127,9 +145,23 @@ public final class Caches {
         return caches.values();
     }
 
-    /** Returns the caches of {@link #all} whose time ends until then, those that end first before the others. */
-    Collection<CacheRecord> endingUntil(long millis) {
-        return timed.headMap(new CacheExpiry(millis, Long.MAX_VALUE), true).values();
+    /**
+     * Returns caches of {@link #all} whose time ends after that of another one, those that end first before the others.
+     *
+     * @param millis when that one's time ends
+     * @param id of that one; of caches that end with it, those with greater ids are among the others
+     * @param untilMillis the latest end
+     * @param most how many at most
+     */
+    List<CacheRecord> endingAfter(long millis, long id, long untilMillis, int most) {
+        return millis > untilMillis
+                ? List.of()
+                : timed
+                        .subMap(new CacheExpiry(millis, id), false, new CacheExpiry(untilMillis, Long.MAX_VALUE), true)
+                        .values()
+                        .stream()
+                        .limit(most)
+                        .toList();
     }
 
     /** Returns the caches of {@link #all} with greater ids, as unsigned numbers, in the order of their ids. */
@@ -183,6 +215,11 @@ public final class Caches {
                 && (put.cache().ended() ? ended : caches).get(put.cache().id()) == put.cache()) {
             unwritten.remove(put.cache().id());
         }
+    }
+
+    /** Whether a cache was ended, and its servers have not taken back its regions yet. */
+    boolean isEnded(long id) {
+        return ended.containsKey(id);
     }
 
     /** Whether the last change of a cache is on disk. */

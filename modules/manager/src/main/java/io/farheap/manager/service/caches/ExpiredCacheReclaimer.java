@@ -36,6 +36,12 @@ public final class ExpiredCacheReclaimer {
     private static final int FIRST = 16;
 
     private static final int MORE = 8;
+    /** The most caches that are tried together for one that finds no room. */
+    private static final int MOST = FIRST * MORE * MORE;
+    /** The most among which these are looked for. */
+    private static final int MOST_SEEN = 4 * MOST;
+    /** So many caches that are only seen count as one look. */
+    private static final int SEEN_OF_A_LOOK = 16;
 
     private final Caches caches;
     private final Servers servers;
@@ -48,8 +54,20 @@ public final class ExpiredCacheReclaimer {
     private final Map<Long, Clients.ClientLine> told = new HashMap<>();
     /** By cache: since when it waits for the room of ended caches. */
     private final Map<Long, Long> waiting = new TreeMap<>();
-    /** By cache that waits: what was kept for it last. */
-    private final Map<Long, Map<Long, Integer>> made = new HashMap<>();
+    /** By cache that finds no room: up to where others were tried in vain; then it continues behind these. */
+    private final Map<Long, VainTrial> vain = new HashMap<>();
+    /** Counts the caches that it has looked at, or left out of a search. */
+    private long looks;
+
+    /**
+     * The last cache that was tried.
+     *
+     * @param millis when that one's time has ended
+     * @param since when it was tried
+     */
+    private record VainTrial(long millis, long id, long since) {
+        private static final VainTrial NONE = new VainTrial(0, Long.MAX_VALUE, 0);
+    }
 
     /** @param forget called with each cache that is ended */
     public ExpiredCacheReclaimer(
@@ -64,65 +82,94 @@ public final class ExpiredCacheReclaimer {
     /**
      * Ends caches for a cache that finds no room, if that gives it enough, and keeps for it the room that it will get
      * then. The caller gives that up ({@link Servers#giveUpKept}) if the cache does not wait for it any more; this does
-     * if the room has not come.
+     * if the room has not come. For regions on a server that leaves it tries a thousand at one call, and continues with
+     * the next ones at another.
      *
+     * @param regionBytes the size of the regions that the cache can use; 0 for any
      * @param firm as in {@link Servers#keep}
      * @param room returns the room that it would get; empty if there is not enough
      * @return whether there will be room, so that waiting for it is worthwhile; false after a cache has waited too long
      */
-    public boolean makeRoom(long forCache, boolean firm, Supplier<Optional<FreeRoom>> room, long now, long millis) {
+    public boolean makeRoom(
+            long forCache, long regionBytes, boolean firm, Supplier<Optional<FreeRoom>> room, long now, long millis) {
         if (now - waiting.getOrDefault(forCache, now) > WAIT_NANOS) {
-            giveUpMade(forCache);
+            servers.giveUpMade(forCache);
             return false;
         }
         List<CacheRecord> coming = caches.ended().stream()
                 .filter(over -> now - since.computeIfAbsent(over.id(), _ -> now) <= COMING_NANOS)
                 .toList();
-        Optional<FreeRoom> found = coming.isEmpty() ? Optional.empty() : servers.without(coming, room);
+        Optional<FreeRoom> found = coming.isEmpty() ? Optional.empty() : without(coming, room);
         if (found.isEmpty()) {
-            List<CacheRecord> enough = enough(forCache, room, coming, now, millis);
+            List<CacheRecord> enough = enough(forCache, regionBytes, room, coming, now, millis);
+            // The client of a cache that is refused does not ask again.
+            for (int trials = 1; !firm && enough.isEmpty() && vain.containsKey(forCache) && trials < MORE; trials++) {
+                enough = enough(forCache, regionBytes, room, coming, now, millis);
+            }
             if (enough.isEmpty()) {
-                giveUpMade(forCache);
+                servers.giveUpMade(forCache);
                 return false;
             }
             List<CacheRecord> needed = fewest(enough, coming, room);
-            found = servers.without(both(coming, needed), room);
+            found = without(both(coming, needed), room);
             needed.forEach(cache -> end(cache, now, millis));
         }
-        found.ifPresent(there -> {
-            servers.keepOnly(forCache, there, firm);
-            made.put(forCache, Map.copyOf(there.regions()));
-        });
+        found.ifPresent(there -> servers.keepMade(forCache, there, firm));
         waiting.putIfAbsent(forCache, now);
         return true;
-    }
-
-    /** The room of ended caches does not come: gives up what is kept beside it, unless an order keeps other room. */
-    private void giveUpMade(long cacheId) {
-        Map<Long, Integer> room = made.remove(cacheId);
-        if (room != null && room.equals(servers.kept(cacheId))) {
-            servers.giveUpKept(cacheId);
-        }
     }
 
     /** A cache has its room, or waits for it no longer. */
     public void forget(long cacheId) {
         waiting.remove(cacheId);
-        made.remove(cacheId);
+        vain.remove(cacheId);
     }
 
-    /** @return the caches that expired first and together give enough room; empty if even all of them do not */
+    /** Returns how many caches it has looked at since it began: what its work grows with. */
+    public long looks() {
+        return looks;
+    }
+
+    private Optional<FreeRoom> without(List<CacheRecord> gone, Supplier<Optional<FreeRoom>> room) {
+        looks += gone.size();
+        return servers.without(gone, room);
+    }
+
+    /** @return the caches that expired first and together give enough room; empty if all that it tries do not */
     private List<CacheRecord> enough(
-            long forCache, Supplier<Optional<FreeRoom>> room, List<CacheRecord> coming, long now, long millis) {
-        List<CacheRecord> all = caches.endingUntil(millis).stream()
-                .filter(cache -> cache.id() != forCache
-                        && expiry.mayEnd(cache, now, millis)
-                        && caches.isWritten(cache.id())
-                        && servers.gives(cache, now))
-                .toList();
+            long forCache,
+            long regionBytes,
+            Supplier<Optional<FreeRoom>> room,
+            List<CacheRecord> coming,
+            long now,
+            long millis) {
+        VainTrial last = vain.getOrDefault(forCache, VainTrial.NONE);
+        List<CacheRecord> seen = caches.endingAfter(last.millis(), last.id(), millis, MOST_SEEN);
+        if (seen.isEmpty() && vain.remove(forCache) != null) {
+            // Those were the last ones.
+            seen = caches.endingAfter(VainTrial.NONE.millis(), VainTrial.NONE.id(), millis, MOST_SEEN);
+        }
+        List<CacheRecord> all = new ArrayList<>();
+        for (CacheRecord cache : seen) {
+            boolean uses = regionBytes == 0 || cache.regionBytes() == regionBytes;
+            if (uses && cache.id() != forCache && mayGive(cache, now, millis)) {
+                all.add(cache);
+            }
+            last = new VainTrial(cache.terms().expiresAtMillis(), cache.id(), now);
+            if (all.size() == MOST) {
+                break;
+            }
+        }
+        looks += seen.size() / SEEN_OF_A_LOOK;
+        if (all.size() == MOST || seen.size() == MOST_SEEN) {
+            vain.put(forCache, last);
+        } else {
+            vain.remove(forCache);
+        }
         for (long most = FIRST; !all.isEmpty(); most *= MORE) {
             List<CacheRecord> some = all.subList(0, (int) Math.min(most, all.size()));
-            if (servers.without(both(coming, some), room).isPresent()) {
+            if (without(both(coming, some), room).isPresent()) {
+                vain.remove(forCache);
                 return some;
             }
             if (some.size() == all.size()) {
@@ -132,10 +179,14 @@ public final class ExpiredCacheReclaimer {
         return List.of();
     }
 
+    private boolean mayGive(CacheRecord cache, long now, long millis) {
+        return expiry.mayEnd(cache, now, millis) && caches.isWritten(cache.id()) && servers.gives(cache, now);
+    }
+
     /** Leaves out the caches that are not needed beside the others: tries by halves, the later ones first. */
     private List<CacheRecord> fewest(
             List<CacheRecord> enough, List<CacheRecord> others, Supplier<Optional<FreeRoom>> room) {
-        if (servers.without(others, room).isPresent()) {
+        if (without(others, room).isPresent()) {
             return List.of();
         }
         if (enough.size() == 1) {
@@ -218,11 +269,15 @@ public final class ExpiredCacheReclaimer {
 
     /** Forgets caches whose wait for room ended long ago. */
     public void forgetLate(long now) {
-        waiting.values().removeIf(began -> now - began > 2 * WAIT_NANOS);
-        Set.copyOf(made.keySet()).stream()
-                .filter(id -> !waiting.containsKey(id))
-                .forEach(this::giveUpMade);
+        waiting.entrySet().removeIf(one -> {
+            boolean late = now - one.getValue() > 2 * WAIT_NANOS;
+            if (late) {
+                servers.giveUpMade(one.getKey());
+            }
+            return late;
+        });
+        vain.values().removeIf(trial -> now - trial.since() > 2 * WAIT_NANOS);
         // A cache whose end could not be written has not ended.
-        since.keySet().removeIf(id -> caches.ended().stream().noneMatch(over -> over.id() == id));
+        since.keySet().removeIf(id -> !caches.isEnded(id));
     }
 }

@@ -32,7 +32,7 @@ public final class ServerLossNotifier {
             Servers.KnownServer server = servers.find(id);
             return server == null || !servers.isSilent(server, now);
         });
-        servers.all().filter(server -> servers.isSilent(server, now)).forEach(this::tell);
+        servers.silent(now).forEach(this::tell);
     }
 
     private void tell(Servers.KnownServer server) {

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.LongPredicate;
 
 /**
  * Plans optional moves (Redy, section 6.1): off spot servers that are not expected to live much longer, ahead of their
@@ -40,11 +41,13 @@ public final class CostRebalancer {
     private final Allocator allocator;
     private final Prices prices;
     private final SpotLives lives;
+    private final LongPredicate waits;
     private final int cheaper;
     /** The last cache that was examined. */
     private long cursor;
 
     /**
+     * @param waits whether a cache waits for room to grow
      * @param cheaper how many caches may move at once to servers that cost less; if 0, only a cache without an end
      *     moves, off a spot server
      */
@@ -55,6 +58,7 @@ public final class CostRebalancer {
             Allocator allocator,
             Prices prices,
             SpotLives lives,
+            LongPredicate waits,
             int cheaper) {
         this.caches = caches;
         this.servers = servers;
@@ -62,17 +66,14 @@ public final class CostRebalancer {
         this.allocator = allocator;
         this.prices = prices;
         this.lives = lives;
+        this.waits = waits;
         this.cheaper = cheaper;
     }
 
     /** Plans the moves that are due; called in each tick. */
     public void plan(long now, long millis) {
         Set<Long> ending = lives.ending();
-        int tries = LOOKED_AT;
-        // In an order that is the same in each process, as simulations have to be.
-        for (long server : new TreeSet<>(ending)) {
-            tries = leave(server, ending, tries, now, millis);
-        }
+        leaveEarly(ending, now, millis);
         int looked = 0;
         // A cache without an end must not stay on a spot server, so one moves even if none move to what is cheaper.
         int most = Math.max(1, cheaper);
@@ -86,36 +87,42 @@ public final class CostRebalancer {
         }
     }
 
-    /**
-     * @param tries for how many caches room may be looked for
-     * @return for how many more
-     */
-    private int leave(long serverId, Set<Long> ending, int tries, long now, long millis) {
-        Servers.KnownServer server = servers.find(serverId);
-        if (server == null || server.record.leaving() || servers.isSilent(server, now)) {
-            return tries;
-        }
-        int left = tries;
+    private void leaveEarly(Set<Long> ending, long now, long millis) {
         long room = MOST_EARLY - moves.underWay(Reason.ENDS_SOON);
-        for (long cacheId : List.copyOf(server.caches())) {
-            if (room <= 0 || left == 0) {
-                break;
+        if (room <= 0) {
+            return;
+        }
+        int tries = LOOKED_AT;
+        // In an order that is the same in each process, as simulations have to be.
+        for (long serverId : new TreeSet<>(ending)) {
+            Servers.KnownServer server = servers.find(serverId);
+            if (server == null || server.record.leaving() || servers.isSilent(server, now)) {
+                continue;
             }
-            CacheRecord cache = caches.find(cacheId);
-            if (cache != null && isFree(cache) && cache.regions().containsKey(serverId) && !moves.stays(cacheId, now)) {
-                left--;
+            for (long cacheId : List.copyOf(server.caches())) {
+                CacheRecord cache = caches.find(cacheId);
+                if (cache == null
+                        || !isFree(cache)
+                        || !cache.regions().containsKey(serverId)
+                        || moves.stays(cacheId, now)) {
+                    continue;
+                }
                 if (moves.plan(cache, server, Reason.ENDS_SOON, ending, now, millis) == null) {
                     moves.rests(cacheId, now);
                 } else {
                     room--;
                 }
+                tries--;
+                if (room == 0 || tries == 0) {
+                    return;
+                }
             }
         }
-        return left;
     }
 
     private boolean isFree(CacheRecord cache) {
         return !moves.isMoving(cache.id())
+                && !waits.test(cache.id())
                 && cache.wanted() == 0
                 && cache.reserved().isEmpty();
     }

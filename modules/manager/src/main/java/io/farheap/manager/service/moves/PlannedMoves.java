@@ -18,6 +18,7 @@ import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.service.servers.SpotLives;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.memory.Plurals;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -56,10 +58,18 @@ public final class PlannedMoves {
     private static final long EARLY_NANOS = 120_000_000_000L;
     /** How long a cache that found no room for a move ahead of the notice is not tried again. */
     private static final long REST_NANOS = 10_000_000_000L;
+    /** A client's own move ends after this time in which no region has come. */
+    private static final long STILL_NANOS = 60_000_000_000L;
     /** How many searches for caches that may find no room one tick makes at most, and one call. */
     private static final int MOST_SEARCHES = 256;
 
     private static final int MOST_OF_A_CALL = 16;
+    /** How many looks at expired caches one tick makes, and one call, until it ends no more of them. */
+    private static final int MOST_LOOKS = 4_096;
+
+    private static final int MOST_LOOKS_OF_A_CALL = 1_024;
+    /** For so many rounds of searches, calls for room wait for caches that are stuck. */
+    private static final int MOST_ROUNDS = 2;
     /** As long as no room becomes free, a cache that found none is tried again after this time. */
     private static final long PAUSE_MILLIS = 500;
     /** The id of no server. */
@@ -75,6 +85,15 @@ public final class PlannedMoves {
     private record Move(long serverId, Reason reason, long since, boolean told) {}
 
     /**
+     * Room that is reserved for a cache's growth, or for a move that its client makes.
+     *
+     * @param since when it was reserved, or renewed last
+     * @param there how many regions the cache had on all servers of its room by their reports
+     * @param changed when that number was another one
+     */
+    private record Growth(long since, int there, long changed) {}
+
+    /**
      * A search for room.
      *
      * @param millis the time of day
@@ -86,6 +105,14 @@ public final class PlannedMoves {
         private static final RoomAttempt NONE = new RoomAttempt(0, 0, -1, -1);
     }
 
+    /**
+     * What a cache needs that may get the room of expired ones.
+     *
+     * @param serverId the server that it leaves
+     * @param others other servers to which it does not move
+     */
+    private record EndingSearch(int regions, long serverId, Set<Long> others) {}
+
     private final Caches caches;
     private final Servers servers;
     private final Clients clients;
@@ -96,14 +123,15 @@ public final class PlannedMoves {
     private final SpotLives lives;
     private final MigrationRates rates;
     private final ExpiredCacheReclaimer endings;
+    private final MachineOrders orders;
     private final long goneNanos;
     /** By cache. A manager that starts plans all moves again. */
     private final Map<Long, Move> moves = new TreeMap<>();
     /**
-     * By cache: since when room is reserved for its growth or for an optional move. A new manager counts from its own
+     * By cache: the room that is reserved for its growth or for an optional move. A new manager counts from its own
      * start.
      */
-    private final Map<Long, Long> growing = new HashMap<>();
+    private final Map<Long, Growth> growing = new HashMap<>();
     /**
      * By cache: since when this manager waits to plan again a move off a leaving server that an earlier manager had
      * planned.
@@ -125,12 +153,28 @@ public final class PlannedMoves {
     private final Map<Long, RoomAttempt> stuck = new TreeMap<>();
     /** By cache that leaves a server: the last search that found room for its regions on others that leave. */
     private final Map<Long, RoomAttempt> ahead = new HashMap<>();
-    /** {@link Servers#growths} when room was last looked for, for all of them. */
+    /** By cache: the last search that found only room on servers where it did not get its regions a moment ago. */
+    private final Map<Long, RoomAttempt> denied = new HashMap<>();
+    /** By stuck cache: a look at expired caches that waits for a later tick; those that wait longest come first. */
+    private final SequencedMap<Long, EndingSearch> postponed = new LinkedHashMap<>();
+    /** {@link ExpiredCacheReclaimer#looks} up to which expired caches are looked at now. */
+    private long looksUntil;
+    /** {@link Servers#growths} when the last round began in which room was looked for, for all of them. */
     private long searchedAt;
-    /** Counts the rounds in which room was looked for, for all of them; a round may take several ticks. */
+    /** Counts these rounds; a round may take several ticks. */
     private long round;
+    /** {@link Servers#growths} when the round began that is under way; null if none is. */
+    private @Nullable Long roundBegan;
+    /** The round in which calls for room wait for stuck caches no longer; null if none has waited. */
+    private @Nullable Long opens;
+    /** Whether a call has not waited in that round. */
+    private boolean opened;
     /** Whether a cache has found no room that did before. */
     private boolean newlyStuck;
+    /** Counts all searches for room. */
+    private long searches;
+    /** Counts the searches that have found nothing or that only look ahead. */
+    private long spent;
 
     /** @param goneNanos after a server was silent for this long, all leases on it have ended */
     public PlannedMoves(
@@ -142,8 +186,10 @@ public final class PlannedMoves {
             SpotLives lives,
             MigrationRates rates,
             ExpiredCacheReclaimer endings,
+            MachineOrders orders,
             long goneNanos) {
         this.endings = endings;
+        this.orders = orders;
         this.goneNanos = goneNanos;
         this.caches = caches;
         this.servers = servers;
@@ -152,6 +198,11 @@ public final class PlannedMoves {
         this.reserve = reserve;
         this.lives = lives;
         this.rates = rates;
+    }
+
+    /** Returns how often room was looked for: these searches are most of the work of a tick. */
+    public long searches() {
+        return searches;
     }
 
     /** Whether a move of a cache is planned or under way. */
@@ -171,8 +222,25 @@ public final class PlannedMoves {
 
     /** Room was reserved for a cache's growth, or for a move that its client has asked for. */
     public void grows(long cacheId, long now) {
-        growing.put(cacheId, now);
+        growing.put(cacheId, new Growth(now, 0, now));
         earlier.remove(cacheId);
+    }
+
+    /**
+     * A client that moves its cache asks for its room again.
+     *
+     * @param there how many regions the cache has on all servers on which it has such room
+     * @return false if no region has come for so long that the move has to end: then the room is not renewed
+     */
+    public boolean renews(long cacheId, int there, long now) {
+        Growth before = growing.get(cacheId);
+        long changed = before == null || before.there() != there ? now : before.changed();
+        if (now - changed > STILL_NANOS) {
+            return false;
+        }
+        growing.put(cacheId, new Growth(now, there, changed));
+        earlier.remove(cacheId);
+        return true;
     }
 
     /**
@@ -180,8 +248,8 @@ public final class PlannedMoves {
      * room.
      */
     private boolean isGrowing(CacheRecord cache, long now) {
-        Long since = growing.get(cache.id());
-        return since != null && now - since <= CacheManager.GROWTH_MILLIS * 1_000_000L;
+        Growth growth = growing.get(cache.id());
+        return growth != null && now - growth.since() <= CacheManager.GROWTH_MILLIS * NANOS_PER_MILLI;
     }
 
     /**
@@ -268,6 +336,8 @@ public final class PlannedMoves {
 
     /** No regions of a cache wait for room any more, or the next search will tell. */
     private void unstick(long cacheId) {
+        denied.remove(cacheId);
+        postponed.remove(cacheId);
         if (stuck.remove(cacheId) != null) {
             servers.giveUpKept(cacheId);
         }
@@ -282,10 +352,13 @@ public final class PlannedMoves {
         avoided.clear();
         stays.clear();
         ahead.clear();
+        denied.clear();
+        postponed.clear();
+        opens = null;
         List.copyOf(stuck.keySet()).forEach(this::unstick);
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
-                growing.put(cache.id(), now);
+                grows(cache.id(), now);
             } else if (!cache.reserved().isEmpty()) {
                 // A move off a server that leaves is planned again when that server reports.
                 earlier.put(cache.id(), now);
@@ -341,9 +414,9 @@ public final class PlannedMoves {
 
     /** A cache that leaves servers as it grows has as much time as for another optional move. */
     private boolean hasNotGrown(CacheRecord cache, long now) {
-        Long since = growing.get(cache.id());
+        Growth growth = growing.get(cache.id());
         boolean moves = cache.plan() != null && !cache.plan().left().isEmpty();
-        return since != null && (moves ? now - since > OPTIONAL_NANOS : !isGrowing(cache, now));
+        return growth != null && (moves ? now - growth.since() > OPTIONAL_NANOS : !isGrowing(cache, now));
     }
 
     private boolean isForgotten(CacheRecord cache, long now) {
@@ -374,29 +447,62 @@ public final class PlannedMoves {
         plan(MOST_SEARCHES, now, millis);
     }
 
-    /** @param most as in {@link #leave}; the next call continues with the others */
-    private void plan(int most, long now, long millis) {
+    /**
+     * @param most as in {@link #leave}; the next call continues with the others
+     * @return whether the round has ended
+     */
+    private boolean plan(int most, long now, long millis) {
         List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id, now)).forEach(this::unstick);
         ahead.keySet().retainAll(moves.keySet());
-        long growths = servers.growths();
+        denied.keySet().retainAll(avoided.keySet());
+        looksUntil = endings.looks() + (most == MOST_OF_A_CALL ? MOST_LOOKS_OF_A_CALL : MOST_LOOKS);
+        makesPostponedRoom(now, millis);
+        long began = roundBegan == null ? servers.growths() : roundBegan;
         int left = most;
         for (Servers.KnownServer server : leaving(now)) {
             left = leave(server, left, now, millis);
         }
-        if (left > 0) {
-            round++;
-            searchedAt = growths;
+        if (left <= 0) {
+            roundBegan = began;
+            return false;
         }
+        round++;
+        roundBegan = null;
+        // Those that came first in this round have not seen what has become free since.
+        searchedAt = began;
+        return true;
     }
 
     /**
      * Reserves room for regions that have found none, if any server has more to give than before: they would be lost.
      * Called before a cache gets room that could do without.
+     *
+     * @return whether all of them have looked, or the others have waited for long enough; if not, the cache has to ask
+     *     again
      */
-    public void planStuck(long now, long millis) {
-        if (!stuck.isEmpty() && servers.growths() != searchedAt) {
-            plan(MOST_OF_A_CALL, now, millis);
+    public boolean planStuck(long now, long millis) {
+        if (stuck.isEmpty() || servers.growths() == searchedAt || allLook(now, millis)) {
+            opens = null;
+            opened = false;
+            return true;
         }
+        // Room becomes free all the time in a large cluster, so there may be no end of searches: after some rounds, all
+        // calls get room until the next one.
+        if (opens == null || opened && round > opens) {
+            opens = round + MOST_ROUNDS;
+            opened = false;
+        }
+        if (!opened && round >= opens) {
+            opens = round;
+            opened = true;
+        }
+        return opened;
+    }
+
+    private boolean allLook(long now, long millis) {
+        boolean late = roundBegan != null && roundBegan != servers.growths();
+        // In a round that had begun before room became free, those that came first have not seen it.
+        return plan(MOST_OF_A_CALL, now, millis) && (!late || plan(MOST_OF_A_CALL, now, millis));
     }
 
     /** Whether a cache has regions on a server that leaves and is not gone, and does not leave that one already. */
@@ -413,6 +519,7 @@ public final class PlannedMoves {
      */
     public void plan(Servers.KnownServer server, long now, long millis) {
         if (stuck.isEmpty() && server.record.leaving() && !servers.isSilent(server, now)) {
+            looksUntil = endings.looks() + MOST_LOOKS;
             leave(server, MOST_SEARCHES, now, millis);
             round++;
         }
@@ -467,12 +574,13 @@ public final class PlannedMoves {
             } else if (its && urgent && isGrowing(cache, now)) {
                 announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
             } else if (its && left > 0 && !wasTried(cacheId, now, millis)) {
+                long before = spent;
                 if (urgent) {
-                    left -= leavesOne(cache, now, millis) ? 0 : 1;
+                    leavesOne(cache, now, millis);
                 } else if (!hasLooked(cacheId, now, millis)) {
                     looksAhead(cache, server, now, millis);
-                    left--;
                 }
+                left -= (int) (spent - before);
             }
         }
         return left;
@@ -482,10 +590,8 @@ public final class PlannedMoves {
      * Plans the move of a cache off one of its servers that leave. Those that end first come before the others and, of
      * several that end at the same time, the one with most of its regions: it leaves them one after the other, and time
      * may not be enough for all.
-     *
-     * @return whether there is room
      */
-    private boolean leavesOne(CacheRecord cache, long now, long millis) {
+    private void leavesOne(CacheRecord cache, long now, long millis) {
         Move move = moves.get(cache.id());
         // A move off a server that ends later is given up only for one that ends earlier.
         long later = move != null
@@ -502,12 +608,30 @@ public final class PlannedMoves {
                 .filter(one -> later == NO_SERVER || endsBefore(one, later))
                 .toList();
         long first = now + left.stream().mapToLong(one -> end(one) - now).min().orElse(0);
-        // What is kept for it is for the server that ends first.
-        return left.stream()
+        List<Servers.KnownServer> order = left.stream()
                 .sorted(Comparator.comparingLong(one -> steps(one, first)))
-                .anyMatch(one ->
-                        (steps(one, first) == 0 || servers.kept(cache.id()).isEmpty())
-                                && plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null);
+                .toList();
+        // More than had no room in one search has none in the next one.
+        int refused = Integer.MAX_VALUE;
+        for (Servers.KnownServer one : order) {
+            int regions = Objects.requireNonNull(cache.regions().get(one.record.id()));
+            if (regions < refused && (steps(one, first) == 0 || isForLater(cache, order.getFirst()))) {
+                if (plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null) {
+                    break;
+                }
+                refused = regions;
+            }
+        }
+    }
+
+    /**
+     * Whether room that is kept for a cache may serve a server that ends later: what is kept is for the first one,
+     * unless less was ordered than that one needs.
+     */
+    private boolean isForLater(CacheRecord cache, Servers.KnownServer first) {
+        int ordered = orders.ordered(cache.id());
+        return ordered > 0 && ordered < cache.regions().getOrDefault(first.record.id(), 0)
+                || servers.kept(cache.id()).isEmpty();
     }
 
     private static long steps(Servers.KnownServer server, long first) {
@@ -519,11 +643,13 @@ public final class PlannedMoves {
      * to make that room than the notice lasts.
      */
     private void looksAhead(CacheRecord cache, Servers.KnownServer server, long now, long millis) {
+        spent++;
         int regions =
                 waiting(cache, Objects.requireNonNull(moves.get(cache.id())).serverId(), now);
         if (room(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis)
                 .isPresent()) {
             stuck.replace(cache.id(), RoomAttempt.NONE);
+            postponed.remove(cache.id());
             ahead.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round));
         } else {
             findsNone(cache, regions, server, Set.of(), now, millis, "");
@@ -544,7 +670,8 @@ public final class PlannedMoves {
 
     /** Whether no room was found in this round, or a moment ago and none has become free since. */
     private boolean wasTried(long cacheId, long now, long millis) {
-        RoomAttempt last = stuck.get(cacheId);
+        RoomAttempt none = stuck.get(cacheId);
+        RoomAttempt last = none == null ? denied.get(cacheId) : none;
         return last != null
                 && (last.round() == round || isFresh(last, now, millis) && servers.growths() == last.growths());
     }
@@ -564,8 +691,8 @@ public final class PlannedMoves {
      * these one after the other.
      */
     private List<Servers.KnownServer> leaving(long now) {
-        return servers.all()
-                .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
+        return servers.leaving()
+                .filter(one -> !servers.isSilent(one, now))
                 .sorted(Comparator.comparingLong((Servers.KnownServer one) -> end(one) - now)
                         .thenComparingLong(one -> one.record.id()))
                 .toList();
@@ -625,12 +752,17 @@ public final class PlannedMoves {
             found = place(cache, regions, server.record.id(), reason, without, now, millis);
             return found;
         } catch (NoRoomException e) {
+            spent++;
             // Without servers that are set aside, this search has seen all room.
             if (!setAside.isEmpty()
                     && room(cache, regions, server.record.id(), reason, others, now, millis)
                             .isPresent()) {
                 // There is room, but a moment ago the cache did not get it: it is tried again soon.
+                spent++;
                 unstick(cache.id());
+                if (reason == Reason.LEAVES) {
+                    denied.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round));
+                }
             } else if (reason == Reason.LEAVES) {
                 findsNone(cache, regions, server, others, now, millis, ": " + e.getMessage());
             }
@@ -638,14 +770,16 @@ public final class PlannedMoves {
         } finally {
             servers.promise(bare, cache);
             if (found != null) {
-                boolean more = waiting(cache, server.record.id(), now) > 0;
-                if (more && stuck.replace(cache.id(), RoomAttempt.NONE) != null) {
-                    servers.takeKept(cache.id(), found.regions());
+                int more = waiting(cache, server.record.id(), now);
+                if (more > 0 && stuck.replace(cache.id(), RoomAttempt.NONE) != null) {
+                    servers.takeKept(cache.id(), found.regions(), more);
                 } else {
                     stuck.remove(cache.id());
                     servers.giveUpKept(cache.id());
                 }
                 ahead.remove(cache.id());
+                denied.remove(cache.id());
+                postponed.remove(cache.id());
                 caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
                 announced.remove(cache.id());
@@ -656,7 +790,7 @@ public final class PlannedMoves {
         }
     }
 
-    /** Notes that there is no room, and ends caches whose time is over if that makes enough. */
+    /** Notes that there is no room, and makes some of expired caches if enough looks at them are left. */
     private void findsNone(
             CacheRecord cache,
             int regions,
@@ -665,6 +799,7 @@ public final class PlannedMoves {
             long now,
             long millis,
             String why) {
+        denied.remove(cache.id());
         if (stuck.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round)) == null) {
             newlyStuck = true;
             LOG.log(
@@ -672,11 +807,37 @@ public final class PlannedMoves {
                     "no room for " + Plurals.of(regions, "region") + " of cache " + Caches.hex(cache.id())
                             + " on memory server " + server.record.address() + ", which leaves" + why);
         }
-        if (!isOver(cache, millis)) {
+        EndingSearch search = new EndingSearch(regions, server.record.id(), others);
+        if (endings.looks() < looksUntil && !postponed.containsKey(cache.id())) {
+            makesRoom(cache, server, search, now, millis);
+        } else {
+            postponed.put(cache.id(), search);
+        }
+    }
+
+    private void makesPostponedRoom(long now, long millis) {
+        while (!postponed.isEmpty() && endings.looks() < looksUntil) {
+            Map.Entry<Long, EndingSearch> first = postponed.pollFirstEntry();
+            CacheRecord cache = caches.find(first.getKey());
+            Servers.KnownServer server = servers.find(first.getValue().serverId());
+            if (cache != null
+                    && server != null
+                    && stuck.containsKey(cache.id())
+                    && cache.regions().containsKey(server.record.id())) {
+                makesRoom(cache, server, first.getValue(), now, millis);
+            }
+        }
+    }
+
+    /** Ends caches whose time is over if that makes enough room, and no machine does in time. */
+    private void makesRoom(CacheRecord cache, Servers.KnownServer server, EndingSearch search, long now, long millis) {
+        int regions = search.regions();
+        if (!isOver(cache, millis) && !orders.isComing(cache, regions, end(server))) {
             endings.makeRoom(
                     cache.id(),
+                    cache.regionBytes(),
                     true,
-                    () -> room(cache, regions, server.record.id(), Reason.LEAVES, others, now, millis),
+                    () -> room(cache, regions, search.serverId(), Reason.LEAVES, search.others(), now, millis),
                     now,
                     millis);
         }
@@ -696,6 +857,7 @@ public final class PlannedMoves {
     private CachePlacement place(
             CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis)
             throws NoRoomException {
+        searches++;
         servers.stock(now);
         Set<Long> left = new TreeSet<>(others);
         left.add(server);
@@ -735,10 +897,15 @@ public final class PlannedMoves {
     /**
      * A cache for whose regions on leaving servers there is no room.
      *
-     * @param regions how many these are together
-     * @param first how many of them are on the server that ends first
+     * @param shares how many of them are on each of these servers, on those that end first before the others
      */
-    public record StuckCache(CacheRecord cache, int regions, int first) {}
+    public record StuckCache(CacheRecord cache, List<Integer> shares) {
+
+        /** Returns how many these are together. */
+        public int regions() {
+            return shares.stream().mapToInt(Integer::intValue).sum();
+        }
+    }
 
     /** Whether {@link #stuck} has a cache that it did not have at the last call. */
     public boolean isAnyNewlyStuck() {
@@ -764,7 +931,7 @@ public final class PlannedMoves {
         if (stuck.isEmpty()) {
             return List.of();
         }
-        Map<Long, StuckCache> all = new LinkedHashMap<>();
+        Map<Long, List<Integer>> all = new LinkedHashMap<>();
         for (Servers.KnownServer server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
@@ -772,14 +939,13 @@ public final class PlannedMoves {
                 // If a target leaves, too, all that is moving there has to go elsewhere.
                 boolean leaves = move != null && move.serverId() == server.record.id() && targetsStay(cache, now);
                 if (regions != null && stuck.containsKey(cache.id()) && !leaves) {
-                    all.merge(
-                            cache.id(),
-                            new StuckCache(cache, regions, regions),
-                            (one, next) -> new StuckCache(cache, one.regions() + next.regions(), one.first()));
+                    all.computeIfAbsent(cache.id(), _ -> new ArrayList<>()).add(regions);
                 }
             }
         }
-        return List.copyOf(all.values());
+        return all.entrySet().stream()
+                .map(one -> new StuckCache(caches.require(one.getKey()), one.getValue()))
+                .toList();
     }
 
     /** Returns servers on which a cache did not get its reserved regions a moment ago. */

@@ -260,7 +260,37 @@ public final class Reallocations {
                 candidate -> reallocator.part(need, candidate, wish.held(), wish.more()));
     }
 
-    /** As {@code CacheManager.reserve}. */
+    /**
+     * Renews room that a client asks for again: it moves regions there, and keeps the room meanwhile, also if the
+     * server that they leave is about to end. It continues until it has given way to the notice, and others must not
+     * get that room before.
+     *
+     * @return whether the cache has that room
+     * @throws ControlException BUSY if no region has come there for long
+     */
+    public boolean renew(long cacheId, String address, int regions) {
+        CacheRecord cache = caches.require(cacheId);
+        Servers.KnownServer server = reserved(cache, address, regions);
+        if (moves.isMoving(cacheId) || cache.wanted() != 0 || server == null) {
+            return false;
+        }
+        int there = 0;
+        for (long id : cache.reserved().keySet()) {
+            Servers.KnownServer target = servers.find(id);
+            there += target == null || target.report == null
+                    ? 0
+                    : target.report.held().getOrDefault(cacheId, 0);
+        }
+        if (!moves.renews(cacheId, there, nanos.getAsLong())) {
+            throw new ControlException(
+                    Code.BUSY,
+                    "no region of cache " + Caches.hex(cacheId) + " has come to memory server " + address
+                            + " for a minute, so its room there is for others; move the rest later");
+        }
+        return true;
+    }
+
+    /** As {@code CacheManager.reserve}, of room that cannot be {@linkplain #renew renewed}. */
     public CacheRecord reserve(long cacheId, String address, int regions) {
         CacheRecord cache = caches.require(cacheId);
         if (regions < 1) {
@@ -271,12 +301,6 @@ public final class Reallocations {
                     Code.BUSY, "cache " + Caches.hex(cacheId) + " moves or grows already; ask again in a moment");
         }
         long now = nanos.getAsLong();
-        if (isReserved(cache, address, regions)) {
-            // The client moves regions, and keeps its room meanwhile, also if the server that they leave is about to
-            // end: it continues until it has given way to the notice, and others must not get that room before.
-            moves.grows(cacheId, now);
-            return cache;
-        }
         Servers.KnownServer server = roll.staying(address, now);
         if (server.record.regionBytes() != cache.regionBytes()) {
             throw new ControlException(
@@ -303,17 +327,22 @@ public final class Reallocations {
     }
 
     /**
-     * Whether a cache has this reserved room on a server that stays, which may not have reported since this manager
-     * leads.
+     * Returns the server on which a cache has this reserved room, if it stays and is not silent; it may not have
+     * reported since this manager leads.
      */
-    private boolean isReserved(CacheRecord cache, String address, int regions) {
-        return cache.reserved().entrySet().stream().anyMatch(room -> {
+    private Servers.@Nullable KnownServer reserved(CacheRecord cache, String address, int regions) {
+        long now = nanos.getAsLong();
+        for (Map.Entry<Long, Integer> room : cache.reserved().entrySet()) {
             Servers.KnownServer server = servers.find(room.getKey());
-            return server != null
+            if (server != null
                     && !server.record.leaving()
                     && server.record.address().equals(address)
-                    && room.getValue() == regions;
-        });
+                    && room.getValue() == regions
+                    && (!servers.isSilent(server, now) || servers.isAwaited(server, now))) {
+                return server;
+            }
+        }
+        return null;
     }
 
     /** As {@code CacheManager.moved}. */

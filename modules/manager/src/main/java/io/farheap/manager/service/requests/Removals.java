@@ -52,7 +52,7 @@ public final class Removals {
         if (abandoned.isEmpty()) {
             return;
         }
-        Set<Long> held = held();
+        Set<Long> held = held(abandoned.stream().map(CacheRecord::id).collect(Collectors.toSet()));
         for (CacheRecord cache : abandoned) {
             if (!held.contains(cache.id())) {
                 LOG.log(
@@ -71,11 +71,12 @@ public final class Removals {
                         || servers.isGone(server));
     }
 
-    /** Returns the caches for which some server that is not gone has last reported a lease. */
-    private Set<Long> held() {
+    /** Returns those of some caches for which some server that is not gone has last reported a lease. */
+    private Set<Long> held(Set<Long> some) {
         return servers.all()
                 .filter(server -> server.report != null && !servers.isGone(server))
                 .flatMap(server -> Objects.requireNonNull(server.report).held().keySet().stream())
+                .filter(some::contains)
                 .collect(Collectors.toSet());
     }
 }

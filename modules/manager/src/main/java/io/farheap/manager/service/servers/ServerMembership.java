@@ -225,8 +225,8 @@ public final class ServerMembership {
 
     /** Forgets servers that are gone and on which no cache has a region. */
     public void forgetGone(long now) {
-        List<Servers.KnownServer> gone = servers.all()
-                .filter(server -> server.caches().isEmpty() && servers.isSilent(server, now) && servers.isGone(server))
+        List<Servers.KnownServer> gone = servers.silent(now)
+                .filter(server -> server.caches().isEmpty() && servers.isGone(server))
                 .toList();
         for (Servers.KnownServer server : gone) {
             ServerRecord record = server.record;

@@ -27,6 +27,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -82,6 +83,8 @@ public final class Servers {
     private static final long AWAITED_NANOS = 60_000_000_000L;
 
     private final Map<Long, KnownServer> servers = new HashMap<>();
+    /** Those of {@link #servers} that leave. */
+    private final Map<Long, KnownServer> leaving = new HashMap<>();
     /** By address: the server that has last reported from there. */
     private final Map<String, Long> reporting = new HashMap<>();
     /** For how long this manager has listened while at least one server reported. */
@@ -91,10 +94,14 @@ public final class Servers {
      * reports, the oldest first.
      */
     private final LinkedHashMap<Long, KnownServer> heard = new LinkedHashMap<>(16, 0.75f, true);
+    /** All others. */
+    private final Map<Long, KnownServer> unheard = new HashMap<>();
 
     private final Stock stock = new Stock();
     /** With the regions that are held back; the same stock if none ever are. */
     private final Stock whole;
+    /** How often {@link #all} was called. */
+    private long passes;
     /** Counts the times at which a server had more to give than before. */
     private long growths;
 
@@ -104,10 +111,19 @@ public final class Servers {
     /**
      * Room that is kept for a cache that waits for it.
      *
+     * @param found regions that it has found, or that machines were started for
+     * @param made regions that it needs if caches that are being ended give theirs; these may be the same
      * @param threads server threads for each region
      * @param firm whether regions on a server that leaves wait for it; other caches' room goes to such regions
      */
-    private record KeptRoom(int regions, double threads, boolean firm) {}
+    private record KeptRoom(int found, int made, double threads, boolean firm) {
+
+        int regions() {
+            return Math.max(found, made);
+        }
+    }
+
+    private static final KeptRoom NOTHING_KEPT = new KeptRoom(0, 0, 0, false);
 
     /** Ends a time in which room that is kept for a cache counts as free. */
     public interface ServingTime extends AutoCloseable {
@@ -127,6 +143,8 @@ public final class Servers {
 
     /** Caches whose regions count as free during {@link #without}. */
     private Set<Long> without = Set.of();
+    /** The servers that were offered during it. */
+    private final Set<KnownServer> offeredWithout = new LinkedHashSet<>();
 
     private final Prices prices;
     private final MigrationRates rates;
@@ -147,8 +165,20 @@ public final class Servers {
         this.silentNanos = silentNanos;
     }
 
+    /** Returns all servers; counted, since there may be thousands. */
     public Stream<KnownServer> all() {
+        passes++;
         return servers.values().stream();
+    }
+
+    /** Returns how often all servers were looked at. */
+    public long passes() {
+        return passes;
+    }
+
+    /** Returns the servers that have reported that they leave, or were asked to. */
+    public Stream<KnownServer> leaving() {
+        return leaving.values().stream();
     }
 
     public @Nullable KnownServer find(long id) {
@@ -277,6 +307,7 @@ public final class Servers {
             if (one.record.id() != server.id() && one.record.address().equals(server.address())) {
                 one.report = null;
                 heard.remove(one.record.id());
+                unheard.put(one.record.id(), one);
                 unlist(one.record.id());
             }
         }
@@ -285,6 +316,14 @@ public final class Servers {
     void put(ServerRecord record) {
         KnownServer known = servers.computeIfAbsent(record.id(), _ -> new KnownServer(record));
         known.record = record;
+        if (!heard.containsKey(record.id())) {
+            unheard.put(record.id(), known);
+        }
+        if (record.leaving()) {
+            leaving.put(record.id(), known);
+        } else {
+            leaving.remove(record.id());
+        }
         inbox.forget(record.id());
         offer(known);
     }
@@ -304,10 +343,12 @@ public final class Servers {
     void remove(long id) {
         inbox.forget(id);
         KnownServer removed = servers.remove(id);
+        leaving.remove(id);
         if (removed != null) {
             reporting.remove(removed.record.address(), id);
         }
         heard.remove(id);
+        unheard.remove(id);
         unlist(id);
     }
 
@@ -329,11 +370,17 @@ public final class Servers {
         server.ended = false;
         reporting.put(server.record.address(), server.record.id());
         heard.put(server.record.id(), server);
+        unheard.remove(server.record.id());
         offer(server);
     }
 
     /** A cache has changed: moves its promises from the old record to the new one. */
     public void promise(@Nullable CacheRecord before, @Nullable CacheRecord after) {
+        movePromises(before, after).forEach(this::offer);
+    }
+
+    /** @return the servers of which the promises have changed, to be offered again */
+    private Set<KnownServer> movePromises(@Nullable CacheRecord before, @Nullable CacheRecord after) {
         Set<KnownServer> changed = new LinkedHashSet<>();
         if (before != null) {
             of(before).forEach(server -> {
@@ -356,7 +403,7 @@ public final class Servers {
                 }
             });
         }
-        changed.forEach(this::offer);
+        return changed;
     }
 
     private static Stream<Map.Entry<Long, Integer>> sharesOf(CacheRecord cache) {
@@ -394,6 +441,8 @@ public final class Servers {
             growths += room > server.room || free > server.freeCores && room > 0 ? 1 : 0;
             server.room = room;
             server.freeCores = free;
+        } else {
+            offeredWithout.add(server);
         }
         Offer all = new Offer(
                 server.record.id(),
@@ -454,97 +503,139 @@ public final class Servers {
      * @param firm whether its regions on a server that leaves wait for it
      */
     public void keep(long serverId, long cacheId, int regions, double threads, boolean firm) {
-        KeptRoom before =
-                kept.computeIfAbsent(serverId, _ -> new HashMap<>()).put(cacheId, new KeptRoom(regions, threads, firm));
-        growths += before != null && before.regions() > regions ? 1 : 0;
-        keptFor.computeIfAbsent(cacheId, _ -> new HashSet<>()).add(serverId);
+        KeptRoom before = kept(serverId, cacheId);
+        put(serverId, cacheId, new KeptRoom(regions, before.made(), threads, firm));
+    }
+
+    private KeptRoom kept(long serverId, long cacheId) {
+        return kept.getOrDefault(serverId, Map.of()).getOrDefault(cacheId, NOTHING_KEPT);
+    }
+
+    /** Replaces what is kept for a cache on a server. */
+    private void put(long serverId, long cacheId, KeptRoom room) {
+        int before = kept(serverId, cacheId).regions();
+        if (room.regions() > 0) {
+            kept.computeIfAbsent(serverId, _ -> new HashMap<>()).put(cacheId, room);
+            keptFor.computeIfAbsent(cacheId, _ -> new HashSet<>()).add(serverId);
+        } else {
+            kept.computeIfPresent(serverId, (_, here) -> here.remove(cacheId) != null && here.isEmpty() ? null : here);
+            keptFor.computeIfPresent(cacheId, (_, on) -> on.remove(serverId) && on.isEmpty() ? null : on);
+        }
+        growths += before > room.regions() ? 1 : 0;
         offerAgain(serverId);
     }
 
     /**
-     * Keeps room for a cache that waits for it, instead of all that was kept for it before.
+     * Keeps room that was found for a cache that waits for it, instead of what was found before.
      *
      * @param firm as in {@link #keep}
      */
-    public void keepOnly(long cacheId, FreeRoom room, boolean firm) {
-        Map<Long, Integer> regions = room.regions();
-        if (regions.isEmpty()) {
-            giveUpKept(cacheId);
-            return;
-        }
-        Set<Long> before = keptFor.remove(cacheId);
-        regions.forEach((id, count) -> keep(id, cacheId, count, room.threads(), firm));
-        if (before != null) {
-            before.stream().filter(id -> !regions.containsKey(id)).forEach(id -> giveUpKept(id, cacheId));
-        }
+    public void keepFound(long cacheId, FreeRoom room, boolean firm) {
+        keepInstead(
+                cacheId, room.regions(), (there, regions) -> new KeptRoom(regions, there.made(), room.threads(), firm));
+    }
+
+    /**
+     * Keeps room for a cache that waits until caches that are being ended have given theirs, instead of what was kept
+     * for that before.
+     *
+     * @param firm as in {@link #keep}
+     */
+    public void keepMade(long cacheId, FreeRoom room, boolean firm) {
+        keepInstead(
+                cacheId,
+                room.regions(),
+                (there, regions) -> new KeptRoom(there.found(), regions, room.threads(), firm));
+    }
+
+    /** A cache waits no longer for room of caches that are being ended; what was found for it stays kept. */
+    public void giveUpMade(long cacheId) {
+        keepInstead(cacheId, Map.of(), (room, _) -> new KeptRoom(room.found(), 0, room.threads(), room.firm()));
+    }
+
+    /** A cache has no use for what was found for it; what caches that are being ended give it stays kept. */
+    public void giveUpFound(long cacheId) {
+        keepInstead(cacheId, Map.of(), (room, _) -> new KeptRoom(0, room.made(), room.threads(), room.firm()));
+    }
+
+    private void keepInstead(long cacheId, Map<Long, Integer> regions, BiFunction<KeptRoom, Integer, KeptRoom> change) {
+        Set<Long> on = new HashSet<>(keptFor.getOrDefault(cacheId, Set.of()));
+        on.addAll(regions.keySet());
+        on.forEach(id -> put(id, cacheId, change.apply(kept(id, cacheId), regions.getOrDefault(id, 0))));
     }
 
     /** A cache has its room, or does not wait for it any more. */
     public void giveUpKept(long cacheId) {
-        Set<Long> on = keptFor.remove(cacheId);
-        if (on != null) {
-            on.forEach(id -> giveUpKept(id, cacheId));
-        }
+        keepInstead(cacheId, Map.of(), (_, _) -> NOTHING_KEPT);
     }
 
     /**
-     * A cache has got a part of the room that is kept for it: the rest remains kept.
+     * A cache has got room, which may be a part of what is kept for it: the rest remains kept, on servers that stay.
      *
      * @param regions that it has got, by server
+     * @param most how many regions it needs then; what was found is kept before what ended caches may give
      */
-    public void takeKept(long cacheId, Map<Long, Integer> regions) {
-        Map<Long, Integer> rest = new HashMap<>();
-        boolean firm = false;
-        double threads = 0;
-        for (long serverId : keptFor.getOrDefault(cacheId, Set.of())) {
-            KeptRoom room = kept.getOrDefault(serverId, Map.of()).get(cacheId);
-            if (room != null && room.regions() > regions.getOrDefault(serverId, 0)) {
-                rest.put(serverId, room.regions() - regions.getOrDefault(serverId, 0));
-                firm = room.firm();
-                threads = room.threads();
-            }
+    public void takeKept(long cacheId, Map<Long, Integer> regions, int most) {
+        keepInstead(
+                cacheId,
+                regions,
+                (room, got) -> new KeptRoom(
+                        Math.max(0, room.found() - got), Math.max(0, room.made() - got), room.threads(), room.firm()));
+        List<Long> on = kept(cacheId).keySet().stream()
+                .sorted(Comparator.comparing((Long id) -> kept(id, cacheId).found() == 0)
+                        .thenComparing(Comparator.naturalOrder()))
+                .toList();
+        int left = most;
+        for (long id : on) {
+            KeptRoom room = kept(id, cacheId);
+            int part = isListed(servers.get(id)) ? Math.min(left, room.regions()) : 0;
+            put(
+                    id,
+                    cacheId,
+                    new KeptRoom(
+                            Math.min(part, room.found()), Math.min(part, room.made()), room.threads(), room.firm()));
+            left -= part;
         }
-        keepOnly(cacheId, new FreeRoom(rest, threads), firm);
-    }
-
-    private void giveUpKept(long serverId, long cacheId) {
-        growths++;
-        Map<Long, KeptRoom> here = kept.get(serverId);
-        if (here != null) {
-            here.remove(cacheId);
-            if (here.isEmpty()) {
-                kept.remove(serverId);
-            }
-        }
-        offerAgain(serverId);
     }
 
     /** Returns how many regions are kept for a cache, by server. */
     public Map<Long, Integer> kept(long cacheId) {
         Map<Long, Integer> regions = new HashMap<>();
         for (long serverId : keptFor.getOrDefault(cacheId, Set.of())) {
-            KeptRoom room = kept.getOrDefault(serverId, Map.of()).get(cacheId);
-            if (room != null) {
-                regions.put(serverId, room.regions());
-            }
+            regions.put(serverId, kept(serverId, cacheId).regions());
         }
         return regions;
     }
 
+    private boolean isListed(@Nullable KnownServer server) {
+        return server != null && !server.ended && whole.find(server.record.id()) != null;
+    }
+
     /**
-     * Returns how many of the regions that are kept for a cache its servers have to give.
+     * Returns how many of the regions that are kept for a cache on a server that leaves the servers have to give it: it
+     * gets what is kept for others, too, unless that is firm.
      *
      * @param threads server threads that each of them needs
      */
     public int keptAndFree(long cacheId, double threads, long now) {
         stock(now);
         int regions = 0;
-        try (ServingTime _ = serving(cacheId, false)) {
-            for (Map.Entry<Long, Integer> room : kept(cacheId).entrySet()) {
-                KnownServer server = servers.get(room.getKey());
-                if (server != null && !server.ended) {
-                    regions += Math.min(room.getValue(), free(server, threads));
+        for (Map.Entry<Long, Integer> room : kept(cacheId).entrySet()) {
+            KnownServer server = servers.get(room.getKey());
+            int its = room.getValue();
+            if (server != null && isListed(server)) {
+                int free = server.room;
+                double cores = server.freeCores;
+                for (Map.Entry<Long, KeptRoom> other :
+                        kept.getOrDefault(room.getKey(), Map.of()).entrySet()) {
+                    boolean others = other.getValue().firm() && other.getKey() != cacheId;
+                    free -= others ? other.getValue().regions() : 0;
+                    cores -= others
+                            ? other.getValue().regions() * other.getValue().threads()
+                            : 0;
                 }
+                int most = threads == 0 ? free : (int) Math.min(free, cores / threads);
+                regions += Math.clamp(most, 0, its);
             }
         }
         return regions;
@@ -636,12 +727,18 @@ public final class Servers {
      */
     public Optional<FreeRoom> without(List<CacheRecord> gone, Supplier<Optional<FreeRoom>> room) {
         without = gone.stream().map(CacheRecord::id).collect(Collectors.toUnmodifiableSet());
-        gone.forEach(cache -> promise(cache, null));
+        // Many of them may be on one server, which is offered once.
+        Set<KnownServer> changed = new LinkedHashSet<>();
+        gone.forEach(cache -> changed.addAll(movePromises(cache, null)));
+        changed.forEach(this::offer);
         try {
             return room.get();
         } finally {
+            // Their servers have no more to give than before, so they are offered when all is as it was.
+            gone.forEach(cache -> movePromises(null, cache));
             without = Set.of();
-            gone.forEach(cache -> promise(null, cache));
+            offeredWithout.forEach(this::offer);
+            offeredWithout.clear();
         }
     }
 
@@ -709,8 +806,14 @@ public final class Servers {
         return server.report == null || now - server.reportedAt > silentNanos;
     }
 
+    /** Returns the servers that have not reported to this manager in time. */
+    public Stream<KnownServer> silent(long now) {
+        stock(now);
+        return unheard.values().stream();
+    }
+
     /** Whether a server is on disk, has not reported since this manager leads, and may only not have found it yet. */
-    boolean isAwaited(KnownServer server, long now) {
+    public boolean isAwaited(KnownServer server, long now) {
         return !server.wasHeard && now - loadedAt <= AWAITED_NANOS && !isReplaced(server);
     }
 
@@ -723,6 +826,7 @@ public final class Servers {
                 break;
             }
             oldest.remove();
+            unheard.put(server.record.id(), server);
             unlist(server.record.id());
         }
         return stock;

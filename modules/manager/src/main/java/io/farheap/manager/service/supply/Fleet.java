@@ -14,6 +14,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -122,6 +123,10 @@ public final class Fleet implements ServerProvider.Listener {
     private final long idleNanos;
     private final Consumer<ServerReport> reports;
     private final Map<Machine, StartedMachine> machines = new LinkedHashMap<>();
+    /** Those of {@link #machines} that are not servers yet, in the order in which they were started. */
+    private final Set<StartedMachine> starting = new LinkedHashSet<>();
+    /** By cache: the machines of which it has claimed room, in the order of its claims. */
+    private final Map<Long, Set<StartedMachine>> claimed = new HashMap<>();
     /** By server: until when it serves, for servers that were taken back and do not know it. */
     private final Map<Long, Long> reclaimed = new HashMap<>();
 
@@ -201,6 +206,7 @@ public final class Fleet implements ServerProvider.Listener {
                 Machine machine = provider.start(lot);
                 StartedMachine hired = new StartedMachine(machine, spare, nanos.getAsLong());
                 machines.put(machine, hired);
+                starting.add(hired);
                 started.add(hired);
                 LOG.log(System.Logger.Level.INFO, "starting a server of type " + lot);
                 machine.address().whenComplete((address, failure) -> serves(hired, address, failure));
@@ -240,6 +246,7 @@ public final class Fleet implements ServerProvider.Listener {
                 Throwable why = failure instanceof CompletionException ? failure.getCause() : failure;
                 hired.failure = String.valueOf(why == null ? failure.getMessage() : why.getMessage());
                 machines.remove(hired.machine);
+                starting.remove(hired);
                 reclaimedEarly.remove(hired);
                 failedAt = nanos.getAsLong();
                 LOG.log(
@@ -267,10 +274,10 @@ public final class Fleet implements ServerProvider.Listener {
         return failedAt != null && failedAt - then > 0;
     }
 
-    /** Returns machines that will become spare servers and have not yet. */
+    /** Returns machines of which room will be spare, and that are not servers yet. */
     List<StartedMachine> comingSpares() {
-        return machines.values().stream()
-                .filter(hired -> hired.isComing() && hired.claims.isEmpty())
+        return starting.stream()
+                .filter(hired -> hired.isComing() && (hired.spare || hired.claims.isEmpty()))
                 .toList();
     }
 
@@ -279,16 +286,21 @@ public final class Fleet implements ServerProvider.Listener {
         return nanos.getAsLong() - hired.since;
     }
 
-    /** Returns machines that may still become servers, of which caches may wait for the room. */
-    List<StartedMachine> coming() {
-        return machines.values().stream()
-                .filter(hired -> hired.isComing() && !hired.spare)
+    /**
+     * Returns machines that may still become servers, of which caches may wait for the room.
+     *
+     * @param spares whether those are among them of which the room will be held back for caches on servers that leave
+     */
+    List<StartedMachine> coming(boolean spares) {
+        return starting.stream()
+                .filter(hired -> hired.isComing() && (spares || !hired.spare))
                 .toList();
     }
 
     /** A cache waits for room on a machine. */
     void claim(StartedMachine hired, long cacheId, MachineClaim claim) {
         hired.claims.put(cacheId, claim);
+        claimed.computeIfAbsent(cacheId, _ -> new LinkedHashSet<>()).add(hired);
         keepClaimed(hired, cacheId, claim);
     }
 
@@ -310,9 +322,44 @@ public final class Fleet implements ServerProvider.Listener {
 
     /** A cache does not wait for machines any more. */
     void unclaim(long cacheId) {
-        for (StartedMachine hired : machines.values()) {
-            hired.claims.remove(cacheId);
-            hired.disappointed.remove(cacheId);
+        Set<StartedMachine> its = claimed.remove(cacheId);
+        if (its != null) {
+            for (StartedMachine hired : its) {
+                hired.claims.remove(cacheId);
+                hired.disappointed.remove(cacheId);
+            }
+        }
+    }
+
+    /** Returns how many regions a cache has claimed of machines that may still become servers. */
+    int coming(long cacheId) {
+        int regions = 0;
+        for (StartedMachine hired : claimed.getOrDefault(cacheId, Set.of())) {
+            MachineClaim claim = hired.claims.get(cacheId);
+            regions += claim != null && hired.isComing() ? claim.regions() : 0;
+        }
+        return regions;
+    }
+
+    /**
+     * A cache waits for fewer regions than before.
+     *
+     * @param most how many of them may come with machines
+     */
+    void limitClaims(long cacheId, int most) {
+        int left = most;
+        for (StartedMachine hired : claimed.getOrDefault(cacheId, Set.of())) {
+            MachineClaim claim = hired.claims.get(cacheId);
+            if (claim != null && hired.isComing()) {
+                int part = Math.min(left, claim.regions());
+                if (part == 0) {
+                    hired.claims.remove(cacheId);
+                } else {
+                    hired.claims.put(
+                            cacheId, new MachineClaim(part, part * claim.threads() / claim.regions(), claim.firm()));
+                }
+                left -= part;
+            }
         }
     }
 
@@ -335,6 +382,7 @@ public final class Fleet implements ServerProvider.Listener {
     private void becomes(StartedMachine hired, Servers.KnownServer server) {
         boolean first = hired.server == null || hired.server.record.id() != server.record.id();
         hired.server = server;
+        starting.remove(hired);
         if (first) {
             LOG.log(System.Logger.Level.INFO, "server " + hired.address + " of type " + hired.lot() + " has started");
             hired.claims.forEach((cacheId, claim) -> keepClaimed(hired, cacheId, claim));
@@ -469,6 +517,7 @@ public final class Fleet implements ServerProvider.Listener {
         try {
             StartedMachine hired = machines.remove(machine);
             if (hired != null && hired.server == null) {
+                starting.remove(hired);
                 reclaimedEarly.remove(hired);
                 hired.failure = "it has ended before it registered";
             }

@@ -57,23 +57,33 @@ public final class MachineSelector {
      * Whether a cache may count on the room of a machine that is coming. A machine that is late may never come, and
      * would keep others from being started.
      *
-     * @param leaves whether regions on a server that leaves wait
+     * @param urgent whether regions on a server that leaves wait, so that it is late soon
      */
-    boolean isExpected(Fleet.StartedMachine machine, boolean leaves) {
+    boolean isExpected(Fleet.StartedMachine machine, boolean urgent) {
         if (!machine.isComing()) {
             return false;
         }
-        MachineType type = prices.menu().find(machine.lot().type());
-        double startNanos = type == null ? 0 : type.startSeconds() * NANOS_A_SECOND;
+        double startNanos = startNanos(machine);
         long age = fleet.age(machine);
-        return age < waitNanos && !(leaves && startNanos > 0 && age > LATE * startNanos);
+        return age < waitNanos && !(urgent && startNanos > 0 && age > LATE * startNanos);
+    }
+
+    /** Whether a machine that is coming will serve within this time, by the menu; one without a time to start will. */
+    boolean isInTime(Fleet.StartedMachine machine, long withinNanos) {
+        return isExpected(machine, true) && startNanos(machine) - fleet.age(machine) <= withinNanos;
+    }
+
+    private double startNanos(Fleet.StartedMachine machine) {
+        MachineType type = prices.menu().find(machine.lot().type());
+        return type == null ? 0 : type.startSeconds() * NANOS_A_SECOND;
     }
 
     /** Returns machines for a new cache; empty if the provider has none that would be enough. */
     public Optional<MachineOrder> forNew(Need need) {
         return cheapest(need.candidates().stream().flatMap(candidate -> sizes().mapToObj(size -> {
             int regions = need.regions(size);
-            return order(need, candidate, size, regions, allocator.part(need, candidate, size, regions), false);
+            Map<Long, Integer> free = allocator.part(need, candidate, size, regions);
+            return order(need, candidate, size, regions, free, false, false);
         })));
     }
 
@@ -84,10 +94,13 @@ public final class MachineSelector {
     /**
      * Returns machines for regions on servers that leave; none of them if there is room. The need has the cache's one
      * configuration.
+     *
+     * @param urgent as in {@link #isExpected}
      */
-    Optional<MachineOrder> forMore(Need need, long regionBytes, int regions) {
+    Optional<MachineOrder> forMore(Need need, long regionBytes, int regions, boolean urgent) {
         AllocationCandidate candidate = need.candidates().getFirst();
-        return order(need, candidate, regionBytes, regions, reserve.part(need, candidate, regionBytes, regions), true);
+        Map<Long, Integer> free = reserve.part(need, candidate, regionBytes, regions);
+        return order(need, candidate, regionBytes, regions, free, true, urgent);
     }
 
     /**
@@ -103,7 +116,13 @@ public final class MachineSelector {
             Function<AllocationCandidate, Map<Long, Integer>> free) {
         return cheapest(need.candidates().stream()
                 .map(candidate -> order(
-                        need, candidate, regionBytes, wanted.applyAsInt(candidate), free.apply(candidate), false)));
+                        need,
+                        candidate,
+                        regionBytes,
+                        wanted.applyAsInt(candidate),
+                        free.apply(candidate),
+                        false,
+                        false)));
     }
 
     private static Optional<MachineOrder> cheapest(Stream<Optional<MachineOrder>> orders) {
@@ -127,7 +146,8 @@ public final class MachineSelector {
 
     /**
      * @param free where some of the regions have room now
-     * @param leaves as in {@link #isExpected}
+     * @param leaves whether it is for regions on a server that leaves
+     * @param urgent as in {@link #isExpected}
      */
     private Optional<MachineOrder> order(
             Need need,
@@ -135,7 +155,8 @@ public final class MachineSelector {
             long regionBytes,
             int regions,
             Map<Long, Integer> free,
-            boolean leaves) {
+            boolean leaves,
+            boolean urgent) {
         int missing =
                 regions - free.values().stream().mapToInt(Integer::intValue).sum();
         // Regions on a server that leaves may have to wait until others have moved, and keep their room meanwhile.
@@ -146,9 +167,9 @@ public final class MachineSelector {
         double threads = (double) candidate.serverThreads() / total;
         Map<Fleet.StartedMachine, Integer> coming = new LinkedHashMap<>();
         int left = missing;
-        for (Fleet.StartedMachine machine : fleet.coming()) {
+        for (Fleet.StartedMachine machine : fleet.coming(leaves)) {
             MachineOffer lot = machine.lot();
-            int part = lot.regionBytes() == regionBytes && isExpected(machine, leaves)
+            int part = lot.regionBytes() == regionBytes && isExpected(machine, urgent)
                     ? Math.min(
                             left, room(lot, machine.claimedRegions(), machine.claimedThreads(), need, candidate, total))
                     : 0;

@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.allocation.Need;
 import io.farheap.manager.service.caches.Caches;
+import io.farheap.manager.service.moves.MachineOrders;
 import io.farheap.manager.service.moves.PlannedMoves;
 import io.farheap.manager.service.servers.FreeRoom;
 import io.farheap.manager.service.servers.Servers;
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * servers that leave. It starts what all of them lack less all that is coming, and keeps for each its part. The manager
  * calls it with its lock, which is released while a call waits.
  */
-public final class ServerProvisioner {
+public final class ServerProvisioner implements MachineOrders {
 
     /**
      * How long a call waits at most; then the client has to ask again. It is less than a client waits for an answer.
@@ -49,13 +50,14 @@ public final class ServerProvisioner {
 
     /** The most caches for which it looks, at one call, whether room has become free. */
     private static final int MOST_SERVED = 16;
-    /** The most caches on servers that leave for which it orders machines at one call. */
+    /** How often it looks for machines at one call, for caches on servers that leave. */
     private static final int MOST_HELPED = 256;
     /** How long it orders none for such a cache again that got none, unless an event may have changed that. */
     private static final long PAUSE_NANOS = 1_000_000_000L;
 
     /** The servers for which a cache waits. */
     private static final class Recruit {
+        /** Of a client's wait. */
         private long deadline;
         /** Whether regions on a server that leaves wait. */
         private final boolean leaves;
@@ -103,6 +105,8 @@ public final class ServerProvisioner {
     private long looked;
     /** {@link Fleet#latest} when {@link #help} was called last. */
     private long helpedNews;
+    /** Counts how often machines for such caches were looked for. */
+    private long asked;
 
     public ServerProvisioner(
             Servers servers,
@@ -151,6 +155,10 @@ public final class ServerProvisioner {
             return;
         }
         Recruit recruit = recruit(cacheId, false);
+        if (recruit.leaves) {
+            // What is coming is for its regions on servers that leave, which are silent for a moment.
+            throw busy(cacheId);
+        }
         recruit.room = room;
         boolean coming = isComing(cacheId, recruit);
         boolean late = nanos.getAsLong() - recruit.deadline >= 0;
@@ -172,16 +180,25 @@ public final class ServerProvisioner {
     private boolean isComing(long cacheId, Recruit recruit) {
         boolean coming = false;
         boolean complete = true;
+        boolean urgent = isUrgent(recruit);
         for (Fleet.StartedMachine machine : recruit.machines) {
             String why = machine.failure();
             if (why != null) {
                 recruit.failure = "; a server of type " + machine.lot() + " does not start: " + why;
             }
-            boolean expected = shopping.isExpected(machine, recruit.leaves);
+            boolean expected = shopping.isExpected(machine, urgent);
             coming |= expected;
             complete &= expected || machine.serves(cacheId);
         }
         return coming && complete;
+    }
+
+    /** A cache's client has asked and has to ask again, before room was looked for: it still waits. */
+    public void asksAgain(long cacheId) {
+        Recruit recruit = recruits.get(cacheId);
+        if (recruit != null) {
+            recruit.askedAt = nanos.getAsLong();
+        }
     }
 
     /** A cache's client has asked. Returns the servers for which it waits, or null. */
@@ -240,7 +257,8 @@ public final class ServerProvisioner {
         if (found != null) {
             fleet.unclaim(cacheId);
             recruit.machines.clear();
-            servers.keepOnly(cacheId, found, false);
+            servers.giveUpMade(cacheId);
+            servers.keepFound(cacheId, found, false);
             recruit.served = true;
             changed.signalAll();
         }
@@ -313,24 +331,21 @@ public final class ServerProvisioner {
             return false;
         }
         // An order for more regions is no sign that machines do not start.
-        boolean adds = !recruit.machines.isEmpty()
-                && recruit.machines.stream()
-                        .allMatch(one -> shopping.isExpected(one, recruit.leaves) || one.serves(cacheId));
+        boolean adds = !recruit.machines.isEmpty() && areThere(cacheId, recruit);
         // Its own claims must not count as those of another cache.
         fleet.unclaim(cacheId);
         MachineOrder order = find(cacheId, recruit, orders);
         if (order == null) {
-            if (!recruit.machines.isEmpty()) {
-                // A part of what it needs is of no use to it, and may be enough for others.
-                recruit.machines.clear();
-                fleet.release(cacheId);
-            }
+            // A part of what it needs is of no use to it, and may be enough for others.
+            recruit.machines.clear();
+            recruit.ordered = 0;
+            servers.giveUpFound(cacheId);
             return false;
         }
         recruit.machines.clear();
         recruit.ordered = order.regions();
         double threads = order.threads();
-        servers.keepOnly(cacheId, new FreeRoom(order.free(), threads), recruit.leaves);
+        servers.keepFound(cacheId, new FreeRoom(order.free(), threads), recruit.leaves);
         order.coming().forEach((machine, regions) -> claim(cacheId, recruit, machine, regions, threads));
         if (order.wanted() > 0) {
             recruit.attempts += adds ? 0 : 1;
@@ -393,22 +408,108 @@ public final class ServerProvisioner {
         List<PlannedMoves.StuckCache> due = stuck.get().stream()
                 .filter(one -> isDue(one, recruit(one.cache().id(), true)))
                 .toList();
-        for (PlannedMoves.StuckCache one :
-                longestAgo(due, MOST_HELPED, one -> refusedAt(one.cache().id()))) {
+        long most = asked + MOST_HELPED;
+        for (PlannedMoves.StuckCache one : inOrder(due)) {
+            if (asked >= most) {
+                break;
+            }
             long cacheId = one.cache().id();
             Recruit recruit = require(cacheId);
-            boolean all = order(cacheId, recruit, () -> machines(one, millis)) && recruit.ordered >= one.regions();
+            boolean all = order(cacheId, recruit, () -> machines(one, isUrgent(recruit), millis))
+                    && recruit.ordered >= one.regions();
             recruit.refusedAt = all ? null : Long.valueOf(nanos.getAsLong());
             recruit.refusedNews = fleet.latest();
         }
     }
 
-    /** Returns machines for all that leaves or, if these cannot be had, for what is on the server that ends first. */
-    private Optional<MachineOrder> machines(PlannedMoves.StuckCache stuck, long millis) {
+    /** Returns those that end first before the others or, if one call cannot help all, those refused longest ago. */
+    private List<PlannedMoves.StuckCache> inOrder(List<PlannedMoves.StuckCache> due) {
+        int most = due.stream()
+                .mapToInt(one -> one.shares().size() == 1 ? 1 : 1 + one.shares().size())
+                .sum();
+        return most <= MOST_HELPED
+                ? due
+                : due.stream()
+                        .sorted(Comparator.comparingLong(
+                                one -> refusedAt(one.cache().id())))
+                        .toList();
+    }
+
+    /**
+     * Returns machines for all that leaves or, if these cannot be had, for the shares that can: a cache leaves each
+     * server as a whole, those that end first before the others.
+     */
+    private Optional<MachineOrder> machines(PlannedMoves.StuckCache stuck, boolean urgent, long millis) {
         Need need = Caches.need(stuck.cache(), millis);
         long size = stuck.cache().regionBytes();
-        Optional<MachineOrder> all = shopping.forMore(need, size, stuck.regions());
-        return all.isEmpty() && stuck.first() < stuck.regions() ? shopping.forMore(need, size, stuck.first()) : all;
+        int refused = stuck.regions();
+        asked++;
+        Optional<MachineOrder> found = shopping.forMore(need, size, refused, urgent);
+        if (found.isPresent()) {
+            return found;
+        }
+        int regions = 0;
+        for (int share : stuck.shares()) {
+            // More than could not be had cannot be had either.
+            if (regions + share >= refused) {
+                continue;
+            }
+            asked++;
+            Optional<MachineOrder> more = shopping.forMore(need, size, regions + share, urgent);
+            if (more.isPresent()) {
+                found = more;
+                regions += share;
+            } else {
+                refused = regions + share;
+            }
+        }
+        return found;
+    }
+
+    @Override
+    public int ordered(long cacheId) {
+        Recruit recruit = recruits.get(cacheId);
+        return recruit != null && recruit.leaves && areThere(cacheId, recruit) ? recruit.ordered : 0;
+    }
+
+    @Override
+    public boolean isComing(CacheRecord cache, int regions, long end) {
+        Recruit recruit = recruits.get(cache.id());
+        long left = end - nanos.getAsLong();
+        return recruit != null
+                && recruit.leaves
+                && isComing(cache.id(), recruit)
+                && hasRoom(cache, regions)
+                && recruit.machines.stream()
+                        .allMatch(machine -> machine.serves(cache.id()) || shopping.isInTime(machine, left));
+    }
+
+    /** Whether what is kept for a cache, and there, is enough for its regions with what it has claimed of machines. */
+    private boolean hasRoom(CacheRecord cache, int regions) {
+        return keptAndFree(cache) + fleet.coming(cache.id()) >= regions;
+    }
+
+    private int keptAndFree(CacheRecord cache) {
+        return servers.keptAndFree(cache.id(), cache.threadsOfRegion() * (1 - Fleet.ROUNDING), nanos.getAsLong());
+    }
+
+    /** Whether all machines of the last order for a cache have come, or are coming. */
+    private boolean areThere(long cacheId, Recruit recruit) {
+        return recruit.machines.stream()
+                .allMatch(one -> shopping.isExpected(one, isUrgent(recruit)) || one.serves(cacheId));
+    }
+
+    /**
+     * Whether a machine is replaced that takes longer than the menu's time, since regions would be lost. If several
+     * have, the menu may err.
+     */
+    private static boolean isUrgent(Recruit recruit) {
+        return recruit.leaves && recruit.attempts < ATTEMPTS;
+    }
+
+    /** Whether a cache waits for machines or for room. */
+    public boolean isWaiting(long cacheId) {
+        return recruits.containsKey(cacheId);
     }
 
     private long refusedAt(long cacheId) {
@@ -419,18 +520,14 @@ public final class ServerProvisioner {
     private boolean isDue(PlannedMoves.StuckCache stuck, Recruit recruit) {
         // Some have moved, or more have to move.
         boolean more = stuck.regions() > recruit.ordered;
-        recruit.ordered = Math.min(recruit.ordered, stuck.regions());
+        if (stuck.regions() < recruit.ordered) {
+            long cacheId = stuck.cache().id();
+            recruit.ordered = stuck.regions();
+            fleet.limitClaims(cacheId, Math.max(0, stuck.regions() - keptAndFree(stuck.cache())));
+        }
         Long at = recruit.refusedAt;
         boolean refused = at != null && nanos.getAsLong() - at < PAUSE_NANOS && fleet.latest() == recruit.refusedNews;
-        return !refused && (more || !isComing(stuck.cache().id(), recruit) && !hasAll(stuck, recruit));
-    }
-
-    /** Whether all room that was ordered for a cache is there, and is kept until the cache may move. */
-    private boolean hasAll(PlannedMoves.StuckCache stuck, Recruit recruit) {
-        CacheRecord cache = stuck.cache();
-        double threads = cache.threadsOfRegion() * (1 - Fleet.ROUNDING);
-        return recruit.machines.stream().allMatch(machine -> machine.serves(cache.id()))
-                && servers.keptAndFree(cache.id(), threads, nanos.getAsLong()) >= stuck.regions();
+        return !refused && (more || !areThere(stuck.cache().id(), recruit) || !hasRoom(stuck.cache(), stuck.regions()));
     }
 
     /** Whether an event since the last call of {@link #help} may help a cache. */
@@ -451,7 +548,7 @@ public final class ServerProvisioner {
             Recruit recruit = each.getValue();
             boolean gone = recruit.calls == 0 && now - recruit.askedAt > GONE_NANOS;
             // A client may be about to ask once more.
-            if (gone || now - recruit.deadline > CALL_NANOS) {
+            if (gone || !recruit.leaves && now - recruit.deadline > CALL_NANOS) {
                 forget(each.getKey());
             }
         }

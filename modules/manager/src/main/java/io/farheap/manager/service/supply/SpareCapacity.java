@@ -4,7 +4,6 @@ import io.farheap.manager.provider.MachineOffer;
 import io.farheap.manager.provider.Quote;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.servers.Servers;
-import io.farheap.manager.state.CacheRecord;
 import io.farheap.memory.ByteSize;
 import io.farheap.memory.Plurals;
 import java.util.Comparator;
@@ -12,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.PriorityQueue;
 import java.util.TreeMap;
 
 /**
@@ -27,6 +27,25 @@ public final class SpareCapacity {
      * Time between two attempts if machines do not start or cannot be had, unless the provider notifies that they can.
      */
     private static final long PAUSE_NANOS = 5_000_000_000L;
+
+    /** So many machines that are late are replaced. */
+    private static final int MOST_LATE = 3;
+
+    /** What a server could hold back; the one that should is first. */
+    private record SpareRoom(long serverId, int free, boolean spot, boolean used, boolean held)
+            implements Comparable<SpareRoom> {
+
+        private static final Comparator<SpareRoom> ORDER = Comparator.comparing(SpareRoom::spot)
+                .thenComparing(SpareRoom::used)
+                .thenComparing(room -> !room.held())
+                .thenComparing(room -> -room.free())
+                .thenComparing(SpareRoom::serverId);
+
+        @Override
+        public int compareTo(SpareRoom other) {
+            return ORDER.compare(this, other);
+        }
+    }
 
     private final int count;
     private final Servers servers;
@@ -85,22 +104,20 @@ public final class SpareCapacity {
 
     /** Returns how many regions of each size should be spare. */
     private Map<Long, Integer> wanted(List<Servers.KnownServer> there) {
+        Map<Long, PriorityQueue<Integer>> largest = new TreeMap<>();
+        for (Servers.KnownServer server : there) {
+            if (!fleet.canStart() || !server.caches().isEmpty()) {
+                PriorityQueue<Integer> same =
+                        largest.computeIfAbsent(server.record.regionBytes(), _ -> new PriorityQueue<>());
+                same.add(servers.usable(Objects.requireNonNull(server.report)));
+                if (same.size() > count) {
+                    same.remove();
+                }
+            }
+        }
         Map<Long, Integer> wanted = new TreeMap<>();
-        there.stream()
-                .filter(server -> !fleet.canStart() || server.promised() > 0)
-                .map(server -> Objects.requireNonNull(server.report))
-                .map(report -> report.regionBytes())
-                .distinct()
-                .forEach(size -> wanted.put(
-                        size,
-                        there.stream()
-                                .filter(server -> server.record.regionBytes() == size
-                                        && (!fleet.canStart() || server.promised() > 0))
-                                .map(server -> servers.usable(Objects.requireNonNull(server.report)))
-                                .sorted(Comparator.reverseOrder())
-                                .limit(count)
-                                .mapToInt(Integer::intValue)
-                                .sum()));
+        largest.forEach((size, rooms) ->
+                wanted.put(size, rooms.stream().mapToInt(Integer::intValue).sum()));
         if (wanted.isEmpty() && fleet.canStart()) {
             // No server has caches yet: the room of as many of the cheapest machines.
             fleet.menu().stream()
@@ -113,36 +130,39 @@ public final class SpareCapacity {
 
     /** @return how many regions are missing */
     private int hold(List<Servers.KnownServer> there, long regionBytes, int regions, Map<Long, Integer> held) {
-        double threads = threads(regionBytes);
-        List<Servers.KnownServer> order = there.stream()
-                .filter(server -> server.record.regionBytes() == regionBytes
-                        && !server.record.leaving()
-                        && servers.free(server, threads) > 0)
-                .sorted(Comparator.comparing((Servers.KnownServer server) -> server.record.spot())
-                        .thenComparing(server -> server.promised() > 0)
-                        .thenComparing(server -> !servers.heldBack().containsKey(server.record.id()))
-                        .thenComparing(server -> -servers.free(server, threads))
-                        .thenComparing(server -> server.record.id()))
-                .toList();
+        double threads = caches.mostThreads(regionBytes);
+        // A few of thousands are taken, so they are not sorted.
+        PriorityQueue<SpareRoom> best = new PriorityQueue<>(there.stream()
+                .filter(server -> server.record.regionBytes() == regionBytes && !server.record.leaving())
+                .map(server -> new SpareRoom(
+                        server.record.id(),
+                        servers.free(server, threads),
+                        server.record.spot(),
+                        !server.caches().isEmpty(),
+                        servers.heldBack().containsKey(server.record.id())))
+                .filter(room -> room.free() > 0)
+                .toList());
         int left = regions;
-        for (Servers.KnownServer server : order) {
-            if (left == 0) {
-                break;
-            }
-            int part = Math.min(left, servers.free(server, threads));
-            held.put(server.record.id(), part);
+        for (SpareRoom room = best.poll(); room != null && left > 0; room = best.poll()) {
+            int part = Math.min(left, room.free());
+            held.put(room.serverId(), part);
             left -= part;
         }
         return left;
     }
 
     private void start(Map<Long, Integer> missing, long now) {
-        for (Fleet.StartedMachine coming : fleet.comingSpares()) {
-            missing.computeIfPresent(
-                    coming.lot().regionBytes(),
-                    (_, regions) -> regions > coming.lot().regions()
-                            ? Integer.valueOf(regions - coming.lot().regions())
-                            : null);
+        List<Fleet.StartedMachine> all = fleet.comingSpares();
+        // If several are late, others would be, too.
+        boolean late =
+                all.stream().filter(one -> !shopping.isExpected(one, false)).count() >= MOST_LATE;
+        for (Fleet.StartedMachine coming : all) {
+            if (late || shopping.isExpected(coming, false)) {
+                int room = coming.lot().regions() - coming.claimedRegions();
+                missing.computeIfPresent(
+                        coming.lot().regionBytes(),
+                        (_, regions) -> regions > room ? Integer.valueOf(regions - room) : null);
+            }
         }
         if (missing.isEmpty()) {
             said = false;
@@ -155,7 +175,8 @@ public final class SpareCapacity {
         askedAt = now;
         lacking = new HashMap<>();
         missing.forEach((size, regions) -> {
-            Quote quote = shopping.forSpares(size, regions, threads(size)).orElse(null);
+            Quote quote =
+                    shopping.forSpares(size, regions, caches.mostThreads(size)).orElse(null);
             if (quote != null) {
                 fleet.start(quote, true);
             } else {
@@ -175,18 +196,5 @@ public final class SpareCapacity {
                         .toList());
             }
         });
-    }
-
-    /** Returns the server threads for a region of the cache that needs most of them. */
-    private double threads(long regionBytes) {
-        return caches.all().stream()
-                .filter(cache -> cache.regionBytes() == regionBytes)
-                .mapToDouble(SpareCapacity::threads)
-                .max()
-                .orElse(0);
-    }
-
-    private static double threads(CacheRecord cache) {
-        return cache.threadsOfRegion();
     }
 }

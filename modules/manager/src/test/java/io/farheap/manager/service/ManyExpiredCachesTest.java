@@ -1,0 +1,97 @@
+package io.farheap.manager.service;
+
+import static io.farheap.manager.service.TestCluster.SECOND;
+import static io.farheap.manager.service.TestCluster.refusal;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.control.ControlException.Code;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Caches on servers that leave find no room, and more than a thousand have outlived their time on a spot server, which
+ * caches without an end cannot use; only the tests advance the clock.
+ */
+class ManyExpiredCachesTest {
+
+    private static final int SPOT = 1_100;
+
+    private final TestCluster cluster =
+            new TestCluster(new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, Supply.DEFAULT), 1);
+
+    private void reportsSpot() {
+        cluster.manager.report(TestCluster.server(1, "t", true, SPOT, cluster.held(1)));
+    }
+
+    /**
+     * Fills the spot server, and lets the time of its caches end.
+     *
+     * @param regions of server 11, which reports again
+     * @param others further caches of the client
+     */
+    private void expire(int regions, Long... others) {
+        List<Long> ids = new ArrayList<>(List.of(others));
+        reportsSpot();
+        for (long id = 10_000; id < 10_000 + SPOT; id++) {
+            cluster.allocate(id, 1, 20_000);
+            ids.add(id);
+        }
+        cluster.attends(ids.toArray(Long[]::new));
+        reportsSpot();
+        for (int tick = 0; tick < 3; tick++) {
+            cluster.manager.tick();
+        }
+        cluster.pass(21_000);
+        reportsSpot();
+        cluster.reports(11, regions);
+    }
+
+    /** Sixty are searched for in vain before it is. */
+    @Test
+    void aCacheGetsItsRoomHoweverLongOthersLookAtExpiredCaches() {
+        cluster.reports(11, 480);
+        for (int id = 101; id <= 160; id++) {
+            cluster.allocate(id, 8, 0);
+        }
+        cluster.allocateOn(12, 7, 1);
+        expire(480);
+        cluster.reports(12, 1);
+        cluster.reports(13, 1);
+        cluster.leaves(11, 480, 10_000);
+        cluster.leaves(12, 1, 13_000);
+        cluster.manager.tick();
+        assertEquals(Map.of(13L, 1), cluster.record(7).reserved());
+        assertEquals(List.of(), cluster.ends);
+    }
+
+    /** Cache 7 has all of server 11, and cache 6, which ends last, all of server 12. */
+    private void expireBeforeAnother() {
+        cluster.allocateOn(11, 7, 1);
+        cluster.reports(12, 1);
+        cluster.allocate(6, 1, 20_500);
+        cluster.reports(12, 1);
+        expire(1, 6L);
+        cluster.reports(12, 1);
+    }
+
+    @Test
+    void aNewCacheGetsTheRoomOfAnExpiredOneBehindOthers() {
+        expireBeforeAnother();
+        refusal(Code.BUSY, () -> cluster.allocate(8, 1, 0));
+        assertEquals(List.of(6L), cluster.ends);
+    }
+
+    /** More than a thousand caches that ended before it are of no use. */
+    @Test
+    void theExpiredCacheThatIsOfUseIsFoundBehindOthers() {
+        expireBeforeAnother();
+        cluster.leaves(11, 1);
+        for (int tick = 0; tick < 5; tick++) {
+            cluster.pass(500);
+            cluster.manager.tick();
+        }
+        assertEquals(List.of(6L), cluster.ends);
+    }
+}

@@ -1,0 +1,107 @@
+package io.farheap.kv;
+
+import io.farheap.kv.contract.MapException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Opens a map again, on a thread of its own, if a lease of its process is lost: at once, and then with a back-off of 50
+ * ms to 10 s for as long as a server does not answer. Until then the map is used as far as the other leases reach. Any
+ * thread.
+ */
+final class MapReopener implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(MapReopener.class.getName());
+    private static final long FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Opening opening;
+    private final Supplier<MapConnection> present;
+    private final Predicate<MapConnection> taker;
+    private @Nullable Thread thread;
+    private volatile boolean closed;
+
+    /** Opens a map. */
+    interface Opening {
+        MapConnection open(List<String> addresses);
+    }
+
+    /**
+     * @param present the connection that is used
+     * @param taker uses another one instead; false if the map is closed
+     */
+    MapReopener(Opening opening, Supplier<MapConnection> present, Predicate<MapConnection> taker) {
+        this.opening = opening;
+        this.present = present;
+        this.taker = taker;
+    }
+
+    /** A lease may be lost. */
+    synchronized void look() {
+        if (thread == null && !closed && present.get().hasLostLease()) {
+            thread = Thread.ofVirtual().name("farheap-map-reopen").start(this::run);
+        }
+    }
+
+    private void run() {
+        long rest = FIRST_NANOS;
+        while (hasWork()) {
+            try {
+                reopen();
+                rest = FIRST_NANOS;
+            } catch (RuntimeException | Error e) {
+                LOG.log(
+                        rest == FIRST_NANOS ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
+                        "a lease on a map's server is lost, and the map cannot be opened again yet; trying again: "
+                                + e.getMessage());
+                LockSupport.parkNanos(this, rest);
+                rest = Math.min(2 * rest, MOST_NANOS);
+            }
+        }
+    }
+
+    private synchronized boolean hasWork() {
+        if (!closed && present.get().hasLostLease()) {
+            return true;
+        }
+        thread = null;
+        return false;
+    }
+
+    private void reopen() {
+        MapConnection before = present.get();
+        MapConnection made = opening.open(before.addresses());
+        boolean taken = false;
+        try {
+            if (!made.isOfMapOf(before)) {
+                throw new MapException("the map that was open has ended, and another one has its name now: close it, "
+                        + "and open that one");
+            }
+            taken = taker.test(made);
+        } finally {
+            if (!taken) {
+                made.close();
+            }
+        }
+        if (taken) {
+            before.end();
+        }
+    }
+
+    /** Begins no other attempt. */
+    @Override
+    public void close() {
+        Thread last;
+        synchronized (this) {
+            closed = true;
+            last = thread;
+        }
+        if (last != null) {
+            LockSupport.unpark(last);
+        }
+    }
+}
