@@ -87,6 +87,8 @@ final class DrainedMap {
             }
             double millis = (System.nanoTime() - begun) / MILLI;
             say(drained.join(), millis, quiet, longest, hot, hot(caller));
+            // Without the requests that ended while hot keys were counted.
+            load.skip();
             load.windows(windows, memory);
             plot = load.plot(
                     "kv-elasticity-server", "Requests a second while a server joins and leaves", "a server more");
