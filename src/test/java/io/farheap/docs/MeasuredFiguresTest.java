@@ -8,45 +8,22 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /**
- * Measured figures are in the places that {@code ./farheap figures} fills, but for those of pages that were written
- * before there were places. A test of the command line checks the places' content.
+ * Measured figures are in the places that {@code ./farheap figures} fills. A test of the command line checks the places'
+ * content.
  */
 @Needs(Need.HOST)
 class MeasuredFiguresTest {
 
-    /**
-     * The pages with figures that are still written by hand. A page is taken from this list when its last one has moved
-     * into a place; none is added: a new figure is in a place.
-     */
-    private static final Set<String> BY_HAND = Set.of();
-
-    private static final int MOST_BY_HAND = 0;
-
     @Test
-    void measuredFiguresAreInPlacesButOnPagesThatAreStillByHand() throws IOException {
-        Set<String> found = new TreeSet<>();
+    void measuredFiguresAreInPlaces() throws IOException {
         List<String> lines = new ArrayList<>();
         for (Page page : Page.all()) {
-            List<Page.Line> measured = MeasuredLines.of(page);
-            if (!measured.isEmpty()) {
-                found.add(page.path().toString());
-            }
-            if (!BY_HAND.contains(page.path().toString())) {
-                measured.forEach(line -> lines.add(line.toString()));
-            }
+            MeasuredLines.of(page).forEach(line -> lines.add(line.toString()));
         }
         assertEquals("", String.join("\n", lines), "figures that are in no place");
-        assertEquals(new TreeSet<>(BY_HAND), found, "a page whose figures are all in places leaves the list");
-    }
-
-    @Test
-    void theListOfPagesByHandOnlyShrinks() {
-        assertEquals(MOST_BY_HAND, BY_HAND.size(), "a new figure is in a place; with fewer pages lower the number");
     }
 
     private static List<Integer> numbers(String path, String... lines) {
