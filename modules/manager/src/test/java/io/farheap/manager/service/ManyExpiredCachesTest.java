@@ -66,6 +66,23 @@ class ManyExpiredCachesTest {
         assertEquals(List.of(), cluster.ends);
     }
 
+    /** Some of sixty still wait for a look at expired caches when room becomes free, and another server ends first. */
+    @Test
+    void freeRoomIsForTheServerThatEndsFirst() {
+        cluster.reports(11, 240);
+        for (int id = 101; id <= 160; id++) {
+            cluster.allocate(id, 4, 0);
+        }
+        cluster.allocateOn(12, 7, 4);
+        expire(240);
+        cluster.reports(12, 4);
+        cluster.leaves(11, 240, 25_000);
+        cluster.manager.tick();
+        cluster.reports(13, 4);
+        cluster.leaves(12, 4, 3_000);
+        assertEquals(Map.of(13L, 4), cluster.record(7).reserved());
+    }
+
     /** Cache 7 has all of server 11, and cache 6, which ends last, all of server 12. */
     private void expireBeforeAnother() {
         cluster.allocateOn(11, 7, 1);
