@@ -812,7 +812,8 @@ public final class PlannedMoves {
         if (postponed.isEmpty() && endings.looks() < looksUntil) {
             makesRoom(cache, server, search, now, millis);
         } else {
-            postponed.put(cache.id(), search);
+            // A cache that leaves several servers searches for the one that ends first before it does for another.
+            postponed.merge(cache.id(), search, (first, last) -> first.serverId() == last.serverId() ? last : first);
         }
     }
 
