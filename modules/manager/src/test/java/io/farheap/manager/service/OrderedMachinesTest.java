@@ -730,6 +730,30 @@ class OrderedMachinesTest {
         assertEquals(List.of(6L), cluster.ends);
     }
 
+    /** Three regions have room on a server that is silent for a moment, and a machine comes for the fourth. */
+    @Test
+    void aServerThatIsSilentForAMomentDoesNotMakeACacheGiveUpAMachine() {
+        cluster.allocateOn(1, 7, 4);
+        cluster.reports(3, 3);
+        start(1);
+        provider.lots = List.of(lot(1, 1));
+        for (int second = 0; second < 16; second++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 4);
+            if (second <= 10) {
+                cluster.reports(3, 3);
+            }
+            cluster.manager.tick();
+        }
+        cluster.pass(1_000);
+        cluster.leaves(1, 4);
+        cluster.reports(3, 3);
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 3, 0));
+        serve(0);
+        cluster.manager.tick();
+        assertEquals(Map.of(3L, 3, 100L, 1), cluster.record(7).reserved());
+    }
+
     /** Three of twelve regions had room on a server that leaves, too, and then four find other room. */
     @Test
     void roomThatIsGoneDoesNotReplaceThatOfAMachineThatIsComing() {
