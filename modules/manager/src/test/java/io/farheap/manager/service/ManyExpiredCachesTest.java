@@ -140,4 +140,17 @@ class ManyExpiredCachesTest {
         }
         assertEquals(List.of(6L), cluster.ends);
     }
+
+    /** Its second look comes later, as that of one of hundreds does. */
+    @Test
+    void aCacheThatHasToWaitForItsNextLookContinuesBehindThoseOfTheFirst() {
+        expireBeforeAnother();
+        cluster.leaves(11, 1, 120_000);
+        cluster.pass(41_000);
+        reportsSpot();
+        cluster.reports(12, 1);
+        cluster.leaves(11, 1, 79_000);
+        cluster.manager.tick();
+        assertEquals(List.of(6L), cluster.ends);
+    }
 }
