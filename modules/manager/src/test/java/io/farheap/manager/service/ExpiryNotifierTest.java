@@ -84,4 +84,18 @@ class ExpiryNotifierTest {
         cluster.manager.tick();
         assertTrue(told.contains(LAST));
     }
+
+    /** It was to end in ten seconds, and is given an hour before its client is notified. */
+    @Test
+    void aCacheThatIsGivenMoreTimeIsNotifiedBeforeItsNewEnd() {
+        cluster.reports(1, 1);
+        allocate(1, 10_000);
+        cluster.manager.extend(1, 3_600_000);
+        cluster.manager.attend(99, new Told()).renew(caches);
+        cluster.manager.tick();
+        assertEquals(List.of(), told);
+        cluster.pass(3_580_000);
+        cluster.manager.tick();
+        assertEquals(List.of(1L), told);
+    }
 }

@@ -8,6 +8,8 @@ import io.farheap.control.ControlException.Code;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -66,6 +68,50 @@ class ManyExpiredCachesTest {
         assertEquals(List.of(), cluster.ends);
     }
 
+    /** Some of sixty still wait for a look at expired caches when room becomes free, and another server ends first. */
+    @Test
+    void freeRoomIsForTheServerThatEndsFirst() {
+        cluster.reports(11, 240);
+        for (int id = 101; id <= 160; id++) {
+            cluster.allocate(id, 4, 0);
+        }
+        cluster.allocateOn(12, 7, 4);
+        expire(240);
+        cluster.reports(12, 4);
+        cluster.leaves(11, 240, 25_000);
+        cluster.manager.tick();
+        cluster.reports(13, 4);
+        cluster.leaves(12, 4, 3_000);
+        assertEquals(Map.of(13L, 4), cluster.record(7).reserved());
+    }
+
+    /** Two expired caches together are enough for it, and one for the server that ends later. */
+    @Test
+    void aCacheThatWaitsForALookGetsItForTheServerThatEndsFirst() {
+        cluster.reports(11, 540);
+        for (int id = 101; id <= 160; id++) {
+            cluster.allocate(id, 9, 0);
+        }
+        cluster.reports(12, 8);
+        cluster.reports(14, 4);
+        cluster.allocate(7, 12, 0);
+        cluster.reports(13, 8);
+        cluster.allocate(5, 4, 19_000);
+        cluster.allocate(6, 4, 19_500);
+        expire(540, 5L, 6L);
+        cluster.reports(12, 8);
+        cluster.reports(13, 8);
+        cluster.reports(14, 4);
+        cluster.leaves(11, 540, 10_000);
+        cluster.leaves(12, 8, 13_000);
+        cluster.leaves(14, 4, 20_000);
+        cluster.pass(500);
+        for (int tick = 0; tick < 20 && cluster.ends.isEmpty(); tick++) {
+            cluster.manager.tick();
+        }
+        assertEquals(Set.of(5L, 6L), new TreeSet<>(cluster.ends));
+    }
+
     /** Cache 7 has all of server 11, and cache 6, which ends last, all of server 12. */
     private void expireBeforeAnother() {
         cluster.allocateOn(11, 7, 1);
@@ -92,6 +138,19 @@ class ManyExpiredCachesTest {
             cluster.pass(500);
             cluster.manager.tick();
         }
+        assertEquals(List.of(6L), cluster.ends);
+    }
+
+    /** Its second look comes later, as that of one of hundreds does. */
+    @Test
+    void aCacheThatHasToWaitForItsNextLookContinuesBehindThoseOfTheFirst() {
+        expireBeforeAnother();
+        cluster.leaves(11, 1, 120_000);
+        cluster.pass(41_000);
+        reportsSpot();
+        cluster.reports(12, 1);
+        cluster.leaves(11, 1, 79_000);
+        cluster.manager.tick();
         assertEquals(List.of(6L), cluster.ends);
     }
 }

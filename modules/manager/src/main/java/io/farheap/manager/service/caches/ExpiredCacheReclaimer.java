@@ -32,6 +32,8 @@ public final class ExpiredCacheReclaimer {
     private static final long COMING_NANOS = 10_000_000_000L;
     /** How long a cache that finds no room waits for caches that are ended. */
     private static final long WAIT_NANOS = 20_000_000_000L;
+    /** For how long it is known which caches were tried in vain: hundreds that find no room wait for their turns. */
+    private static final long VAIN_NANOS = 600_000_000_000L;
     /** How many caches are tried together at first, and then more. */
     private static final int FIRST = 16;
 
@@ -276,7 +278,7 @@ public final class ExpiredCacheReclaimer {
             }
             return late;
         });
-        vain.values().removeIf(trial -> now - trial.since() > 2 * WAIT_NANOS);
+        vain.values().removeIf(trial -> now - trial.since() > VAIN_NANOS);
         // A cache whose end could not be written has not ended.
         since.keySet().removeIf(id -> !caches.isEnded(id));
     }

@@ -84,7 +84,9 @@ public final class ExpiryNotifier {
         }
         for (long id : List.copyOf(soon)) {
             CacheRecord cache = caches.find(id);
-            if (cache == null || cache.terms().expiresAtMillis() <= millis) {
+            long remaining = cache == null ? 0 : cache.terms().expiresAtMillis() - millis;
+            // One that was given more time is notified when its new end has come near.
+            if (cache == null || remaining <= 0 || remaining > BEFORE_MILLIS) {
                 soon.remove(id);
             } else if (clients.line(id) != null && caches.isWritten(id)) {
                 soon.remove(id);

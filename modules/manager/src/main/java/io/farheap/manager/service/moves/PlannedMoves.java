@@ -456,12 +456,13 @@ public final class PlannedMoves {
         ahead.keySet().retainAll(moves.keySet());
         denied.keySet().retainAll(avoided.keySet());
         looksUntil = endings.looks() + (most == MOST_OF_A_CALL ? MOST_LOOKS_OF_A_CALL : MOST_LOOKS);
-        makesPostponedRoom(now, millis);
         long began = roundBegan == null ? servers.growths() : roundBegan;
         int left = most;
         for (Servers.KnownServer server : leaving(now)) {
             left = leave(server, left, now, millis);
         }
+        // The room that there is is for the servers that end first.
+        makesPostponedRoom(now, millis);
         if (left <= 0) {
             roundBegan = began;
             return false;
@@ -808,10 +809,11 @@ public final class PlannedMoves {
                             + " on memory server " + server.record.address() + ", which leaves" + why);
         }
         EndingSearch search = new EndingSearch(regions, server.record.id(), others);
-        if (endings.looks() < looksUntil && !postponed.containsKey(cache.id())) {
+        if (postponed.isEmpty() && endings.looks() < looksUntil) {
             makesRoom(cache, server, search, now, millis);
         } else {
-            postponed.put(cache.id(), search);
+            // A cache that leaves several servers searches for the one that ends first before it does for another.
+            postponed.merge(cache.id(), search, (first, last) -> first.serverId() == last.serverId() ? last : first);
         }
     }
 

@@ -331,6 +331,26 @@ public final class Fleet implements ServerProvider.Listener {
         }
     }
 
+    /** Returns what a cache has claimed, by machine, in the order of its claims. */
+    Map<StartedMachine, MachineClaim> claims(long cacheId) {
+        Map<StartedMachine, MachineClaim> its = new LinkedHashMap<>();
+        for (StartedMachine hired : claimed.getOrDefault(cacheId, Set.of())) {
+            MachineClaim claim = hired.claims.get(cacheId);
+            if (claim != null) {
+                its.put(hired, claim);
+            }
+        }
+        return its;
+    }
+
+    /** A cache claims again what it had claimed before {@link #unclaim}; what servers keep for it has not changed. */
+    void claimAgain(long cacheId, Map<StartedMachine, MachineClaim> claims) {
+        claims.forEach((hired, claim) -> {
+            hired.claims.put(cacheId, claim);
+            claimed.computeIfAbsent(cacheId, _ -> new LinkedHashSet<>()).add(hired);
+        });
+    }
+
     /** Returns how many regions a cache has claimed of machines that may still become servers. */
     int coming(long cacheId) {
         int regions = 0;

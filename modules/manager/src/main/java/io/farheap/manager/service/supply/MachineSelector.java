@@ -30,6 +30,8 @@ public final class MachineSelector {
 
     /** Regions that would be lost count on a machine for at most this many times the menu's time to start. */
     private static final double LATE = 2;
+    /** So long before a server ends, its regions count on no machine whose time to start is unknown or over. */
+    private static final long LAST_NANOS = 10_000_000_000L;
 
     private static final double NANOS_A_SECOND = 1e9;
 
@@ -68,9 +70,13 @@ public final class MachineSelector {
         return age < waitNanos && !(urgent && startNanos > 0 && age > LATE * startNanos);
     }
 
-    /** Whether a machine that is coming will serve within this time, by the menu; one without a time to start will. */
+    /**
+     * Whether a machine that is coming is likely to serve within this time, by the menu; one whose time to start is
+     * unknown or over is if the time is long.
+     */
     boolean isInTime(Fleet.StartedMachine machine, long withinNanos) {
-        return isExpected(machine, true) && startNanos(machine) - fleet.age(machine) <= withinNanos;
+        double left = startNanos(machine) - fleet.age(machine);
+        return isExpected(machine, true) && (left > 0 ? left <= withinNanos : withinNanos > LAST_NANOS);
     }
 
     private double startNanos(Fleet.StartedMachine machine) {

@@ -332,9 +332,16 @@ public final class ServerProvisioner implements MachineOrders {
         }
         // An order for more regions is no sign that machines do not start.
         boolean adds = !recruit.machines.isEmpty() && areThere(cacheId, recruit);
+        Map<Fleet.StartedMachine, Fleet.MachineClaim> before =
+                adds && recruit.leaves && isComing(cacheId, recruit) ? fleet.claims(cacheId) : Map.of();
         // Its own claims must not count as those of another cache.
         fleet.unclaim(cacheId);
         MachineOrder order = find(cacheId, recruit, orders);
+        if (order == null && !before.isEmpty()) {
+            // The room that is missing may be back, or be made, when these machines have come.
+            fleet.claimAgain(cacheId, before);
+            return false;
+        }
         if (order == null) {
             // A part of what it needs is of no use to it, and may be enough for others.
             recruit.machines.clear();
