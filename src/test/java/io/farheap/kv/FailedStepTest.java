@@ -34,6 +34,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -204,7 +205,41 @@ class FailedStepTest {
         }
     }
 
-    /** One session's set of a key that is there ends without its outcome, as another session has replaced the object. */
+    /** It says so every 5 s at most, and has let a block go since it said so. */
+    @Test
+    void aProcessThatEndsBeforeItSaysThatItLetBlocksGoCostsNone() {
+        byte[] key = keys(1).getFirst();
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE)) {
+            FarMap map = bucket.space.map;
+            try (MapSession first = map.openSession();
+                    MapSession second = map.openSession()) {
+                first.set(key, new byte[] {1});
+                MapAudit before = map.audit();
+                loseASwap(key, first, second);
+                awaitFound(bucket, first, before);
+                first.set(key, new byte[] {1});
+                loseASwap(key, first, second);
+                // The calls have a connection again.
+                assertTrue(lastAccount(map).held() > 0);
+            }
+            String address = bucket.space.spaces.getFirst().server().address();
+            map.close();
+            try (FarMap other = FarMap.builder()
+                    .name(map.name())
+                    .token(TestServers.TOKEN)
+                    .device(TestDevice.client())
+                    .servers(address)
+                    .open()) {
+                long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+                while (lastAccount(other).held() > 0) {
+                    assertTrue(System.nanoTime() - deadline < 0, "blocks are lost");
+                    LockSupport.parkNanos(1_000_000);
+                }
+            }
+        }
+    }
+
+    /** A set of a key that is there ends without its outcome, as another session has replaced the object. */
     private static void loseASwap(byte[] key, MapSession first, MapSession second) {
         first.poll(NOTHING);
         first.poll(NOTHING);
