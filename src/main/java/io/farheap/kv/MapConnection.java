@@ -94,9 +94,10 @@ final class MapConnection implements AutoCloseable {
 
     /**
      * Ends the leases, as another connection has taken the place of this one. Then requests in flight end as lost, and
-     * the memory is closed when no session uses it any more.
+     * the memory is closed when no session uses it any more. A thread that closes this meanwhile waits, as the keeper
+     * uses the memory until it has left the map.
      */
-    void end() {
+    synchronized void end() {
         space.beginEnd();
         Closeables.all(
                 keeper,
@@ -123,7 +124,7 @@ final class MapConnection implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
         Closeables.all(emptier, keeper, memory);
     }
 }

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Opens a map again, on a thread of its own, if a lease of its process is lost: at once, and then with a back-off of 50
- * ms to 10 s for as long as a server does not answer. Until then the map is used as far as the other leases reach. Any
- * thread.
+ * ms to 10 s for as long as a server does not answer, unless the map has ended. Until then the map is used as far as
+ * the other leases reach. Any thread.
  */
 final class MapReopener implements AutoCloseable {
 
@@ -54,6 +54,14 @@ final class MapReopener implements AutoCloseable {
                 reopen();
                 rest = FIRST_NANOS;
             } catch (RuntimeException | Error e) {
+                if (e instanceof MapException failed && failed.isForGood()) {
+                    // Each attempt would register with servers which then take this for a process that has died.
+                    LOG.log(
+                            System.Logger.Level.WARNING,
+                            "a lease on a map's server is lost, and the map cannot be opened again: " + e.getMessage());
+                    giveUp();
+                    return;
+                }
                 LOG.log(
                         rest == FIRST_NANOS ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
                         "a lease on a map's server is lost, and the map cannot be opened again yet; trying again: "
@@ -72,14 +80,19 @@ final class MapReopener implements AutoCloseable {
         return false;
     }
 
+    /** Until another lease is lost. */
+    private synchronized void giveUp() {
+        thread = null;
+    }
+
     private void reopen() {
         MapConnection before = present.get();
         MapConnection made = opening.open(before.addresses());
         boolean taken = false;
         try {
             if (!made.isOfMapOf(before)) {
-                throw new MapException("the map that was open has ended, and another one has its name now: close it, "
-                        + "and open that one");
+                throw MapException.forGood("the map that was open has ended, and another one has its name now: close "
+                        + "it, and open that one");
             }
             taken = taker.test(made);
         } finally {

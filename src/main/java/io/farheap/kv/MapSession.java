@@ -103,7 +103,8 @@ public final class MapSession implements AutoCloseable {
      * Begins to get the value of a key.
      *
      * @param tag is passed to the callback
-     * @return false if too many requests are in flight: poll first
+     * @return false if too many requests are in flight: poll first. Also if the map was opened again, and requests from
+     *     before are in flight or this is called in a callback: poll, and make the request after that poll has returned
      * @throws IllegalArgumentException if the key is too long or empty
      */
     public boolean get(MemorySegment key, long tag) {

@@ -194,19 +194,18 @@ abstract sealed class OwnedQueue implements AutoCloseable permits RemoteQueue, R
     /**
      * Ends the connection to a server on behalf of the owner, which may not poll for long: the operations in flight
      * return from the owner's next poll, with {@link Outcome#UNKNOWN} if they have not ended. Any thread but the owner
-     * may call it.
+     * may call it, also on a closed queue, which a silent server has not fenced yet.
      *
      * @return completes when nothing that was posted before can take effect any more; exceptionally if the server does
-     *     not answer, or the queue is closed
+     *     not answer, or the remote memory is closed
      */
     public final CompletableFuture<Void> fence(RemoteServer server) {
         CompletableFuture<Void> ended;
         claim();
         try {
-            if (closed) {
-                return CompletableFuture.failedFuture(new IllegalStateException("the queue is closed"));
+            if (!closed) {
+                detach(server.index());
             }
-            detach(server.index());
             ended = links().fenceInTurn(server);
         } finally {
             unclaim();

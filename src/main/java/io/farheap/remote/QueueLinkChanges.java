@@ -11,6 +11,7 @@ import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.VerbsException;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -33,6 +34,13 @@ final class QueueLinkChanges<E extends ServerAttachment> {
      * @param connects whether it was to connect
      */
     private record LinkChange(long tag, int outcome, RemoteServer server, int number, boolean connects) {}
+
+    /**
+     * A change that is still to be made.
+     *
+     * @param rejected runs in its place if the remote memory, and with it this queue, is being closed
+     */
+    private record AskedChange(Runnable make, Runnable rejected) {}
 
     /** Receives a tag with the outcome of its control call. */
     interface LinkChangeHandler {
@@ -59,7 +67,7 @@ final class QueueLinkChanges<E extends ServerAttachment> {
      * The changes still to be made, in the order in which they were asked for; one thread at a time makes them. Its
      * monitor guards it and {@code making}.
      */
-    private final Queue<Runnable> changes = new ArrayDeque<>();
+    private final Queue<AskedChange> changes = new ArrayDeque<>();
 
     private boolean making;
 
@@ -102,12 +110,13 @@ final class QueueLinkChanges<E extends ServerAttachment> {
     /**
      * Ends the link to a server, after all changes that were asked for before. With the gate claimed.
      *
-     * @return completes when the server's end is destroyed; exceptionally if the server does not answer
+     * @return completes when the server's end is destroyed; exceptionally if the server does not answer, or the remote
+     *     memory is closed
      */
     CompletableFuture<Void> fenceInTurn(RemoteServer server) {
         CompletableFuture<Void> fenced = new CompletableFuture<>();
         overtake(server);
-        add(
+        add(new AskedChange(
                 () -> {
                     try {
                         links.fence(server);
@@ -116,14 +125,14 @@ final class QueueLinkChanges<E extends ServerAttachment> {
                     }
                     fenced.complete(null);
                 },
-                () -> fenced.cancel(false));
+                () -> fenced.cancel(false)));
         return fenced;
     }
 
     private void ask(RemoteServer server, long tag, boolean connects) {
         int number = number(server);
         LinkChange failed = new LinkChange(tag, Outcome.UNREACHABLE, server, number, connects);
-        add(() -> make(failed), () -> tell(failed));
+        add(new AskedChange(() -> make(failed), () -> tell(failed)));
     }
 
     /** Prevents the use of a connection that is being made for a server. With the gate claimed. */
@@ -140,8 +149,7 @@ final class QueueLinkChanges<E extends ServerAttachment> {
         return ++asked[index];
     }
 
-    /** @param rejected runs if the remote memory, and with it this queue, is being closed */
-    private void add(Runnable change, Runnable rejected) {
+    private void add(AskedChange change) {
         boolean begin;
         synchronized (changes) {
             changes.add(change);
@@ -152,14 +160,24 @@ final class QueueLinkChanges<E extends ServerAttachment> {
             try {
                 calls.execute(this::makeAll);
             } catch (RejectedExecutionException e) {
-                rejected.run();
+                rejectAll();
             }
         }
     }
 
+    private void rejectAll() {
+        List<AskedChange> left;
+        synchronized (changes) {
+            left = List.copyOf(changes);
+            changes.clear();
+            making = false;
+        }
+        left.forEach(each -> each.rejected.run());
+    }
+
     private void makeAll() {
         while (true) {
-            Runnable next;
+            AskedChange next;
             synchronized (changes) {
                 next = changes.poll();
                 if (next == null) {
@@ -167,7 +185,7 @@ final class QueueLinkChanges<E extends ServerAttachment> {
                     return;
                 }
             }
-            next.run();
+            next.make.run();
         }
     }
 

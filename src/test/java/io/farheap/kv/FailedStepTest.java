@@ -12,13 +12,16 @@ import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.KeyHash;
+import io.farheap.kv.format.MapCalls;
 import io.farheap.kv.format.OneBucket;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.keeper.MapServiceClient;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
+import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Softverbs;
@@ -29,7 +32,9 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -164,6 +169,27 @@ class FailedStepTest {
         Audit.of(bucket.space, List.of(first, second));
     }
 
+    /** The servers' last account of a map's blocks. No collection begins for it, if there was an audit before. */
+    private static MapAudit lastAccount(FarMap map) {
+        MapConnection of = Fields.get(map, "now", MapConnection.class);
+        MapServiceClient line = of.servers.first().line();
+        return of.keeper
+                .tasks()
+                .ask(
+                        line,
+                        () -> line.with(1, 1).call(MapCalls.AUDIT, 2) && line.reply(1) != 0
+                                ? Optional.of(MapAudit.of(line))
+                                : Optional.empty());
+    }
+
+    /** Waits until the services have found a block that was let go, without an audit, which would find it too. */
+    private static void awaitFound(OneBucket bucket, MapSession session, MapAudit before) {
+        pollUntil(session, NOTHING, () -> {
+            MapAudit now = lastAccount(bucket.space.map);
+            return now.lost() > 0 || now.pooled() > before.pooled();
+        });
+    }
+
     /** The update was not executed, and another session has replaced the object, so the slot does not tell. */
     @Test
     void aSetOfUnknownOutcomeCostsNoBlock() {
@@ -172,20 +198,61 @@ class FailedStepTest {
                 MapSession first = bucket.space.map.openSession();
                 MapSession second = bucket.space.map.openSession()) {
             first.set(key, new byte[] {1});
-            first.poll(NOTHING);
-            first.poll(NOTHING);
-            assertTrue(first.set(segment(key), segment(new byte[] {2}), 0));
-            RequestColumns operations = first.requests().operations();
-            int place = operations.first();
-            // The WRITE of the slot's hash is done, and the compare-and-swap is not.
-            failNext(first, place);
-            long block = operations.block[place];
-            second.set(key, new byte[] {3});
-            assertEquals(KvStatus.LOST, await(first));
-            assertArrayEquals(new byte[] {3}, second.get(key));
-            assertFalse(freePlaces(first).contains(SlotWord.place(block)), "a slot might name it");
+            MapAudit before = bucket.space.map.audit();
+            loseASwap(key, first, second);
+            awaitFound(bucket, first, before);
             awaitNoneKept(bucket, first, second);
         }
+    }
+
+    /** It says so every 5 s at most, and has let a block go since it said so. */
+    @Test
+    void aProcessThatEndsBeforeItSaysThatItLetBlocksGoCostsNone() {
+        byte[] key = keys(1).getFirst();
+        try (OneBucket bucket = new OneBucket(EvictionSettings.ADAPTIVE)) {
+            FarMap map = bucket.space.map;
+            try (MapSession first = map.openSession();
+                    MapSession second = map.openSession()) {
+                first.set(key, new byte[] {1});
+                MapAudit before = map.audit();
+                loseASwap(key, first, second);
+                awaitFound(bucket, first, before);
+                first.set(key, new byte[] {1});
+                loseASwap(key, first, second);
+                // The calls have a connection again.
+                assertTrue(lastAccount(map).held() > 0);
+            }
+            String address = bucket.space.spaces.getFirst().server().address();
+            map.close();
+            try (FarMap other = FarMap.builder()
+                    .name(map.name())
+                    .token(TestServers.TOKEN)
+                    .device(TestDevice.client())
+                    .servers(address)
+                    .open()) {
+                long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+                while (lastAccount(other).held() > 0) {
+                    assertTrue(System.nanoTime() - deadline < 0, "blocks are lost");
+                    LockSupport.parkNanos(1_000_000);
+                }
+            }
+        }
+    }
+
+    /** A set of a key that is there ends without its outcome, as another session has replaced the object. */
+    private static void loseASwap(byte[] key, MapSession first, MapSession second) {
+        first.poll(NOTHING);
+        first.poll(NOTHING);
+        assertTrue(first.set(segment(key), segment(new byte[] {2}), 0));
+        RequestColumns operations = first.requests().operations();
+        int place = operations.first();
+        // The WRITE of the slot's hash is done, and the compare-and-swap is not.
+        failNext(first, place);
+        long block = operations.block[place];
+        second.set(key, new byte[] {3});
+        assertEquals(KvStatus.LOST, await(first));
+        assertArrayEquals(new byte[] {3}, second.get(key));
+        assertFalse(freePlaces(first).contains(SlotWord.place(block)), "a slot might name it");
     }
 
     /** The slot is empty, but another session may have emptied it. */
@@ -196,6 +263,7 @@ class FailedStepTest {
                 MapSession first = bucket.space.map.openSession();
                 MapSession second = bucket.space.map.openSession()) {
             first.set(key, new byte[] {1});
+            MapAudit before = bucket.space.map.audit();
             first.poll(NOTHING);
             first.poll(NOTHING);
             RequestColumns operations = first.requests().operations();
@@ -209,6 +277,7 @@ class FailedStepTest {
             bucket.write(operations.slot[place], bytes(SlotWord.EMPTY));
             assertEquals(KvStatus.LOST, await(first));
             assertNull(second.get(key));
+            awaitFound(bucket, first, before);
             awaitNoneKept(bucket, first, second);
         }
     }

@@ -242,6 +242,33 @@ class ServerLinksTest {
         assertThrows(CompletionException.class, queue.links().fenceInTurn(server)::join);
     }
 
+    /** A close of a queue does not wait for its server, and what the queue has posted may still take effect then. */
+    @Test
+    void aQueueThatWasClosedIsFencedOnceItsServerAnswers() {
+        RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT);
+        stop(server);
+        queue.close();
+        assertThrows(CompletionException.class, queue.fence(server)::join);
+        int before = asked.get();
+        plane.resume();
+        queue.fence(server).join();
+        queue.fence(server).join();
+        assertTrue(before > 1, "the server was not asked again");
+    }
+
+    /** Each fence ends, also the second one, which is asked for while no thread can make the first. */
+    @Test
+    void aQueueOfClosedMemoryIsNotFenced() {
+        try (RemoteMemory another = RemoteMemory.open(TestDevice.client(), "fences")) {
+            RemoteServer attached = another.attach(servers.address(0));
+            RemoteQueue queue = another.openQueue(QueueOptions.DEFAULT);
+            another.close();
+            for (int i = 0; i < 2; i++) {
+                assertThrows(CompletionException.class, queue.fence(attached)::join);
+            }
+        }
+    }
+
     @Test
     void aQueueForgetsAStoppedServer() throws Exception {
         try (RemoteMemory another = RemoteMemory.open(TestDevice.client(), "queue")) {

@@ -23,6 +23,11 @@ public final class StoppedPlane {
         stop(whenAsked);
     }
 
+    /** The server answers again. */
+    public void resume() {
+        asked = null;
+    }
+
     /** A server that answers until {@link #stop}. */
     public ControlPlane before(ControlPlane server) {
         return PlaneProxy.around(server, (method, arguments, rest) -> {

@@ -5,9 +5,30 @@ public final class MapException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
+    private final boolean forGood;
+
     /** @param message with the cause and a remedy */
     public MapException(String message) {
+        this(message, false);
+    }
+
+    private MapException(String message, boolean forGood) {
         super(message);
+        this.forGood = forGood;
+    }
+
+    /**
+     * A failure to open a map that has ended.
+     *
+     * @param message with the cause and a remedy
+     */
+    public static MapException forGood(String message) {
+        return new MapException(message, true);
+    }
+
+    /** Whether no later attempt can succeed, as the map has ended. */
+    public boolean isForGood() {
+        return forGood;
     }
 
     /**

@@ -486,9 +486,14 @@ public final class MapKeeper implements AutoCloseable {
         }
         for (MapServer server : servers.all()) {
             MapServiceClient line = server.line();
-            if (sessions.isEmpty() && givenBack.isEmpty(line.number) && !line.unanswered()) {
+            if (sessions.isEmpty() && givenBack.isEmpty(line.number) && !line.unanswered() && !owesSweep(line.number)) {
                 line.call(MapCalls.LEAVE, 1);
             }
         }
+    }
+
+    /** Whether a server must still find blocks that were let go: it does so if the lease ends without a leave. */
+    private boolean owesSweep(int server) {
+        return beats.stream().anyMatch(each -> each.server() == server && each.mustAskForSweep());
     }
 }

@@ -102,9 +102,9 @@ public final class MapServers implements AutoCloseable {
             boolean partGone = line.answered() && line.reply(0) == MapCalls.PART_GONE;
             line.close();
             if (partGone) {
-                throw new MapException(space.server() + " says that another server which the map was made on is lost "
-                        + "for good, and with it a part of the map's table: end the map with farheap kv drop --parts, "
-                        + "and create it again");
+                throw MapException.forGood(space.server() + " says that another server which the map was made on is "
+                        + "lost for good, and with it a part of the map's table: end the map with farheap kv drop "
+                        + "--parts, and create it again");
             }
             throw new MapException(space.server() + " has no service for maps that answers; run the same release "
                     + "there, with server threads");

@@ -169,6 +169,11 @@ final class ServerHeartbeat {
         hurry();
     }
 
+    /** Whether this process has let blocks go that the server has not been told of. */
+    boolean mustAskForSweep() {
+        return owesSweep;
+    }
+
     private void askForSweep() {
         if (owesSweep && System.nanoTime() - nextSweep >= 0 && line.call(MapCalls.SWEEP, 1)) {
             owesSweep = false;

@@ -144,7 +144,6 @@ public final class Reconnects {
      */
     void cut() {
         if (cut) {
-            // The queue may be closed by now, and fences nothing more.
             return;
         }
         synchronized (cutLock) {
