@@ -240,8 +240,9 @@ public final class FarMapBuilder {
     private FarMap.ConnectionMaker connection(MapOpener way, AtomicReference<Runnable> onLost) {
         SpaceKey key = key();
         try (CloseStack stack = new CloseStack()) {
-            RemoteMemory remote = stack.add(RemoteMemory.open(
-                    device, "map " + name, lost -> Objects.requireNonNull(onLost.get()).run()));
+            RemoteMemory remote =
+                    stack.add(RemoteMemory.open(device, "map " + name, lost -> Objects.requireNonNull(onLost.get())
+                            .run()));
             List<RemoteServer> attached = servers.stream().map(remote::attach).toList();
             FarMap.ConnectionMaker made = way.on(remote, attached, key, stack);
             stack.keep();

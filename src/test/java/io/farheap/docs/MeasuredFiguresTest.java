@@ -11,8 +11,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Measured figures are in the places that {@code ./farheap figures} fills. A test of the command line checks the places'
- * content.
+ * Measured figures are in the places that {@code ./farheap figures} fills. A test of the command line checks the
+ * places' content.
  */
 @Needs(Need.HOST)
 class MeasuredFiguresTest {

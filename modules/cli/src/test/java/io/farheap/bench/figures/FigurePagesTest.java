@@ -274,9 +274,7 @@ class FigurePagesTest {
         checkout.render(MadeCheckout.TODAY);
         assertEquals(List.of(), checkout.problems());
         assertTrue(
-                checkout.page()
-                        .contains("*Old: commit fedcba9876 of 2026-11-20 changed its code.*"),
-                checkout.page());
+                checkout.page().contains("*Old: commit fedcba9876 of 2026-11-20 changed its code.*"), checkout.page());
     }
 
     @Test
