@@ -38,8 +38,17 @@ import picocli.CommandLine;
 class BenchCommandsTest {
 
     /** Counts that must be 0. */
-    private static final Set<String> NONE =
-            Set.of("wrong_bytes", "unread_pages", "lost", "corrupt", "failed", "lost_bytes", "lost_reclaims", "killed");
+    private static final Set<String> NONE = Set.of(
+            "wrong_bytes",
+            "unread_pages",
+            "lost",
+            "corrupt",
+            "failed",
+            "lost_bytes",
+            "lost_reclaims",
+            "lost_regions",
+            "failed_requests",
+            "killed");
 
     /**
      * The smallest run of a command.
@@ -55,7 +64,7 @@ class BenchCommandsTest {
     }
 
     private static final String MOVES =
-            "regions unpaused_reads pause region_bytes chunk_bytes window_bytes read_drop_pct write_drop_pct memcpy_read_drop_pct memcpy_write_drop_pct gib_per_s? memcpy_gib_per_s migration_ms longest_read_stall_us longest_write_pause_us worst_read_stall_us worst_write_pause_us quiet_read_stall_us quiet_write_stall_us reads_per_s writes_per_s read_drop_pct_p25 read_drop_pct_p75 write_drop_pct_p25 write_drop_pct_p75 whole_gib_per_s? read_whole_gib_per_s_p25? read_whole_gib_per_s_p75? write_whole_gib_per_s_p25? write_whole_gib_per_s_p75? whole_over_memcpy? forgone_reads memcpy_forgone_reads forgone_reads_over_memcpy? forgone_writes memcpy_forgone_writes forgone_writes_over_memcpy? bytes_local cores in_flight group memcpy_bytes_local memcpy_cores memcpy_in_flight memcpy_group settled late_pct invalid";
+            "regions unpaused_reads pause region_bytes chunk_bytes window_bytes read_drop_pct write_drop_pct memcpy_read_drop_pct memcpy_write_drop_pct gib_per_s? memcpy_gib_per_s migration_ms longest_read_stall_us longest_write_pause_us worst_read_stall_us worst_write_pause_us quiet_read_stall_us quiet_write_stall_us reads_per_s writes_per_s read_drop_pct_p25 read_drop_pct_p75 write_drop_pct_p25 write_drop_pct_p75 whole_gib_per_s? read_whole_gib_per_s_p25? read_whole_gib_per_s_p75? write_whole_gib_per_s_p25? write_whole_gib_per_s_p75? whole_over_memcpy? forgone_reads memcpy_forgone_reads forgone_reads_over_memcpy? forgone_writes memcpy_forgone_writes forgone_writes_over_memcpy? bytes_local cores in_flight group memcpy_bytes_local memcpy_cores memcpy_in_flight memcpy_group settled late_pct invalid first_migration_ms";
 
     private static final Map<String, Smallest> SMALLEST = Map.ofEntries(
             entry(
@@ -69,7 +78,7 @@ class BenchCommandsTest {
                     new Smallest(
                             "--op read --size 16 --batch 8 --seconds 0.001",
                             1,
-                            "op size span p50_ns p99_ns p999_ns max_ns p999_over_p50 idle_p999_ns idle_max_ns ops_per_s list_ops_per_s queue_depth batch batches batched_ops_per_s batched_over_single batched_all_ops_per_s batched_all_over_single batched_in_flight_us ops_per_s_p25 ops_per_s_p75 list_ops_per_s_p25 list_ops_per_s_p75 list_over_single bytes_local cores in_flight group list_group batched_ops_per_s_p25 batched_ops_per_s_p75 batched_over_list batched_over_best batched_all_ops_per_s_p25 batched_all_ops_per_s_p75 batched_all_over_list batched_all_over_best batched_bytes_local batched_cores batched_in_flight batched_group batched_all_group turns settled late_pct invalid")),
+                            "op size span p50_ns p99_ns p999_ns max_ns p999_over_p50 idle_p999_ns idle_max_ns ops_per_s list_ops_per_s queue_depth batch batches batched_ops_per_s batched_over_single batched_all_ops_per_s batched_all_over_single batched_in_flight_us ops_per_s_p25 ops_per_s_p75 list_ops_per_s_p25 list_ops_per_s_p75 list_over_single list_all_ops_per_s list_all_ops_per_s_p25 list_all_ops_per_s_p75 list_all_over_single list_all_over_list list_all_group bytes_local cores in_flight group list_group batched_ops_per_s_p25 batched_ops_per_s_p75 batched_over_list batched_over_best batched_all_ops_per_s_p25 batched_all_ops_per_s_p75 batched_all_over_list batched_all_over_best batched_all_over_list_all batched_bytes_local batched_cores batched_in_flight batched_group batched_all_group turns settled late_pct invalid")),
             entry(
                     "ablation",
                     new Smallest(
@@ -109,7 +118,7 @@ class BenchCommandsTest {
                             "--regions 1 --region 64k --move 1 --deadline --repeat 1 --notice "
                                     + TestDevice.patience(60) + "s",
                             1,
-                            "regions unpaused_reads pause region_bytes notice_limit_ms reclaims lost_reclaims lost_bytes killed notice_ms alert_ms copy_ms move_ms release_ms end_ms reclaim_ms longest_reclaim_ms gib_per_s")),
+                            "regions unpaused_reads pause region_bytes notice_limit_ms reclaims lost_reclaims lost_bytes killed notice_ms alert_ms copy_ms move_ms release_ms end_ms reclaim_ms longest_reclaim_ms gib_per_s lost_regions failed_requests")),
             entry(
                     "resize",
                     new Smallest(
@@ -139,7 +148,7 @@ class BenchCommandsTest {
                     new Smallest(
                             "--op chase,rate --depth 1 --span 64k --repeat 1 --millis 1",
                             Map.of(
-                                    "op depth span call_p50_ns read_p50_ns ratio_p50 call_p99_ns call_p999_ns call_max_ns settled late_pct invalid computed",
+                                    "op depth span call_p50_ns read_p50_ns ratio_p50 call_p99_ns call_p999_ns call_max_ns settled late_pct invalid computed put_off_share",
                                     1,
                                     "op depth span calls_per_s reads_per_s ratio_ops least_ratio_ops most_ratio_ops settled late_pct invalid computed",
                                     2))),
@@ -159,7 +168,7 @@ class BenchCommandsTest {
                             Map.of(
                                     "part commit bytes appends p50_ns p99_ns p999_ns max_ns ratio_to_far? device p50_ns_p25 p50_ns_p75 bytes_local cores in_flight group settled late_pct invalid",
                                     3,
-                                    "part kind records quiet_ops_per_s ops_per_s ratio? ratio_least? ratio_most? checkpoint_ms bytes_local cores in_flight group quiet_bytes_local quiet_cores quiet_in_flight quiet_group ops_per_s_p25 ops_per_s_p75 quiet_ops_per_s_p25 quiet_ops_per_s_p75 settled late_pct invalid",
+                                    "part kind records quiet_ops_per_s ops_per_s ratio? ratio_least? ratio_most? checkpoint_ms bytes_local cores in_flight group quiet_bytes_local quiet_cores quiet_in_flight quiet_group ops_per_s_p25 ops_per_s_p75 quiet_ops_per_s_p25 quiet_ops_per_s_p75 settled late_pct invalid log_bytes log_bytes_in_memory all_local",
                                     3,
                                     "part index_in_checkpoint records log_bytes recovery_ms sequential_ms ratio ratio_least ratio_most bytes_local cores in_flight group sequential_bytes_local sequential_cores sequential_in_flight sequential_group sequential_ms_p25 sequential_ms_p75 recovery_ms_p25 recovery_ms_p75 settled late_pct invalid",
                                     2,
