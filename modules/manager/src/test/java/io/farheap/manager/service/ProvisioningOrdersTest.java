@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -30,11 +29,7 @@ import org.junit.jupiter.api.Test;
  */
 class ProvisioningOrdersTest {
 
-    private static final int EVENTS = 7;
-    /** The number of all orders. */
-    private static final int ORDERS = 5_040;
-    /** Between two orders that are tried: it has no factor in common with their number, so all are different. */
-    private static final int STRIDE = 1_009;
+    private static final EventOrders ORDERS = new EventOrders(7, 5_040, 1_009);
     /** A manager has a thread; so many orders share one. */
     private static final int SHARE = 50;
     /** After so many reports of all servers and clients nothing is left to do. */
@@ -257,35 +252,12 @@ class ProvisioningOrdersTest {
                                 && !record.regions().containsKey(base + 2));
     }
 
-    /** Returns one of the orders of all events. */
-    private static List<Integer> order(int number) {
-        List<Integer> left = new ArrayList<>();
-        for (int event = 0; event < EVENTS; event++) {
-            left.add(event);
-        }
-        List<Integer> order = new ArrayList<>();
-        int rest = number;
-        for (int size = EVENTS; size > 0; size--) {
-            order.add(left.remove(rest % size));
-            rest /= size;
-        }
-        return order;
-    }
-
     @Test
     void eachOrderEndsWithAllCachesOnServersThatStay() {
-        int tried = Effort.count(2_500);
-        long seed = Long.getLong("farheap.seed", System.nanoTime());
-        int from = new Random(seed).nextInt(ORDERS);
-        for (int i = 0; i < tried; i++) {
-            List<Integer> order = order((from + STRIDE * i) % ORDERS);
-            try {
-                begin(i);
-                order.forEach(this::happens);
-                settle();
-            } catch (AssertionError | RuntimeException e) {
-                throw new AssertionError("seed " + seed + ", order " + order, e);
-            }
-        }
+        ORDERS.tried(Effort.count(2_500), (number, order) -> {
+            begin(number);
+            order.forEach(this::happens);
+            settle();
+        });
     }
 }

@@ -16,7 +16,6 @@ import io.farheap.testing.Effort;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -32,11 +31,7 @@ import org.junit.jupiter.api.Test;
  */
 class ReclaimOrdersTest {
 
-    private static final int EVENTS = 9;
-    /** The number of all orders. */
-    private static final int ORDERS = 362_880;
-    /** Between two orders that are tried: it has no factor in common with their number, so all are different. */
-    private static final long STRIDE = 224_269;
+    private static final EventOrders ORDERS = new EventOrders(9, 362_880, 224_269);
     /** A manager has a thread; so many orders share one. */
     private static final int SHARE = 50;
 
@@ -356,35 +351,12 @@ class ReclaimOrdersTest {
         });
     }
 
-    /** Returns one of the orders of all events. */
-    private static List<Integer> order(int number) {
-        List<Integer> left = new ArrayList<>();
-        for (int event = 0; event < EVENTS; event++) {
-            left.add(event);
-        }
-        List<Integer> order = new ArrayList<>();
-        int rest = number;
-        for (int size = EVENTS; size > 0; size--) {
-            order.add(left.remove(rest % size));
-            rest /= size;
-        }
-        return order;
-    }
-
     @Test
     void eachOrderEndsWithBothCachesWhereTheyCanStay() {
-        int tried = Effort.count(2_500);
-        long seed = Long.getLong("farheap.seed", System.nanoTime());
-        int from = new Random(seed).nextInt(ORDERS);
-        for (int i = 0; i < tried; i++) {
-            List<Integer> order = order((int) ((from + STRIDE * i) % ORDERS));
-            try {
-                begin(i);
-                order.forEach(this::happens);
-                settle();
-            } catch (AssertionError | RuntimeException e) {
-                throw new AssertionError("seed " + seed + ", order " + order, e);
-            }
-        }
+        ORDERS.tried(Effort.count(2_500), (number, order) -> {
+            begin(number);
+            order.forEach(this::happens);
+            settle();
+        });
     }
 }

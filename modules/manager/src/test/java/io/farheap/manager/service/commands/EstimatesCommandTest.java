@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import io.farheap.control.ControlException;
 import io.farheap.manager.AllocationCandidate;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
@@ -17,6 +16,7 @@ import io.farheap.manager.ServerReport;
 import io.farheap.manager.service.ClusterManager;
 import io.farheap.manager.service.ManagerOptions;
 import io.farheap.manager.service.MemoryStore;
+import io.farheap.manager.service.RecordedNotices;
 import io.farheap.manager.service.grant.GrantClock;
 import io.farheap.manager.service.grant.GrantSigner;
 import io.farheap.manager.service.grpc.ManagerServer;
@@ -180,7 +180,7 @@ class EstimatesCommandTest {
         report(3, false);
         cluster.allocate(new CacheRequest(7, 99, "orders", REGION, HOUR, "", List.of(AllocationCandidate.ANY)));
         List<Reclaim> alerts = new ArrayList<>();
-        cluster.attend(99, new AlertList(alerts)).renew(Set.of(7L));
+        cluster.attend(99, new RecordedNotices(alerts, new ArrayList<>())).renew(Set.of(7L));
         String from = cluster.describe(7).allocation().shares().getFirst().address();
         cluster.drain(from);
         assertEquals(1, alerts.size());
@@ -198,26 +198,6 @@ class EstimatesCommandTest {
         assertEquals(0.9e9 / 1.09, type.get("bytes_per_s").getAsDouble(), 1, "half of the given rate counts a fifth");
         String table = run("rates", "--manager", server.address());
         assertTrue(table.lines().anyMatch(line -> line.matches("m16 +825.7 MB/s +1 +moves")), table);
-    }
-
-    private record AlertList(List<Reclaim> alerts) implements CacheManager.Listener {
-
-        @Override
-        public void reclaim(Reclaim alert) {
-            alerts.add(alert);
-        }
-
-        @Override
-        public void expiring(long cacheId, long leftMillis) {}
-
-        @Override
-        public void lost(long cacheId, String server) {}
-
-        @Override
-        public void ended(long cacheId, String why) {}
-
-        @Override
-        public void ended(ControlException why) {}
     }
 
     @Test
