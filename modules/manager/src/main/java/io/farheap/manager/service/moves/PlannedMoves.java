@@ -612,7 +612,7 @@ public final class PlannedMoves {
         List<Servers.KnownServer> order = left.stream()
                 .sorted(Comparator.comparingLong(one -> steps(one, first)))
                 .toList();
-        // More than had no room in one search has none in the next one.
+        // If so many regions had no room in a search, more have none in the next one.
         int refused = Integer.MAX_VALUE;
         for (Servers.KnownServer one : order) {
             int regions = Objects.requireNonNull(cache.regions().get(one.record.id()));
