@@ -10,6 +10,7 @@ import io.farheap.bench.BenchCommand;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,6 +28,11 @@ class PublishedFiguresTest {
 
     private static final Path ROOT = Path.of("").toAbsolutePath();
 
+    /** As of the library's PageSizeTest. */
+    private static final int MOST_LINES = 300;
+
+    private static final int MOST_README_BYTES = 12_288;
+
     private static FigureList figures;
 
     @BeforeAll
@@ -38,6 +44,19 @@ class PublishedFiguresTest {
     @Test
     void pagesHaveWhatTheStoredFiguresRender() throws IOException {
         assertEquals("", String.join("\n", new FigurePages(ROOT, figures).problems()));
+    }
+
+    /** Else a commit to measured code would need a shorter page first. */
+    @Test
+    void pagesHaveRoomForTheMarksOfOldFigures() throws IOException {
+        List<String> full = new ArrayList<>();
+        new FigurePages(ROOT, figures).old().forEach((path, lines) -> {
+            int bytes = String.join("\n", lines).getBytes(StandardCharsets.UTF_8).length + 1;
+            if (lines.size() > MOST_LINES || path.equals(Path.of("README.md")) && bytes > MOST_README_BYTES) {
+                full.add(path + ": " + lines.size() + " lines, " + bytes + " bytes");
+            }
+        });
+        assertEquals(List.of(), full);
     }
 
     @Test
