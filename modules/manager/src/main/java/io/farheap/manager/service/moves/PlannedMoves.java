@@ -60,16 +60,18 @@ public final class PlannedMoves {
     private static final long REST_NANOS = 10_000_000_000L;
     /** A client's own move ends after this time in which no region has come. */
     private static final long STILL_NANOS = 60_000_000_000L;
-    /** How many searches for caches that may find no room one tick makes at most, and one call. */
+    /** How many searches for caches that may find no room one tick makes at most, and all calls until the next one. */
     private static final int MOST_SEARCHES = 256;
-
+    /** How many of these one call makes in one round. */
     private static final int MOST_OF_A_CALL = 16;
-    /** How many looks at expired caches one tick makes, and one call, until it ends no more of them. */
+    /** How many looks at expired caches one tick makes until it ends no more of them; calls make none. */
     private static final int MOST_LOOKS = 4_096;
-
-    private static final int MOST_LOOKS_OF_A_CALL = 1_024;
-    /** For so many rounds of searches, calls for room wait for caches that are stuck. */
+    /** For so many rounds of searches, or for so long, calls for room wait for caches that are stuck. */
     private static final int MOST_ROUNDS = 2;
+
+    private static final long MOST_WAIT_NANOS = 2_000_000_000L;
+    /** Then they do not for one round, or for so long, in which each client asks again. */
+    private static final long OPEN_NANOS = 500_000_000L;
     /** As long as no room becomes free, a cache that found none is tried again after this time. */
     private static final long PAUSE_MILLIS = 500;
     /** The id of no server. */
@@ -112,6 +114,13 @@ public final class PlannedMoves {
      * @param others other servers to which it does not move
      */
     private record EndingSearch(int regions, long serverId, Set<Long> others) {}
+
+    /**
+     * A time in which calls for room wait for stuck caches, or do not.
+     *
+     * @param round {@link #round} when it began
+     */
+    private record AdmissionPhase(boolean open, long round, long since) {}
 
     private final Caches caches;
     private final Servers servers;
@@ -165,10 +174,10 @@ public final class PlannedMoves {
     private long round;
     /** {@link Servers#growths} when the round began that is under way; null if none is. */
     private @Nullable Long roundBegan;
-    /** The round in which calls for room wait for stuck caches no longer; null if none has waited. */
-    private @Nullable Long opens;
-    /** Whether a call has not waited in that round. */
-    private boolean opened;
+    /** Whether calls for room wait for stuck caches; null if none has had to. */
+    private @Nullable AdmissionPhase admission;
+    /** How many searches are left to calls until the next tick. */
+    private int ofCalls = MOST_SEARCHES;
     /** Whether a cache has found no room that did before. */
     private boolean newlyStuck;
     /** Counts all searches for room. */
@@ -354,7 +363,8 @@ public final class PlannedMoves {
         ahead.clear();
         denied.clear();
         postponed.clear();
-        opens = null;
+        admission = null;
+        roundBegan = null;
         List.copyOf(stuck.keySet()).forEach(this::unstick);
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
@@ -444,18 +454,20 @@ public final class PlannedMoves {
 
     /** Reserves room for the regions on servers that leave. */
     public void plan(long now, long millis) {
-        plan(MOST_SEARCHES, now, millis);
+        ofCalls = MOST_SEARCHES;
+        plan(MOST_SEARCHES, MOST_LOOKS, now, millis);
     }
 
     /**
      * @param most as in {@link #leave}; the next call continues with the others
+     * @param looks as {@link #MOST_LOOKS}
      * @return whether the round has ended
      */
-    private boolean plan(int most, long now, long millis) {
+    private boolean plan(int most, int looks, long now, long millis) {
         List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id, now)).forEach(this::unstick);
         ahead.keySet().retainAll(moves.keySet());
         denied.keySet().retainAll(avoided.keySet());
-        looksUntil = endings.looks() + (most == MOST_OF_A_CALL ? MOST_LOOKS_OF_A_CALL : MOST_LOOKS);
+        looksUntil = endings.looks() + looks;
         long began = roundBegan == null ? servers.growths() : roundBegan;
         int left = most;
         for (Servers.KnownServer server : leaving(now)) {
@@ -483,27 +495,34 @@ public final class PlannedMoves {
      */
     public boolean planStuck(long now, long millis) {
         if (stuck.isEmpty() || servers.growths() == searchedAt || allLook(now, millis)) {
-            opens = null;
-            opened = false;
+            admission = null;
             return true;
         }
-        // Room becomes free all the time in a large cluster, so there may be no end of searches: after some rounds, all
-        // calls get room until the next one.
-        if (opens == null || opened && round > opens) {
-            opens = round + MOST_ROUNDS;
-            opened = false;
+        // Room becomes free all the time in a large cluster, so there may be no end of searches.
+        AdmissionPhase phase = admission;
+        if (phase == null || now - phase.since() > 2 * MOST_WAIT_NANOS) {
+            phase = new AdmissionPhase(false, round, now);
         }
-        if (!opened && round >= opens) {
-            opens = round;
-            opened = true;
-        }
-        return opened;
+        long rounds = round - phase.round();
+        long time = now - phase.since();
+        boolean over =
+                phase.open() ? rounds > 0 || time >= OPEN_NANOS : rounds >= MOST_ROUNDS || time >= MOST_WAIT_NANOS;
+        admission = over ? new AdmissionPhase(!phase.open(), round, now) : phase;
+        return admission.open();
     }
 
     private boolean allLook(long now, long millis) {
+        if (ofCalls <= 0) {
+            // The next tick looks for them.
+            return false;
+        }
         boolean late = roundBegan != null && roundBegan != servers.growths();
+        long before = spent;
         // In a round that had begun before room became free, those that came first have not seen it.
-        return plan(MOST_OF_A_CALL, now, millis) && (!late || plan(MOST_OF_A_CALL, now, millis));
+        boolean all = plan(MOST_OF_A_CALL, 0, now, millis) && (!late || plan(MOST_OF_A_CALL, 0, now, millis));
+        // A call that finds that all of them have looked goes through them, too.
+        ofCalls -= (int) (spent - before) + 1;
+        return all;
     }
 
     /** Whether a cache has regions on a server that leaves and is not gone, and does not leave that one already. */
