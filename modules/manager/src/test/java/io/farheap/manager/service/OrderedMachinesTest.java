@@ -745,6 +745,29 @@ class OrderedMachinesTest {
         assertEquals(Map.of(3L, 3, 100L, 1), cluster.record(7).reserved());
     }
 
+    /** A machine comes for eight of twelve regions, and then the time of another cache ends. */
+    @Test
+    void aCacheIsEndedForRegionsForWhichAMachineHasNoRoomBesideOthers() {
+        for (int id = 1; id <= 3; id++) {
+            cluster.reports(id, 4);
+        }
+        cluster.allocate(7, 12, 0);
+        cluster.reports(4, 4);
+        cluster.allocate(6, 4, 40_000);
+        cluster.attends(6L);
+        start(1, 8);
+        for (int second = 0; second < 45; second++) {
+            cluster.pass(1_000);
+            for (int id = 1; id <= 3; id++) {
+                cluster.leaves(id, 4);
+            }
+            cluster.reports(4, 4);
+            cluster.manager.tick();
+        }
+        assertEquals(1, provider.machines.size());
+        assertEquals(List.of(6L), cluster.ends);
+    }
+
     /** Three of twelve regions had room on a server that leaves, too, and then four find other room. */
     @Test
     void roomThatIsGoneDoesNotReplaceThatOfAMachineThatIsComing() {

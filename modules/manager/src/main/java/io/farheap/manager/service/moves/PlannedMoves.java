@@ -32,6 +32,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.LongPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -528,9 +529,13 @@ public final class PlannedMoves {
     /** Whether a cache has regions on a server that leaves and is not gone, and does not leave that one already. */
     private boolean waits(long cacheId, long now) {
         CacheRecord cache = caches.find(cacheId);
-        Move move = moves.get(cacheId);
-        return cache != null
-                && waiting(cache, move == null || !targetsStay(cache, now) ? NO_SERVER : move.serverId(), now) > 0;
+        return cache != null && waiting(cache, source(cache, now), now) > 0;
+    }
+
+    /** Returns the server that a cache leaves, or {@link #NO_SERVER} if it leaves none for targets that stay. */
+    private long source(CacheRecord cache, long now) {
+        Move move = moves.get(cache.id());
+        return move == null || !targetsStay(cache, now) ? NO_SERVER : move.serverId();
     }
 
     /**
@@ -678,12 +683,16 @@ public final class PlannedMoves {
 
     /** Returns how many regions a cache has on servers that leave, beside the one that it is leaving. */
     private int waiting(CacheRecord cache, long leaves, long now) {
+        return waiting(cache, id -> id == leaves || isGone(id, now));
+    }
+
+    /** @param without servers of which the regions do not count */
+    private int waiting(CacheRecord cache, LongPredicate without) {
         int regions = 0;
         for (Map.Entry<Long, Integer> share : cache.regions().entrySet()) {
-            long id = share.getKey();
-            Servers.KnownServer server = servers.find(id);
-            boolean waits = server != null && server.record.leaving() && !isGone(id, now);
-            regions += waits && id != leaves ? share.getValue() : 0;
+            Servers.KnownServer server = servers.find(share.getKey());
+            boolean waits = server != null && server.record.leaving() && !without.test(share.getKey());
+            regions += waits ? share.getValue() : 0;
         }
         return regions;
     }
@@ -853,7 +862,10 @@ public final class PlannedMoves {
     /** Ends caches whose time is over if that makes enough room, and no machine does in time. */
     private void makesRoom(CacheRecord cache, Servers.KnownServer server, EndingSearch search, long now, long millis) {
         int regions = search.regions();
-        if (!isOver(cache, millis) && !orders.isComing(cache, regions, end(server))) {
+        // What is coming may all be for its regions on other servers.
+        long source = source(cache, now);
+        int others = waiting(cache, id -> id == source || isSilent(id, now)) - regions;
+        if (!isOver(cache, millis) && !orders.isComing(cache, Math.max(regions, others + 1), end(server))) {
             endings.makeRoom(
                     cache.id(),
                     cache.regionBytes(),
@@ -956,10 +968,8 @@ public final class PlannedMoves {
         for (Servers.KnownServer server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
-                Move move = moves.get(cache.id());
                 // If a target leaves, too, all that is moving there has to go elsewhere.
-                boolean leaves = move != null && move.serverId() == server.record.id() && targetsStay(cache, now);
-                if (regions != null && stuck.containsKey(cache.id()) && !leaves) {
+                if (regions != null && stuck.containsKey(cache.id()) && source(cache, now) != server.record.id()) {
                     all.computeIfAbsent(cache.id(), _ -> new ArrayList<>()).add(regions);
                 }
             }
