@@ -768,6 +768,30 @@ class OrderedMachinesTest {
         assertEquals(List.of(6L), cluster.ends);
     }
 
+    /** It did not get its four regions there a moment ago, and there is no room for the other eight. */
+    @Test
+    void roomThatIsSetAsideForOneServerDoesNotHideThatThereIsNoneForAnother() {
+        cluster.reports(1, 8);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 12, 0);
+        start(1, 8);
+        cluster.attends(7L);
+        cluster.reports(3, 4);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        assertEquals(Map.of(3L, 4), cluster.record(7).reserved());
+        cluster.manager.moved(
+                7,
+                cluster.generation(7),
+                12 * MIB,
+                null,
+                List.of(share(1, 8), share(2, 4)),
+                new ReclaimOutcome("host2:1", 300, 100));
+        cluster.leaves(1, 8);
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+    }
+
     /** Three of twelve regions had room on a server that leaves, too, and then four find other room. */
     @Test
     void roomThatIsGoneDoesNotReplaceThatOfAMachineThatIsComing() {

@@ -788,8 +788,8 @@ public final class PlannedMoves {
                             .isPresent()) {
                 // There is room, but a moment ago the cache did not get it: it is tried again soon.
                 spent++;
-                unstick(cache.id());
-                if (reason == Reason.LEAVES) {
+                if (reason == Reason.LEAVES && !isStuckNow(cache.id())) {
+                    unstick(cache.id());
                     denied.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round));
                 }
             } else if (reason == Reason.LEAVES) {
@@ -817,6 +817,12 @@ public final class PlannedMoves {
                 endings.forget(cache.id());
             }
         }
+    }
+
+    /** Whether this round has found no room for a cache's regions on another server. */
+    private boolean isStuckNow(long cacheId) {
+        RoomAttempt none = stuck.get(cacheId);
+        return none != null && none.round() == round;
     }
 
     /** Notes that there is no room, and makes some of expired caches if enough looks at them are left. */
