@@ -110,6 +110,29 @@ class ManyExpiredCachesTest {
         assertEquals(Set.of(5L, 6L), new TreeSet<>(cluster.ends));
     }
 
+    /** It was to move to two servers, of which one leaves, too. */
+    @Test
+    void aLaterLookCountsRoomThatIsReservedForTheCache() {
+        sixtyHave(9);
+        cluster.allocateOn(12, 7, 6);
+        cluster.reports(15, 3);
+        cluster.allocate(5, 3, 19_000);
+        cluster.reports(15, 3);
+        cluster.reports(16, 3);
+        cluster.allocate(6, 3, 19_500);
+        expire(540, 5L, 6L);
+        cluster.reports(15, 3);
+        cluster.reports(16, 3);
+        cluster.reports(13, 3);
+        cluster.reports(14, 3);
+        cluster.leaves(12, 6, 20_000);
+        assertEquals(Map.of(13L, 3, 14L, 3), cluster.record(7).reserved());
+        cluster.leaves(11, 540, 10_000);
+        cluster.leaves(13, 3, 15_000);
+        tickUntilOneEnds();
+        assertEquals(List.of(5L), cluster.ends);
+    }
+
     private void tickUntilOneEnds() {
         for (int tick = 0; tick < 20 && cluster.ends.isEmpty(); tick++) {
             cluster.manager.tick();

@@ -860,7 +860,15 @@ public final class PlannedMoves {
                     && server != null
                     && stuck.containsKey(cache.id())
                     && cache.regions().containsKey(server.record.id())) {
-                makesRoom(cache, server, first.getValue(), now, millis);
+                // As in its search, it may take the room that was reserved for it, unless it still moves there.
+                boolean stillMoves = source(cache, now) != NO_SERVER;
+                CacheRecord bare = stillMoves ? cache : cache.placed(cache.capacity(), cache.regions());
+                servers.promise(cache, bare);
+                try {
+                    makesRoom(cache, server, first.getValue(), now, millis);
+                } finally {
+                    servers.promise(bare, cache);
+                }
             }
         }
     }
