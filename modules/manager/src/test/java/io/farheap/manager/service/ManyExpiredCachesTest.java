@@ -187,6 +187,42 @@ class ManyExpiredCachesTest {
         }
     }
 
+    /** One of the two is among the first thousand that are looked at together, and the other one is not. */
+    @Test
+    void twoExpiredCachesThatAreEnoughTogetherAreFoundOnBothSidesOfALimit() {
+        cluster.allocateOn(11, 7, 2);
+        cluster.reports(12, 1);
+        cluster.allocate(12_001, 1, 20_000);
+        cluster.reports(12, 1);
+        cluster.reports(13, 1);
+        cluster.allocate(6, 1, 20_500);
+        cluster.reports(13, 1);
+        expire(2, 6L, 12_001L);
+        cluster.reports(12, 1);
+        cluster.reports(13, 1);
+        leaves(2);
+        assertEquals(Set.of(6L, 12_001L), new TreeSet<>(cluster.ends));
+    }
+
+    /** Each has one of a hundred regions that are needed. */
+    @Test
+    void aHundredCachesAreEndedAfterAFewThousandLooks() {
+        cluster.allocateOn(11, 7, 100);
+        cluster.reports(12, 100);
+        Long[] others = new Long[100];
+        for (int cache = 0; cache < others.length; cache++) {
+            others[cache] = 101L + cache;
+            cluster.allocate(others[cache], 1, 20_500);
+        }
+        expire(100, others);
+        cluster.reports(12, 100);
+        long before = cluster.manager.looks();
+        leaves(100);
+        assertEquals(Set.of(others), new TreeSet<>(cluster.ends));
+        long looks = cluster.manager.looks() - before;
+        assertTrue(looks <= 15_000, () -> looks + " looks");
+    }
+
     /** Its second look comes later, as that of one of hundreds does. */
     @Test
     void aCacheThatHasToWaitForItsNextLookContinuesBehindThoseOfTheFirst() {
