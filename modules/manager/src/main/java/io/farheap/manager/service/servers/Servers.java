@@ -77,6 +77,8 @@ public final class Servers {
         }
     }
 
+    /** What sums of parts of threads may differ by, since the order of these parts does. */
+    private static final double ROUNDING = 1e-9;
     /** A server that was silent for this long, while other servers reported, counts as gone. */
     static final long GONE_NANOS = 3_600_000_000_000L;
     /** For how long after a change of leader a server on disk that has not reported may have to look for the leader. */
@@ -438,7 +440,7 @@ public final class Servers {
         int room = room(server, report);
         if (without.isEmpty()) {
             // What is kept for a cache is found by that cache.
-            growths += room > server.room || free > server.freeCores && room > 0 ? 1 : 0;
+            growths += room > server.room || free - server.freeCores > ROUNDING && room > 0 ? 1 : 0;
             server.room = room;
             server.freeCores = free;
         } else {
