@@ -792,6 +792,42 @@ class OrderedMachinesTest {
         assertEquals(1, provider.machines.size());
     }
 
+    /** It is free after two to three seconds, unless the cache's server does not take it back. */
+    @Test
+    void noMachineIsStartedForRoomOfACacheThatWasEndedAMomentAgo() {
+        another(1_000);
+        start(1);
+        cluster.manager.tick();
+        cluster.pass(1_000);
+        for (int second = 0; second <= 6; second++) {
+            cluster.leaves(1, 4);
+            cluster.reports(2, 4);
+            cluster.manager.tick();
+            assertEquals(List.of(6L), cluster.ends);
+            assertEquals(second <= 5 ? 0 : 1, provider.machines.size(), "after " + second + " s");
+            cluster.pass(1_000);
+        }
+    }
+
+    /** It waits for one more region when its server gives notice. */
+    @Test
+    void roomThatIsMadeForACacheStaysItsOwnThoughItWaitedToGrow() {
+        another(4_000);
+        start(9, 1);
+        cluster.manager.tick();
+        refusal(Code.BUSY, () -> cluster.manager.reallocate(7, 5 * MIB, List.of()));
+        assertEquals(1, provider.machines.size());
+        cluster.pass(4_000);
+        cluster.reports(2, 4);
+        cluster.leaves(1, 4);
+        cluster.manager.tick();
+        assertEquals(List.of(6L), cluster.ends);
+        assertEquals(1, provider.machines.size());
+        long before = cluster.manager.searches();
+        cluster.manager.tick();
+        assertEquals(before, cluster.manager.searches(), "nothing has become free");
+    }
+
     /** Three of twelve regions had room on a server that leaves, too, and then four find other room. */
     @Test
     void roomThatIsGoneDoesNotReplaceThatOfAMachineThatIsComing() {

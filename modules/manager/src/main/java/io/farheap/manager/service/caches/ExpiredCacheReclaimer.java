@@ -32,6 +32,8 @@ public final class ExpiredCacheReclaimer {
     private static final long COMING_NANOS = 10_000_000_000L;
     /** How long a cache that finds no room waits for caches that are ended. */
     private static final long WAIT_NANOS = 20_000_000_000L;
+    /** For how long a cache that finds no room counts on ended caches' room alone: it is free after 2 to 3 s. */
+    private static final long SOON_NANOS = 5_000_000_000L;
     /** For how long it is known which caches were tried in vain: hundreds that find no room wait for their turns. */
     private static final long VAIN_NANOS = 600_000_000_000L;
     /** How many caches are tried together at first, and then more. */
@@ -139,6 +141,12 @@ public final class ExpiredCacheReclaimer {
     /** Returns how many caches it has looked at since it began: what its work grows with. */
     public long looks() {
         return looks;
+    }
+
+    /** Returns how many of a cache's regions will soon have room on which caches that are being ended still are. */
+    public int coming(CacheRecord cache, long now) {
+        Long began = waiting.get(cache.id());
+        return began == null || now - began > SOON_NANOS ? 0 : servers.made(cache.id(), cache.threadsOfRegion(), now);
     }
 
     private Optional<FreeRoom> without(List<CacheRecord> gone, Supplier<Optional<FreeRoom>> room) {

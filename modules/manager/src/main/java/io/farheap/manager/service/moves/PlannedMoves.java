@@ -945,12 +945,18 @@ public final class PlannedMoves {
      * A cache for whose regions on leaving servers there is no room.
      *
      * @param shares how many of them are on each of these servers, on those that end first before the others
+     * @param made for how many of them caches that are being ended will give room in a moment
      */
-    public record StuckCache(CacheRecord cache, List<Integer> shares) {
+    public record StuckCache(CacheRecord cache, List<Integer> shares, int made) {
 
         /** Returns how many these are together. */
         public int regions() {
             return shares.stream().mapToInt(Integer::intValue).sum();
+        }
+
+        /** Returns for how many of them room is missing. */
+        public int missing() {
+            return Math.max(0, regions() - made);
         }
     }
 
@@ -989,7 +995,10 @@ public final class PlannedMoves {
             }
         }
         return all.entrySet().stream()
-                .map(one -> new StuckCache(caches.require(one.getKey()), one.getValue()))
+                .map(one -> {
+                    CacheRecord cache = caches.require(one.getKey());
+                    return new StuckCache(cache, one.getValue(), endings.coming(cache, now));
+                })
                 .toList();
     }
 
