@@ -288,6 +288,32 @@ class FreedRoomTest {
         }
     }
 
+    /** The other four of its eight regions would get the room of a cache that is ended, and its server is cut off. */
+    @Test
+    void roomThatIsKeptInVainIsForTheServerThatEndsLater() {
+        areGone();
+        cluster.reports(11, 8);
+        cluster.reports(12, 4);
+        cluster.allocate(9, 12, 0);
+        cluster.reports(13, 4);
+        cluster.allocate(6, 4, 1_000);
+        cluster.attends(6L);
+        cluster.manager.tick();
+        cluster.pass(1_000);
+        cluster.reports(13, 4);
+        cluster.reports(14, 4);
+        cluster.leaves(11, 8, 20_000);
+        assertEquals(List.of(6L), cluster.ends);
+        for (int second = 0; second < 6; second++) {
+            cluster.leaves(11, 8, 20_000 - 1_000L * second);
+            cluster.leaves(12, 4, 30_000 - 1_000L * second);
+            cluster.reports(14, 4);
+            cluster.manager.tick();
+            cluster.pass(1_000);
+        }
+        assertEquals(Map.of(14L, 4), cluster.record(9).reserved());
+    }
+
     /** Its client does not ask again. */
     @Test
     void aMoveThatAClientAsksForIsNotRefusedForAMoment() {

@@ -745,6 +745,27 @@ class OrderedMachinesTest {
         assertEquals(Map.of(3L, 3, 100L, 1), cluster.record(7).reserved());
     }
 
+    /** Six of twelve regions have room on two servers, of which one leaves, too; then eight find other room. */
+    @Test
+    void roomThatIsGoneDoesNotReplaceRoomThatIsKept() {
+        cluster.reports(1, 8);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 12, 0);
+        cluster.reports(3, 3);
+        cluster.reports(4, 3);
+        start(1, 6);
+        cluster.leaves(1, 8, 20_000);
+        cluster.manager.tick();
+        cluster.leaves(2, 4, 30_000);
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+        assertEquals(Map.of(), cluster.record(7).reserved());
+        cluster.leaves(3, 3);
+        cluster.reports(5, 8);
+        busy(8, 2);
+        assertEquals(Map.of(5L, 8), cluster.record(7).reserved());
+    }
+
     /** A machine comes for eight of twelve regions, and then the time of another cache ends. */
     @Test
     void aCacheIsEndedForRegionsForWhichAMachineHasNoRoomBesideOthers() {
@@ -826,29 +847,6 @@ class OrderedMachinesTest {
         long before = cluster.manager.searches();
         cluster.manager.tick();
         assertEquals(before, cluster.manager.searches(), "nothing has become free");
-    }
-
-    /** Three of twelve regions had room on a server that leaves, too, and then four find other room. */
-    @Test
-    void roomThatIsGoneDoesNotReplaceThatOfAMachineThatIsComing() {
-        for (int id = 1; id <= 3; id++) {
-            cluster.reports(id, 4);
-        }
-        cluster.allocate(7, 12, 0);
-        cluster.reports(4, 3);
-        start(1);
-        provider.lots = List.of(lot(9, 1));
-        for (int id = 1; id <= 3; id++) {
-            cluster.leaves(id, 4);
-        }
-        cluster.manager.tick();
-        assertEquals(1, provider.machines.size());
-        cluster.leaves(4, 3);
-        cluster.manager.tick();
-        cluster.reports(5, 4);
-        cluster.manager.tick();
-        assertEquals(Map.of(5L, 4), cluster.record(7).reserved());
-        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
     }
 
     private void asks(long id, int regions) {
