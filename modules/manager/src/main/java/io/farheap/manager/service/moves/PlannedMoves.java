@@ -32,6 +32,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.LongPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -60,16 +61,18 @@ public final class PlannedMoves {
     private static final long REST_NANOS = 10_000_000_000L;
     /** A client's own move ends after this time in which no region has come. */
     private static final long STILL_NANOS = 60_000_000_000L;
-    /** How many searches for caches that may find no room one tick makes at most, and one call. */
+    /** How many searches for caches that may find no room one tick makes at most, and all calls until the next one. */
     private static final int MOST_SEARCHES = 256;
-
+    /** How many of these one call makes in one round. */
     private static final int MOST_OF_A_CALL = 16;
-    /** How many looks at expired caches one tick makes, and one call, until it ends no more of them. */
+    /** How many looks at expired caches one tick makes until it ends no more of them; calls make none. */
     private static final int MOST_LOOKS = 4_096;
-
-    private static final int MOST_LOOKS_OF_A_CALL = 1_024;
-    /** For so many rounds of searches, calls for room wait for caches that are stuck. */
+    /** For so many rounds of searches, or for so long, calls for room wait for caches that are stuck. */
     private static final int MOST_ROUNDS = 2;
+
+    private static final long MOST_WAIT_NANOS = 2_000_000_000L;
+    /** Then they do not for one round, or for so long, in which each client asks again. */
+    private static final long OPEN_NANOS = 500_000_000L;
     /** As long as no room becomes free, a cache that found none is tried again after this time. */
     private static final long PAUSE_MILLIS = 500;
     /** The id of no server. */
@@ -112,6 +115,13 @@ public final class PlannedMoves {
      * @param others other servers to which it does not move
      */
     private record EndingSearch(int regions, long serverId, Set<Long> others) {}
+
+    /**
+     * A time in which calls for room wait for stuck caches, or do not.
+     *
+     * @param round {@link #round} when it began
+     */
+    private record AdmissionPhase(boolean open, long round, long since) {}
 
     private final Caches caches;
     private final Servers servers;
@@ -165,10 +175,10 @@ public final class PlannedMoves {
     private long round;
     /** {@link Servers#growths} when the round began that is under way; null if none is. */
     private @Nullable Long roundBegan;
-    /** The round in which calls for room wait for stuck caches no longer; null if none has waited. */
-    private @Nullable Long opens;
-    /** Whether a call has not waited in that round. */
-    private boolean opened;
+    /** Whether calls for room wait for stuck caches; null if none has had to. */
+    private @Nullable AdmissionPhase admission;
+    /** How many searches are left to calls until the next tick. */
+    private int ofCalls = MOST_SEARCHES;
     /** Whether a cache has found no room that did before. */
     private boolean newlyStuck;
     /** Counts all searches for room. */
@@ -354,7 +364,8 @@ public final class PlannedMoves {
         ahead.clear();
         denied.clear();
         postponed.clear();
-        opens = null;
+        admission = null;
+        roundBegan = null;
         List.copyOf(stuck.keySet()).forEach(this::unstick);
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
@@ -444,18 +455,20 @@ public final class PlannedMoves {
 
     /** Reserves room for the regions on servers that leave. */
     public void plan(long now, long millis) {
-        plan(MOST_SEARCHES, now, millis);
+        ofCalls = MOST_SEARCHES;
+        plan(MOST_SEARCHES, MOST_LOOKS, now, millis);
     }
 
     /**
      * @param most as in {@link #leave}; the next call continues with the others
+     * @param looks as {@link #MOST_LOOKS}
      * @return whether the round has ended
      */
-    private boolean plan(int most, long now, long millis) {
+    private boolean plan(int most, int looks, long now, long millis) {
         List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id, now)).forEach(this::unstick);
         ahead.keySet().retainAll(moves.keySet());
         denied.keySet().retainAll(avoided.keySet());
-        looksUntil = endings.looks() + (most == MOST_OF_A_CALL ? MOST_LOOKS_OF_A_CALL : MOST_LOOKS);
+        looksUntil = endings.looks() + looks;
         long began = roundBegan == null ? servers.growths() : roundBegan;
         int left = most;
         for (Servers.KnownServer server : leaving(now)) {
@@ -483,35 +496,46 @@ public final class PlannedMoves {
      */
     public boolean planStuck(long now, long millis) {
         if (stuck.isEmpty() || servers.growths() == searchedAt || allLook(now, millis)) {
-            opens = null;
-            opened = false;
+            admission = null;
             return true;
         }
-        // Room becomes free all the time in a large cluster, so there may be no end of searches: after some rounds, all
-        // calls get room until the next one.
-        if (opens == null || opened && round > opens) {
-            opens = round + MOST_ROUNDS;
-            opened = false;
+        // Room becomes free all the time in a large cluster, so there may be no end of searches.
+        AdmissionPhase phase = admission;
+        if (phase == null || now - phase.since() > 2 * MOST_WAIT_NANOS) {
+            phase = new AdmissionPhase(false, round, now);
         }
-        if (!opened && round >= opens) {
-            opens = round;
-            opened = true;
-        }
-        return opened;
+        long rounds = round - phase.round();
+        long time = now - phase.since();
+        boolean over =
+                phase.open() ? rounds > 0 || time >= OPEN_NANOS : rounds >= MOST_ROUNDS || time >= MOST_WAIT_NANOS;
+        admission = over ? new AdmissionPhase(!phase.open(), round, now) : phase;
+        return admission.open();
     }
 
     private boolean allLook(long now, long millis) {
+        if (ofCalls <= 0) {
+            // The next tick looks for them.
+            return false;
+        }
         boolean late = roundBegan != null && roundBegan != servers.growths();
+        long before = spent;
         // In a round that had begun before room became free, those that came first have not seen it.
-        return plan(MOST_OF_A_CALL, now, millis) && (!late || plan(MOST_OF_A_CALL, now, millis));
+        boolean all = plan(MOST_OF_A_CALL, 0, now, millis) && (!late || plan(MOST_OF_A_CALL, 0, now, millis));
+        // A call that finds that all of them have looked goes through them, too.
+        ofCalls -= (int) (spent - before) + 1;
+        return all;
     }
 
     /** Whether a cache has regions on a server that leaves and is not gone, and does not leave that one already. */
     private boolean waits(long cacheId, long now) {
         CacheRecord cache = caches.find(cacheId);
-        Move move = moves.get(cacheId);
-        return cache != null
-                && waiting(cache, move == null || !targetsStay(cache, now) ? NO_SERVER : move.serverId(), now) > 0;
+        return cache != null && waiting(cache, source(cache, now), now) > 0;
+    }
+
+    /** Returns the server that a cache leaves, or {@link #NO_SERVER} if it leaves none for targets that stay. */
+    private long source(CacheRecord cache, long now) {
+        Move move = moves.get(cache.id());
+        return move == null || !targetsStay(cache, now) ? NO_SERVER : move.serverId();
     }
 
     /**
@@ -659,12 +683,16 @@ public final class PlannedMoves {
 
     /** Returns how many regions a cache has on servers that leave, beside the one that it is leaving. */
     private int waiting(CacheRecord cache, long leaves, long now) {
+        return waiting(cache, id -> id == leaves || isGone(id, now));
+    }
+
+    /** @param without servers of which the regions do not count */
+    private int waiting(CacheRecord cache, LongPredicate without) {
         int regions = 0;
         for (Map.Entry<Long, Integer> share : cache.regions().entrySet()) {
-            long id = share.getKey();
-            Servers.KnownServer server = servers.find(id);
-            boolean waits = server != null && server.record.leaving() && !isGone(id, now);
-            regions += waits && id != leaves ? share.getValue() : 0;
+            Servers.KnownServer server = servers.find(share.getKey());
+            boolean waits = server != null && server.record.leaving() && !without.test(share.getKey());
+            regions += waits ? share.getValue() : 0;
         }
         return regions;
     }
@@ -760,8 +788,8 @@ public final class PlannedMoves {
                             .isPresent()) {
                 // There is room, but a moment ago the cache did not get it: it is tried again soon.
                 spent++;
-                unstick(cache.id());
-                if (reason == Reason.LEAVES) {
+                if (reason == Reason.LEAVES && !isStuckNow(cache.id())) {
+                    unstick(cache.id());
                     denied.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round));
                 }
             } else if (reason == Reason.LEAVES) {
@@ -789,6 +817,12 @@ public final class PlannedMoves {
                 endings.forget(cache.id());
             }
         }
+    }
+
+    /** Whether this round has found no room for a cache's regions on another server. */
+    private boolean isStuckNow(long cacheId) {
+        RoomAttempt none = stuck.get(cacheId);
+        return none != null && none.round() == round;
     }
 
     /** Notes that there is no room, and makes some of expired caches if enough looks at them are left. */
@@ -826,7 +860,15 @@ public final class PlannedMoves {
                     && server != null
                     && stuck.containsKey(cache.id())
                     && cache.regions().containsKey(server.record.id())) {
-                makesRoom(cache, server, first.getValue(), now, millis);
+                // As in its search, it may take the room that was reserved for it, unless it still moves there.
+                boolean stillMoves = source(cache, now) != NO_SERVER;
+                CacheRecord bare = stillMoves ? cache : cache.placed(cache.capacity(), cache.regions());
+                servers.promise(cache, bare);
+                try {
+                    makesRoom(cache, server, first.getValue(), now, millis);
+                } finally {
+                    servers.promise(bare, cache);
+                }
             }
         }
     }
@@ -834,7 +876,10 @@ public final class PlannedMoves {
     /** Ends caches whose time is over if that makes enough room, and no machine does in time. */
     private void makesRoom(CacheRecord cache, Servers.KnownServer server, EndingSearch search, long now, long millis) {
         int regions = search.regions();
-        if (!isOver(cache, millis) && !orders.isComing(cache, regions, end(server))) {
+        // What is coming may all be for its regions on other servers.
+        long source = source(cache, now);
+        int others = waiting(cache, id -> id == source || isSilent(id, now)) - regions;
+        if (!isOver(cache, millis) && !orders.isComing(cache, Math.max(regions, others + 1), end(server))) {
             endings.makeRoom(
                     cache.id(),
                     cache.regionBytes(),
@@ -900,12 +945,18 @@ public final class PlannedMoves {
      * A cache for whose regions on leaving servers there is no room.
      *
      * @param shares how many of them are on each of these servers, on those that end first before the others
+     * @param made for how many of them caches that are being ended will give room in a moment
      */
-    public record StuckCache(CacheRecord cache, List<Integer> shares) {
+    public record StuckCache(CacheRecord cache, List<Integer> shares, int made) {
 
         /** Returns how many these are together. */
         public int regions() {
             return shares.stream().mapToInt(Integer::intValue).sum();
+        }
+
+        /** Returns for how many of them room is missing. */
+        public int missing() {
+            return Math.max(0, regions() - made);
         }
     }
 
@@ -937,16 +988,17 @@ public final class PlannedMoves {
         for (Servers.KnownServer server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
-                Move move = moves.get(cache.id());
                 // If a target leaves, too, all that is moving there has to go elsewhere.
-                boolean leaves = move != null && move.serverId() == server.record.id() && targetsStay(cache, now);
-                if (regions != null && stuck.containsKey(cache.id()) && !leaves) {
+                if (regions != null && stuck.containsKey(cache.id()) && source(cache, now) != server.record.id()) {
                     all.computeIfAbsent(cache.id(), _ -> new ArrayList<>()).add(regions);
                 }
             }
         }
         return all.entrySet().stream()
-                .map(one -> new StuckCache(caches.require(one.getKey()), one.getValue()))
+                .map(one -> {
+                    CacheRecord cache = caches.require(one.getKey());
+                    return new StuckCache(cache, one.getValue(), endings.coming(cache, now));
+                })
                 .toList();
     }
 

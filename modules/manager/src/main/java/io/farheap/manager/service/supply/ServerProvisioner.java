@@ -388,8 +388,10 @@ public final class ServerProvisioner implements MachineOrders {
     private Recruit recruit(long cacheId, boolean leaves) {
         Recruit before = recruits.get(cacheId);
         if (leaves && before != null && !before.leaves) {
-            // The cache waits for its growth, which is for later.
-            forget(cacheId);
+            // The cache waits for its growth, which is for later. What ended caches give is for what leaves already.
+            recruits.remove(cacheId);
+            fleet.unclaim(cacheId);
+            servers.giveUpFound(cacheId);
         }
         Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos, leaves));
         recruit.askedAt = nanos.getAsLong();
@@ -423,7 +425,7 @@ public final class ServerProvisioner implements MachineOrders {
             long cacheId = one.cache().id();
             Recruit recruit = require(cacheId);
             boolean all = order(cacheId, recruit, () -> machines(one, isUrgent(recruit), millis))
-                    && recruit.ordered >= one.regions();
+                    && recruit.ordered >= one.missing();
             recruit.refusedAt = all ? null : Long.valueOf(nanos.getAsLong());
             recruit.refusedNews = fleet.latest();
         }
@@ -443,13 +445,13 @@ public final class ServerProvisioner implements MachineOrders {
     }
 
     /**
-     * Returns machines for all that leaves or, if these cannot be had, for the shares that can: a cache leaves each
+     * Returns machines for all that is missing or, if these cannot be had, for the shares that can: a cache leaves each
      * server as a whole, those that end first before the others.
      */
     private Optional<MachineOrder> machines(PlannedMoves.StuckCache stuck, boolean urgent, long millis) {
         Need need = Caches.need(stuck.cache(), millis);
         long size = stuck.cache().regionBytes();
-        int refused = stuck.regions();
+        int refused = stuck.missing();
         asked++;
         Optional<MachineOrder> found = shopping.forMore(need, size, refused, urgent);
         if (found.isPresent()) {
@@ -526,7 +528,7 @@ public final class ServerProvisioner implements MachineOrders {
 
     private boolean isDue(PlannedMoves.StuckCache stuck, Recruit recruit) {
         // Some have moved, or more have to move.
-        boolean more = stuck.regions() > recruit.ordered;
+        boolean more = stuck.missing() > recruit.ordered;
         if (stuck.regions() < recruit.ordered) {
             long cacheId = stuck.cache().id();
             recruit.ordered = stuck.regions();
@@ -534,7 +536,9 @@ public final class ServerProvisioner implements MachineOrders {
         }
         Long at = recruit.refusedAt;
         boolean refused = at != null && nanos.getAsLong() - at < PAUSE_NANOS && fleet.latest() == recruit.refusedNews;
-        return !refused && (more || !areThere(stuck.cache().id(), recruit) || !hasRoom(stuck.cache(), stuck.regions()));
+        return !refused
+                && stuck.missing() > 0
+                && (more || !areThere(stuck.cache().id(), recruit) || !hasRoom(stuck.cache(), stuck.missing()));
     }
 
     /** Whether an event since the last call of {@link #help} may help a cache. */
