@@ -88,6 +88,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private long observed;
     private long ids;
     private double meanAtFifty = Double.NaN;
+    private double dealtAtFifty = Double.NaN;
     private double meanAtEnd = Double.NaN;
     private int ends;
     private long moves;
@@ -101,6 +102,8 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private long needed;
     private long left;
     private long lost;
+    private long lostInTurn;
+    private long lostAbsent;
     private long failed;
 
     SpotMarketSimulation(SpotMarketOptions options) {
@@ -163,6 +166,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 options,
                 ends,
                 meanAtFifty,
+                dealtAtFifty,
                 meanAtEnd,
                 moves,
                 early,
@@ -176,6 +180,8 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 needed,
                 left,
                 lost,
+                lostInTurn,
+                lostAbsent,
                 failed);
     }
 
@@ -302,7 +308,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
             // A move that has begun continues; the client follows the new alert instead of one that still waits.
             cache.move = before.beganAt() <= now
                     ? before
-                    : new SpotCache.ClientMove(alert, source, before.beganAt(), before.endedAt());
+                    : new SpotCache.ClientMove(alert, source, before.away(), before.beganAt(), before.endedAt());
             return;
         }
         moves++;
@@ -316,7 +322,8 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         long begin = away > 0 ? now + away : Math.max(source.busyUntil, now + REACTION_MILLIS);
         long end = begin + count * MOVE_MILLIS;
         source.busyUntil = away > 0 ? source.busyUntil : end;
-        cache.move = new SpotCache.ClientMove(alert, source, begin, end);
+        cache.move = new SpotCache.ClientMove(alert, source, away > 0, begin, end);
+        cache.sources.add(source);
     }
 
     private void finishMoves() {
@@ -404,22 +411,35 @@ final class SpotMarketSimulation implements CacheManager.Listener {
      * moved before the machine's end are not lost.
      */
     private void loseGone() {
+        Map<Long, SpotCache> hit = new TreeMap<>();
         for (SpotMachine machine : gone) {
             left += machine.noticedRegions();
-            for (long id : List.copyOf(machine.held.keySet())) {
+            for (long id : machine.held.keySet()) {
                 SpotCache cache = caches.get(id);
                 if (cache != null) {
-                    SpotCache.ClientMove move = cache.move;
-                    long moved = move == null || move.source() != machine
-                            ? 0
-                            : Math.max(0, (machine.endsAt() - move.beganAt()) / MOVE_MILLIS);
-                    lost += Math.max(0, cache.regions.getOrDefault(machine.number, 0) - moved);
-                    close(cache);
-                    create(cache.wanted(), cache.endsAt);
+                    lose(cache, machine);
+                    hit.put(id, cache);
                 }
             }
         }
         gone.clear();
+        // A rack may have had several machines of a cache, and each counts.
+        for (SpotCache cache : hit.values()) {
+            close(cache);
+            create(cache.wanted(), cache.endsAt);
+        }
+    }
+
+    private void lose(SpotCache cache, SpotMachine machine) {
+        SpotCache.ClientMove move = cache.move;
+        long moved = move == null || move.source() != machine
+                ? 0
+                : Math.max(0, (machine.endsAt() - move.beganAt()) / MOVE_MILLIS);
+        long there = Math.max(0, cache.regions.getOrDefault(machine.number, 0) - moved);
+        boolean absent = move != null && move.away();
+        lost += there;
+        lostAbsent += absent ? there : 0;
+        lostInTurn += !absent && cache.leavesOthers(machine) ? there : 0;
     }
 
     private void endCaches() {
@@ -475,6 +495,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 long independent = options.lives() == SpotLifeForm.RACK ? market.takes() : ends;
                 if (independent >= SpotFigures.ENOUGH_ENDS && Double.isNaN(meanAtFifty)) {
                     meanAtFifty = meanAtEnd;
+                    dealtAtFifty = market.dealtHours();
                 }
             }
         }

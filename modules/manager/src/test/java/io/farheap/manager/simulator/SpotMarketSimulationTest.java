@@ -8,13 +8,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.farheap.manager.allocation.Menu;
+import io.farheap.manager.provider.Machine;
+import io.farheap.manager.provider.MachineOffer;
+import io.farheap.manager.provider.ServerProvider;
 import io.farheap.testing.Effort;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +32,8 @@ class SpotMarketSimulationTest {
     private static final long SEED = 3;
     /** Long enough for fifty ends. */
     private static final double DAYS = Effort.either(1, 10);
+
+    private static final long TWO_MONTHS = 60L * 24 * 3_600_000;
 
     @TempDir
     private Path directory;
@@ -74,7 +82,64 @@ class SpotMarketSimulationTest {
 
     @Test
     void aManagerJudgesRightlyIfRacksAreTakenAtOnce() throws IOException {
-        meetsItsTargets("rack");
+        JsonObject market = meetsItsTargets("rack");
+        long lost = market.get("regions_lost").getAsLong();
+        long inTurn = market.get("regions_lost_in_turn").getAsLong();
+        long absent = market.get("regions_lost_absent").getAsLong();
+        assertTrue(inTurn + absent <= lost, market::toString);
+    }
+
+    @Test
+    void aRackWithoutSpotMachinesIsNoEnd() {
+        assertEquals(0, takes(false));
+        assertEquals(1, takes(true));
+    }
+
+    /** Returns how often racks count as taken within two months if only one has a machine. */
+    private static long takes(boolean spot) {
+        SpotMarket market = market(SpotLifeForm.RACK);
+        market.start(offer(market, spot));
+        market.pass(SpotMarket.START_MILLIS);
+        market.pass(TWO_MONTHS);
+        return market.takes();
+    }
+
+    @Test
+    void theMeanThatWasDrawnIsThatOfMachinesThatHaveStarted() {
+        SpotMarket market = market(SpotLifeForm.FIXED);
+        market.start(offer(market, true));
+        assertTrue(Double.isNaN(market.dealtHours()));
+        market.pass(SpotMarket.START_MILLIS);
+        assertEquals(6, market.dealtHours());
+    }
+
+    private static SpotMarket market(SpotLifeForm lives) {
+        SpotMarket market = new SpotMarket(lives, 6, new SplittableRandom(7), _ -> {});
+        market.open(Map.of(), () -> Menu.EMPTY, "", new Unheeded());
+        return market;
+    }
+
+    private static MachineOffer offer(SpotMarket market, boolean spot) {
+        return market.menu().stream()
+                .filter(lot -> lot.spot() == spot)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** A manager that does nothing. */
+    private static final class Unheeded implements ServerProvider.Listener {
+
+        @Override
+        public void reclaimed(Machine machine, Duration notice) {}
+
+        @Override
+        public void ended(Machine machine) {}
+
+        @Override
+        public void failed(Machine machine, String why) {}
+
+        @Override
+        public void available(String type, boolean spot) {}
     }
 
     /** Here the ends can be foreseen, so caches leave ahead of the notice. */

@@ -96,6 +96,7 @@ public final class ServerProvisioner implements MachineOrders {
     private final Servers servers;
     private final Fleet fleet;
     private final MachineSelector shopping;
+    private final RackSpread racks;
     private final Condition changed;
     private final LongSupplier nanos;
     private final long waitNanos;
@@ -118,6 +119,7 @@ public final class ServerProvisioner implements MachineOrders {
         this.servers = servers;
         this.fleet = fleet;
         this.shopping = shopping;
+        this.racks = new RackSpread(servers, fleet, nanos);
         this.changed = changed;
         this.nanos = nanos;
         this.waitNanos = waitNanos;
@@ -358,7 +360,7 @@ public final class ServerProvisioner implements MachineOrders {
             recruit.attempts += adds ? 0 : 1;
             recruit.startedAt = nanos.getAsLong();
             int left = order.wanted();
-            for (Fleet.StartedMachine machine : fleet.start(order.quote(), false)) {
+            for (Fleet.StartedMachine machine : fleet.start(racks.of(order), false)) {
                 int part = Math.min(left, order.room().applyAsInt(machine.lot()));
                 claim(cacheId, recruit, machine, part, threads);
                 left -= part;

@@ -1,0 +1,92 @@
+package io.farheap.manager.service.supply;
+
+import io.farheap.manager.provider.MachineOffer;
+import io.farheap.manager.provider.Quote;
+import io.farheap.manager.service.servers.Servers;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Spreads the spot machines that are started over the places in which the same ones can be had: a market may take all
+ * machines of a rack at once, and then a cache that has regions on several of them leaves these one after the other
+ * within one notice. Guarded by the manager's lock.
+ */
+final class RackSpread {
+
+    /** Machines are counted again after this time: there may be thousands of them. */
+    private static final long PAUSE_NANOS = 1_000_000_000L;
+
+    private final Servers servers;
+    private final Fleet fleet;
+    private final LongSupplier nanos;
+    /** By place: spot machines that are there, or that come. */
+    private final Map<String, Integer> crowd = new HashMap<>();
+
+    private @Nullable Long countedAt;
+
+    RackSpread(Servers servers, Fleet fleet, LongSupplier nanos) {
+        this.servers = servers;
+        this.fleet = fleet;
+        this.nanos = nanos;
+    }
+
+    /**
+     * Returns as many machines of the same cost, and with as much room for the cache. Those on spot are in the places
+     * that have the fewest spot machines.
+     */
+    Quote of(MachineOrder order) {
+        List<MachineOffer> chosen = order.quote().machines();
+        if (chosen.stream().noneMatch(MachineOffer::spot)) {
+            return order.quote();
+        }
+        count();
+        List<MachineOffer> menu = fleet.menu();
+        Map<MachineOffer, Integer> taken = new HashMap<>();
+        List<MachineOffer> spread = new ArrayList<>();
+        for (MachineOffer lot : chosen) {
+            MachineOffer best = menu.stream()
+                    .filter(other ->
+                            isAlike(lot, other, order.room()) && taken.getOrDefault(other, 0) < other.available())
+                    .min(Comparator.comparingInt(other -> crowd.getOrDefault(other.place(), 0)))
+                    .orElse(lot);
+            taken.merge(best, 1, Integer::sum);
+            if (best.spot()) {
+                crowd.merge(best.place(), 1, Integer::sum);
+            }
+            spread.add(best);
+        }
+        return new Quote(spread, order.quote().cost());
+    }
+
+    private void count() {
+        long now = nanos.getAsLong();
+        if (countedAt != null && now - countedAt < PAUSE_NANOS) {
+            return;
+        }
+        countedAt = now;
+        crowd.clear();
+        servers.all()
+                .filter(server -> server.record.spot() && !server.record.leaving() && !server.ended)
+                .forEach(server -> crowd.merge(server.record.place(), 1, Integer::sum));
+        fleet.coming(true).stream()
+                .filter(machine -> machine.lot().spot())
+                .forEach(machine -> crowd.merge(machine.lot().place(), 1, Integer::sum));
+    }
+
+    /** Whether machines differ at most in their place, and in how many can be had. */
+    private static boolean isAlike(MachineOffer lot, MachineOffer other, ToIntFunction<MachineOffer> room) {
+        return lot.equals(other)
+                || lot.spot()
+                        && lot.kind().equals(other.kind())
+                        && lot.price() == other.price()
+                        && lot.regions() == other.regions()
+                        && lot.noticeMillis() == other.noticeMillis()
+                        && room.applyAsInt(lot) == room.applyAsInt(other);
+    }
+}

@@ -1,0 +1,96 @@
+package io.farheap.manager.service;
+
+import static io.farheap.manager.service.TestCluster.DAY_MILLIS;
+import static io.farheap.manager.service.TestCluster.MIB;
+import static io.farheap.manager.service.TestCluster.SECOND;
+import static io.farheap.manager.service.TestCluster.refusal;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.provider.MachineOffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** In which racks machines are started; only the tests advance the clock. */
+class RackSpreadTest {
+
+    private final TestCluster cluster = new TestCluster(
+            new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, new Supply(0, 60 * SECOND, 300 * SECOND)), 1);
+    private final TestProvider provider = new TestProvider(report -> cluster.manager.report(report), _ -> {});
+
+    private static MachineOffer lot(String rack, boolean spot, double price, int available) {
+        return new MachineOffer("t", spot, price, MIB, 4, "d/c/" + rack, 30_000, available);
+    }
+
+    private static MachineOffer spot(String rack, int available) {
+        return lot(rack, true, 0.1, available);
+    }
+
+    private void start(MachineOffer... lots) {
+        provider.lots = List.of(lots);
+        cluster.manager.menu("""
+                {"types": [{"name": "t", "cores": 4, "memory": "4m", "price": 2, "spot_price": 0.1}]}""");
+        cluster.manager.use(provider, Map.of(), "manager:1");
+    }
+
+    private void busy(long id, int regions) {
+        refusal(Code.BUSY, () -> cluster.allocate(id, regions, DAY_MILLIS));
+    }
+
+    private List<String> racks() {
+        return provider.machines.stream()
+                .map(machine -> machine.lot.place().substring(4))
+                .toList();
+    }
+
+    /** A market may take a rack at once, and its client leaves one server after the other. */
+    @Test
+    void aCacheOnSeveralSpotMachinesHasThemInDifferentRacks() {
+        start(spot("a", 9), spot("b", 9), spot("c", 9));
+        busy(7, 16);
+        assertEquals(List.of("a", "b", "c", "a"), racks());
+    }
+
+    @Test
+    void aSpotMachineIsStartedInTheRackThatHasTheFewest() {
+        start(spot("a", 9), spot("b", 9));
+        busy(7, 4);
+        busy(8, 4);
+        assertEquals(List.of("a", "b"), racks(), "machines that come count");
+        provider.machines.forEach(TestProvider.TestMachine::serve);
+        cluster.allocate(7, 4, DAY_MILLIS);
+        cluster.allocate(8, 4, DAY_MILLIS);
+        cluster.pass(2_000);
+        provider.machines.get(0).report(0, Map.of(7L, 4));
+        provider.machines.get(1).report(0, Map.of(8L, 4));
+        busy(9, 4);
+        assertEquals(List.of("a", "b", "a"), racks(), "servers count, and the first of several is taken");
+        provider.machines.get(2).serve();
+        cluster.allocate(9, 4, DAY_MILLIS);
+        cluster.manager.deallocate(7);
+        cluster.manager.deallocate(9);
+        provider.machines.get(0).reclaim(Duration.ofSeconds(30));
+        provider.machines.get(2).reclaim(Duration.ofSeconds(30));
+        cluster.pass(2_000);
+        provider.machines.get(1).report(0, Map.of(8L, 4));
+        busy(10, 4);
+        assertEquals("a", racks().getLast(), "servers that leave do not count");
+    }
+
+    @Test
+    void aRackThatCostsMoreOrHasNoMachineIsNotUsedForThat() {
+        start(spot("a", 1), spot("b", 9), lot("c", true, 0.2, 9));
+        busy(7, 12);
+        assertEquals(List.of("a", "b", "b"), racks());
+    }
+
+    /** A market does not take them. */
+    @Test
+    void machinesAtTheFullPriceAreStartedAsTheProviderOffersThem() {
+        start(lot("a", false, 2, 9), lot("b", false, 2, 9));
+        busy(7, 12);
+        assertEquals(List.of("a", "a", "a"), racks());
+    }
+}
