@@ -81,8 +81,8 @@ final class FigurePages {
     }
 
     /**
-     * The lines of each page with places as they are when all of its figures are older than 90 days: the most marks that
-     * a page has, and the longest ones.
+     * The lines of each page with places as they are when all of its figures are older than 90 days: the most marks
+     * that a page has, and the longest ones.
      *
      * @return by the page's path from the root of the checkout; a place that cannot be rendered keeps its content
      */

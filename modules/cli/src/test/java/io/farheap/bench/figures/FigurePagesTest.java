@@ -244,8 +244,11 @@ class FigurePagesTest {
         assertTrue(checkout.page().contains("\n*" + mark + " A read of 8 bytes takes 36 ns"), checkout.page());
         assertEquals(
                 checkout.page(),
-                String.join("\n", new FigurePages(directory, checkout.list()).old().get(Path.of(MadeCheckout.PAGE)))
-                        + "\n");
+                String.join(
+                                "\n",
+                                new FigurePages(directory, checkout.list())
+                                        .old()
+                                        .get(Path.of(MadeCheckout.PAGE))) + "\n");
     }
 
     /** A mark inside would be of one item, or no part of the page. */

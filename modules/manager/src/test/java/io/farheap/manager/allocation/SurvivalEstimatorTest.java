@@ -101,11 +101,7 @@ class SurvivalEstimatorTest {
         }
         double end = now;
         life.living(
-                born.stream()
-                        .flatMap(List::stream)
-                        .mapToDouble(at -> end - at)
-                        .toArray(),
-                end);
+                born.stream().flatMap(List::stream).mapToDouble(at -> end - at).toArray(), end);
         return life.mean();
     }
 
