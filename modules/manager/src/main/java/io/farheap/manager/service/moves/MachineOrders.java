@@ -6,8 +6,8 @@ import io.farheap.manager.state.CacheRecord;
 public interface MachineOrders {
 
     /**
-     * Returns for how many of a cache's regions room is kept or coming by the last order; 0 if there is none, or a
-     * machine of it does not come.
+     * Returns for how many of a cache's regions room is kept or coming by the last order, without what ended caches
+     * will give; 0 if there is none, or a machine of it does not come.
      */
     int ordered(long cacheId);
 

@@ -640,7 +640,7 @@ public final class PlannedMoves {
         int refused = Integer.MAX_VALUE;
         for (Servers.KnownServer one : order) {
             int regions = Objects.requireNonNull(cache.regions().get(one.record.id()));
-            if (regions < refused && (steps(one, first) == 0 || isForLater(cache, order.getFirst()))) {
+            if (regions < refused && (steps(one, first) == 0 || isForLater(cache, order.getFirst(), now))) {
                 if (plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null) {
                     break;
                 }
@@ -651,11 +651,12 @@ public final class PlannedMoves {
 
     /**
      * Whether room that is kept for a cache may serve a server that ends later: what is kept is for the first one,
-     * unless less was ordered than that one needs.
+     * unless what was ordered and what ended caches will give is less than that one needs.
      */
-    private boolean isForLater(CacheRecord cache, Servers.KnownServer first) {
+    private boolean isForLater(CacheRecord cache, Servers.KnownServer first, long now) {
         int ordered = orders.ordered(cache.id());
-        return ordered > 0 && ordered < cache.regions().getOrDefault(first.record.id(), 0)
+        int made = servers.made(cache.id(), cache.threadsOfRegion(), now);
+        return ordered > 0 && ordered + made < cache.regions().getOrDefault(first.record.id(), 0)
                 || servers.kept(cache.id()).isEmpty();
     }
 
