@@ -859,6 +859,31 @@ class OrderedMachinesTest {
         assertEquals(Map.of(3L, 2, 4L, 6), cluster.record(7).reserved());
     }
 
+    /** The room of an ended cache is for eight of twelve regions on servers that end together. */
+    @Test
+    void roomThatIsMadeForTheLargerShareIsNotReplacedByThatForASmallerOne() {
+        cluster.reports(1, 8);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 12, 0);
+        cluster.reports(3, 8);
+        cluster.allocate(6, 8, 1_000);
+        cluster.attends(6L, 7L);
+        cluster.reports(3, 8);
+        cluster.allocateOn(4, 5, 4);
+        cluster.manager.tick();
+        cluster.pass(1_000);
+        cluster.reports(3, 8);
+        cluster.leaves(1, 8);
+        assertEquals(List.of(6L), cluster.ends);
+        cluster.leaves(4, 4, 40_000);
+        cluster.pass(500);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        cluster.manager.report(TestCluster.server(3, "t", false, 8, Map.of(), Set.of(6L)));
+        cluster.manager.tick();
+        assertEquals(Map.of(3L, 8), cluster.record(7).reserved());
+    }
+
     /** It waits for one more region when its server gives notice. */
     @Test
     void roomThatIsMadeForACacheStaysItsOwnThoughItWaitedToGrow() {

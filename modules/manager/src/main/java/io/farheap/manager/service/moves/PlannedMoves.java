@@ -640,7 +640,9 @@ public final class PlannedMoves {
         int refused = Integer.MAX_VALUE;
         for (Servers.KnownServer one : order) {
             int regions = Objects.requireNonNull(cache.regions().get(one.record.id()));
-            if (regions < refused && (steps(one, first) == 0 || isForLater(cache, order.getFirst(), now))) {
+            boolean isFirst = refused == Integer.MAX_VALUE;
+            boolean together = steps(one, first) == 0;
+            if (isFirst || regions < refused && mayLeave(cache, order.getFirst(), together, now)) {
                 if (plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null) {
                     break;
                 }
@@ -650,13 +652,17 @@ public final class PlannedMoves {
     }
 
     /**
-     * Whether room that is kept for a cache may serve a server that ends later: what is kept is for the first one,
-     * unless what was ordered and what ended caches will give is less than that one needs.
+     * Whether a cache that finds no room for its regions on the first server may leave another one: what ended caches
+     * will give is for the first one, as is what is kept if the other one ends later, unless what was ordered and what
+     * they will give is less than the first one needs.
+     *
+     * @param together whether both servers end together
      */
-    private boolean isForLater(CacheRecord cache, Servers.KnownServer first, long now) {
+    private boolean mayLeave(CacheRecord cache, Servers.KnownServer first, boolean together, long now) {
         int ordered = orders.ordered(cache.id());
         int made = servers.made(cache.id(), cache.threadsOfRegion(), now);
-        return ordered > 0 && ordered + made < cache.regions().getOrDefault(first.record.id(), 0)
+        return together && made == 0
+                || ordered > 0 && ordered + made < cache.regions().getOrDefault(first.record.id(), 0)
                 || servers.kept(cache.id()).isEmpty();
     }
 
