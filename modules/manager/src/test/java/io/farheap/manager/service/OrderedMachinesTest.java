@@ -790,6 +790,27 @@ class OrderedMachinesTest {
         assertEquals(List.of(6L), cluster.ends);
     }
 
+    /** A machine comes for four of twelve regions, then the time of another cache ends: it has no room for eight. */
+    @Test
+    void noCacheIsEndedForAMachineThatIsOfNoUseToTheOtherRegions() {
+        cluster.reports(1, 4);
+        cluster.reports(2, 8);
+        cluster.allocate(7, 12, 0);
+        cluster.reports(4, 4);
+        cluster.allocate(6, 4, 40_000);
+        cluster.attends(6L);
+        start(1, 4);
+        for (int second = 0; second < 45; second++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 4);
+            cluster.leaves(2, 8);
+            cluster.reports(4, 4);
+            cluster.manager.tick();
+        }
+        assertEquals(1, provider.machines.size());
+        assertEquals(List.of(), cluster.ends);
+    }
+
     /** It did not get its four regions there a moment ago, and there is no room for the other eight. */
     @Test
     void roomThatIsSetAsideForOneServerDoesNotHideThatThereIsNoneForAnother() {
