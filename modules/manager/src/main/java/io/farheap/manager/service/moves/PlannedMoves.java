@@ -501,7 +501,7 @@ public final class PlannedMoves {
         }
         // Room becomes free all the time in a large cluster, so there may be no end of searches.
         AdmissionPhase phase = admission;
-        if (phase == null || now - phase.since() > 2 * MOST_WAIT_NANOS) {
+        if (phase == null || phase.open() && now - phase.since() > 2 * MOST_WAIT_NANOS) {
             phase = new AdmissionPhase(false, round, now);
         }
         long rounds = round - phase.round();
