@@ -3,6 +3,7 @@ package io.farheap.manager.service;
 import static io.farheap.manager.service.TestCluster.SECOND;
 import static io.farheap.manager.service.TestCluster.refusal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -268,6 +269,20 @@ class FreedRoomTest {
             waits = isBusy(8, 1);
             cluster.manager.tick();
         }
+        assertEquals(Map.of(12L, 1), cluster.record(8).regions());
+    }
+
+    /** Its client asks every five seconds. */
+    @Test
+    void aNewCacheThatSeldomAsksWaitsNoLongerThanUntilItAsksAgain() {
+        areGone();
+        areStuck(300);
+        someBecomesFree();
+        assertTrue(isBusy(8, 1));
+        cluster.pass(5_000);
+        cluster.leaves(11, 2_400, 10_000);
+        someBecomesFree();
+        assertFalse(isBusy(8, 1));
         assertEquals(Map.of(12L, 1), cluster.record(8).regions());
     }
 

@@ -223,6 +223,50 @@ class ManyExpiredCachesTest {
         assertTrue(looks <= 15_000, () -> looks + " looks");
     }
 
+    /** Four hundred are being ended for another cache, and those that expired first have cheaper room, but too little. */
+    @Test
+    void noMoreThanIsNeededAreEndedWhileHundredsAreBeingEnded() {
+        cluster.manager.menu("""
+                {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2},
+                           {"name": "cheap", "cores": 4, "memory": "16m", "price": 0.1}]}""");
+        cluster.allocateOn(11, 7, 100);
+        cluster.allocateOn(12, 8, 400);
+        Set<Long> ended = new TreeSet<>();
+        cluster.reports(13, 400);
+        for (long cache = 1_001; cache <= 1_400; cache++) {
+            cluster.allocate(cache, 1, 20_000);
+            ended.add(cache);
+        }
+        Set<Long> all = new TreeSet<>(ended);
+        reportsCheap();
+        for (long cache = 2_001; cache <= 2_050; cache++) {
+            cluster.allocate(cache, 1, 20_100);
+            all.add(cache);
+        }
+        cluster.reports(15, 100);
+        cluster.allocate(6, 100, 20_200);
+        all.add(6L);
+        cluster.attends(all.toArray(Long[]::new));
+        for (int tick = 0; tick < 3; tick++) {
+    /** Hundreds are being ended for another cache. Those that expired first have cheaper room, and too little. */
+        }
+        cluster.pass(21_000);
+        cluster.reports(13, 400);
+        reportsCheap();
+        cluster.reports(15, 100);
+        cluster.leaves(12, 400);
+        cluster.manager.tick();
+        assertEquals(ended, new TreeSet<>(cluster.ends));
+        cluster.leaves(11, 100);
+        cluster.manager.tick();
+        ended.add(6L);
+        assertEquals(ended, new TreeSet<>(cluster.ends));
+    }
+
+    private void reportsCheap() {
+        cluster.manager.report(TestCluster.server(14, "cheap", false, 50, cluster.held(14)));
+    }
+
     /** Its second look comes later, as that of one of hundreds does. */
     @Test
     void aCacheThatHasToWaitForItsNextLookContinuesBehindThoseOfTheFirst() {

@@ -18,6 +18,7 @@ import io.farheap.manager.provider.MachineOffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -789,6 +790,27 @@ class OrderedMachinesTest {
         assertEquals(List.of(6L), cluster.ends);
     }
 
+    /** A machine comes for four of twelve regions, then the time of another cache ends: it has no room for eight. */
+    @Test
+    void noCacheIsEndedForAMachineThatIsOfNoUseToTheOtherRegions() {
+        cluster.reports(1, 4);
+        cluster.reports(2, 8);
+        cluster.allocate(7, 12, 0);
+        cluster.reports(4, 4);
+        cluster.allocate(6, 4, 40_000);
+        cluster.attends(6L);
+        start(1, 4);
+        for (int second = 0; second < 45; second++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 4);
+            cluster.leaves(2, 8);
+            cluster.reports(4, 4);
+            cluster.manager.tick();
+        }
+        assertEquals(1, provider.machines.size());
+        assertEquals(List.of(), cluster.ends);
+    }
+
     /** It did not get its four regions there a moment ago, and there is no room for the other eight. */
     @Test
     void roomThatIsSetAsideForOneServerDoesNotHideThatThereIsNoneForAnother() {
@@ -828,6 +850,59 @@ class OrderedMachinesTest {
             assertEquals(second <= 5 ? 0 : 1, provider.machines.size(), "after " + second + " s");
             cluster.pass(1_000);
         }
+    }
+
+    /** Two regions have room, which is enough for the server that ends first with the room of an ended cache. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 9})
+    void roomThatIsMadeForTheServerThatEndsFirstIsNotForAnother(int available) {
+        cluster.reports(1, 8);
+        cluster.reports(2, 2);
+        cluster.allocate(7, 10, 0);
+        cluster.reports(4, 6);
+        cluster.allocate(6, 6, 1_000);
+        cluster.attends(6L, 7L);
+        cluster.reports(3, 2);
+        start(available);
+        cluster.manager.tick();
+        cluster.pass(1_000);
+        cluster.reports(3, 2);
+        cluster.reports(4, 6);
+        cluster.leaves(1, 8, 20_000);
+        cluster.leaves(2, 2, 60_000);
+        cluster.manager.tick();
+        assertEquals(List.of(6L), cluster.ends);
+        cluster.pass(500);
+        cluster.manager.tick();
+        assertEquals(Map.of(), cluster.record(7).reserved());
+        cluster.manager.report(TestCluster.server(4, "t", false, 6, Map.of(), Set.of(6L)));
+        cluster.manager.tick();
+        assertEquals(Map.of(3L, 2, 4L, 6), cluster.record(7).reserved());
+    }
+
+    /** The room of an ended cache is for eight of twelve regions on servers that end together. */
+    @Test
+    void roomThatIsMadeForTheLargerShareIsNotReplacedByThatForASmallerOne() {
+        cluster.reports(1, 8);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 12, 0);
+        cluster.reports(3, 8);
+        cluster.allocate(6, 8, 1_000);
+        cluster.attends(6L, 7L);
+        cluster.reports(3, 8);
+        cluster.allocateOn(4, 5, 4);
+        cluster.manager.tick();
+        cluster.pass(1_000);
+        cluster.reports(3, 8);
+        cluster.leaves(1, 8);
+        assertEquals(List.of(6L), cluster.ends);
+        cluster.leaves(4, 4, 40_000);
+        cluster.pass(500);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        cluster.manager.report(TestCluster.server(3, "t", false, 8, Map.of(), Set.of(6L)));
+        cluster.manager.tick();
+        assertEquals(Map.of(3L, 8), cluster.record(7).reserved());
     }
 
     /** It waits for one more region when its server gives notice. */

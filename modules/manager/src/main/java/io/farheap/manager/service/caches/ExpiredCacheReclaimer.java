@@ -48,6 +48,8 @@ public final class ExpiredCacheReclaimer {
     private static final int SHARED = MOST / 4;
     /** So many looks at most it takes to leave out those that are not needed; then some of these are ended, too. */
     private static final int MOST_LEFT_OUT = 4 * MOST;
+    /** At least so many searches, each of which looks at all that are being ended: one of a thousand takes some 22. */
+    private static final long LEAST_STEPS = 32;
     /** So many caches that are only seen count as one look. */
     private static final int SEEN_OF_A_LOOK = 16;
 
@@ -123,7 +125,8 @@ public final class ExpiredCacheReclaimer {
                 return false;
             }
             List<CacheRecord> giving = giving(first(enough, coming, room), coming, room);
-            List<CacheRecord> needed = fewest(giving, coming, room, looks + MOST_LEFT_OUT);
+            long most = Math.max(MOST_LEFT_OUT, LEAST_STEPS * (coming.size() + giving.size()));
+            List<CacheRecord> needed = fewest(giving, coming, room, looks + most);
             found = without(both(coming, needed), room);
             needed.forEach(cache -> end(cache, now, millis));
         }

@@ -32,7 +32,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.LongPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -113,8 +112,9 @@ public final class PlannedMoves {
      *
      * @param serverId the server that it leaves
      * @param others other servers to which it does not move
+     * @param ahead whether it leaves another server first, so that these are all regions that wait
      */
-    private record EndingSearch(int regions, long serverId, Set<Long> others) {}
+    private record EndingSearch(int regions, long serverId, Set<Long> others, boolean ahead) {}
 
     /**
      * A time in which calls for room wait for stuck caches, or do not.
@@ -501,7 +501,7 @@ public final class PlannedMoves {
         }
         // Room becomes free all the time in a large cluster, so there may be no end of searches.
         AdmissionPhase phase = admission;
-        if (phase == null || now - phase.since() > 2 * MOST_WAIT_NANOS) {
+        if (phase == null || phase.open() && now - phase.since() > 2 * MOST_WAIT_NANOS) {
             phase = new AdmissionPhase(false, round, now);
         }
         long rounds = round - phase.round();
@@ -640,7 +640,9 @@ public final class PlannedMoves {
         int refused = Integer.MAX_VALUE;
         for (Servers.KnownServer one : order) {
             int regions = Objects.requireNonNull(cache.regions().get(one.record.id()));
-            if (regions < refused && (steps(one, first) == 0 || isForLater(cache, order.getFirst()))) {
+            boolean isFirst = refused == Integer.MAX_VALUE;
+            boolean together = steps(one, first) == 0;
+            if (isFirst || regions < refused && mayLeave(cache, order.getFirst(), together, now)) {
                 if (plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null) {
                     break;
                 }
@@ -650,12 +652,17 @@ public final class PlannedMoves {
     }
 
     /**
-     * Whether room that is kept for a cache may serve a server that ends later: what is kept is for the first one,
-     * unless less was ordered than that one needs.
+     * Whether a cache that finds no room for its regions on the first server may leave another one: what ended caches
+     * will give is for the first one, as is what is kept if the other one ends later, unless what was ordered and what
+     * they will give is less than the first one needs.
+     *
+     * @param together whether both servers end together
      */
-    private boolean isForLater(CacheRecord cache, Servers.KnownServer first) {
+    private boolean mayLeave(CacheRecord cache, Servers.KnownServer first, boolean together, long now) {
         int ordered = orders.ordered(cache.id());
-        return ordered > 0 && ordered < cache.regions().getOrDefault(first.record.id(), 0)
+        int made = servers.made(cache.id(), cache.threadsOfRegion(), now);
+        return together && made == 0
+                || ordered > 0 && ordered + made < cache.regions().getOrDefault(first.record.id(), 0)
                 || servers.kept(cache.id()).isEmpty();
     }
 
@@ -677,21 +684,18 @@ public final class PlannedMoves {
             postponed.remove(cache.id());
             ahead.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round));
         } else {
-            findsNone(cache, regions, server, Set.of(), now, millis, "");
+            EndingSearch search = new EndingSearch(regions, server.record.id(), Set.of(), true);
+            findsNone(cache, server, search, now, millis, "");
         }
     }
 
     /** Returns how many regions a cache has on servers that leave, beside the one that it is leaving. */
     private int waiting(CacheRecord cache, long leaves, long now) {
-        return waiting(cache, id -> id == leaves || isGone(id, now));
-    }
-
-    /** @param without servers of which the regions do not count */
-    private int waiting(CacheRecord cache, LongPredicate without) {
         int regions = 0;
         for (Map.Entry<Long, Integer> share : cache.regions().entrySet()) {
-            Servers.KnownServer server = servers.find(share.getKey());
-            boolean waits = server != null && server.record.leaving() && !without.test(share.getKey());
+            long id = share.getKey();
+            Servers.KnownServer server = servers.find(id);
+            boolean waits = server != null && server.record.leaving() && id != leaves && !isGone(id, now);
             regions += waits ? share.getValue() : 0;
         }
         return regions;
@@ -793,7 +797,8 @@ public final class PlannedMoves {
                     denied.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round));
                 }
             } else if (reason == Reason.LEAVES) {
-                findsNone(cache, regions, server, others, now, millis, ": " + e.getMessage());
+                EndingSearch search = new EndingSearch(regions, server.record.id(), others, false);
+                findsNone(cache, server, search, now, millis, ": " + e.getMessage());
             }
             return null;
         } finally {
@@ -827,22 +832,15 @@ public final class PlannedMoves {
 
     /** Notes that there is no room, and makes some of expired caches if enough looks at them are left. */
     private void findsNone(
-            CacheRecord cache,
-            int regions,
-            Servers.KnownServer server,
-            Set<Long> others,
-            long now,
-            long millis,
-            String why) {
+            CacheRecord cache, Servers.KnownServer server, EndingSearch search, long now, long millis, String why) {
         denied.remove(cache.id());
         if (stuck.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round)) == null) {
             newlyStuck = true;
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "no room for " + Plurals.of(regions, "region") + " of cache " + Caches.hex(cache.id())
+                    "no room for " + Plurals.of(search.regions(), "region") + " of cache " + Caches.hex(cache.id())
                             + " on memory server " + server.record.address() + ", which leaves" + why);
         }
-        EndingSearch search = new EndingSearch(regions, server.record.id(), others);
         if (postponed.isEmpty() && endings.looks() < looksUntil) {
             makesRoom(cache, server, search, now, millis);
         } else {
@@ -876,10 +874,8 @@ public final class PlannedMoves {
     /** Ends caches whose time is over if that makes enough room, and no machine does in time. */
     private void makesRoom(CacheRecord cache, Servers.KnownServer server, EndingSearch search, long now, long millis) {
         int regions = search.regions();
-        // What is coming may all be for its regions on other servers.
-        long source = source(cache, now);
-        int others = waiting(cache, id -> id == source || isSilent(id, now)) - regions;
-        if (!isOver(cache, millis) && !orders.isComing(cache, Math.max(regions, others + 1), end(server))) {
+        int coming = orders.coming(cache, end(server));
+        if (!isOver(cache, millis) && (coming < regions || isForOthers(cache, search, coming, now))) {
             endings.makeRoom(
                     cache.id(),
                     cache.regionBytes(),
@@ -888,6 +884,34 @@ public final class PlannedMoves {
                     now,
                     millis);
         }
+    }
+
+    /** Whether more regions on other servers have room that is coming for a cache if these ones do not take it. */
+    private boolean isForOthers(CacheRecord cache, EndingSearch search, int coming, long now) {
+        List<Integer> others = search.ahead() ? List.of() : others(cache, search.serverId(), now);
+        return coming <= others.stream().mapToInt(Integer::intValue).sum()
+                && fitting(others, coming) > fitting(others, coming - search.regions());
+    }
+
+    /** Returns how many regions wait on each of the other servers, on those that end first before the others. */
+    private List<Integer> others(CacheRecord cache, long serverId, long now) {
+        long source = source(cache, now);
+        return cache.regions().keySet().stream()
+                .filter(id -> id != serverId && id != source && !isSilent(id, now))
+                .map(servers::find)
+                .filter(one -> one != null && one.record.leaving())
+                .sorted(Comparator.comparingLong(one -> end(one) - now))
+                .map(one -> cache.regions().get(one.record.id()))
+                .toList();
+    }
+
+    /** Returns how many regions fit if each server's either fit as a whole or do not. */
+    private static int fitting(List<Integer> shares, int room) {
+        int left = room;
+        for (int share : shares) {
+            left -= share <= left ? share : 0;
+        }
+        return room - left;
     }
 
     /** Returns the room that there is, also if it is on servers that are set aside for a moment. */

@@ -484,20 +484,20 @@ public final class ServerProvisioner implements MachineOrders {
     }
 
     @Override
-    public boolean isComing(CacheRecord cache, int regions, long end) {
+    public int coming(CacheRecord cache, long end) {
         Recruit recruit = recruits.get(cache.id());
         long left = end - nanos.getAsLong();
-        return recruit != null
+        boolean inTime = recruit != null
                 && recruit.leaves
                 && isComing(cache.id(), recruit)
-                && hasRoom(cache, regions)
                 && recruit.machines.stream()
                         .allMatch(machine -> machine.serves(cache.id()) || shopping.isInTime(machine, left));
+        return inTime ? keptAndClaimed(cache) : 0;
     }
 
-    /** Whether what is kept for a cache, and there, is enough for its regions with what it has claimed of machines. */
-    private boolean hasRoom(CacheRecord cache, int regions) {
-        return keptAndFree(cache) + fleet.coming(cache.id()) >= regions;
+    /** Returns how many regions are kept for a cache, and there, and how many it has claimed of machines. */
+    private int keptAndClaimed(CacheRecord cache) {
+        return keptAndFree(cache) + fleet.coming(cache.id());
     }
 
     private int keptAndFree(CacheRecord cache) {
@@ -540,7 +540,7 @@ public final class ServerProvisioner implements MachineOrders {
         boolean refused = at != null && nanos.getAsLong() - at < PAUSE_NANOS && fleet.latest() == recruit.refusedNews;
         return !refused
                 && stuck.missing() > 0
-                && (more || !areThere(stuck.cache().id(), recruit) || !hasRoom(stuck.cache(), stuck.missing()));
+                && (more || !areThere(stuck.cache().id(), recruit) || keptAndClaimed(stuck.cache()) < stuck.missing());
     }
 
     /** Whether an event since the last call of {@link #help} may help a cache. */
