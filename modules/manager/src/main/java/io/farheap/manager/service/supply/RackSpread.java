@@ -1,5 +1,6 @@
 package io.farheap.manager.service.supply;
 
+import io.farheap.manager.allocation.NetworkLocation;
 import io.farheap.manager.provider.MachineOffer;
 import io.farheap.manager.provider.Quote;
 import io.farheap.manager.service.servers.Servers;
@@ -25,8 +26,8 @@ final class RackSpread {
     private final Servers servers;
     private final Fleet fleet;
     private final LongSupplier nanos;
-    /** By place: spot machines that are there, or that come. */
-    private final Map<String, Integer> crowd = new HashMap<>();
+    /** By place: spot machines that are there, those that leave included, or that come. */
+    private final Map<NetworkLocation, Integer> crowd = new HashMap<>();
 
     private @Nullable Long countedAt;
 
@@ -38,7 +39,7 @@ final class RackSpread {
 
     /**
      * Returns as many machines of the same cost, and with as much room for the cache. Those on spot are in the places
-     * that have the fewest spot machines.
+     * that have the fewest spot machines, and in {@linkplain Fleet#isDoubtful doubtful} ones only if no other has any.
      */
     Quote of(MachineOrder order) {
         List<MachineOffer> chosen = order.quote().machines();
@@ -53,11 +54,12 @@ final class RackSpread {
             MachineOffer best = menu.stream()
                     .filter(other ->
                             isAlike(lot, other, order.room()) && taken.getOrDefault(other, 0) < other.available())
-                    .min(Comparator.comparingInt(other -> crowd.getOrDefault(other.place(), 0)))
+                    .min(Comparator.<MachineOffer>comparingInt(other -> fleet.isDoubtful(place(other)) ? 1 : 0)
+                            .thenComparingInt(other -> crowd.getOrDefault(place(other), 0)))
                     .orElse(lot);
             taken.merge(best, 1, Integer::sum);
             if (best.spot()) {
-                crowd.merge(best.place(), 1, Integer::sum);
+                crowd.merge(place(best), 1, Integer::sum);
             }
             spread.add(best);
         }
@@ -72,11 +74,15 @@ final class RackSpread {
         countedAt = now;
         crowd.clear();
         servers.all()
-                .filter(server -> server.record.spot() && !server.record.leaving() && !server.ended)
-                .forEach(server -> crowd.merge(server.record.place(), 1, Integer::sum));
+                .filter(server -> server.record.spot() && !server.ended)
+                .forEach(server -> crowd.merge(NetworkLocation.parse(server.record.place()), 1, Integer::sum));
         fleet.coming(true).stream()
                 .filter(machine -> machine.lot().spot())
-                .forEach(machine -> crowd.merge(machine.lot().place(), 1, Integer::sum));
+                .forEach(machine -> crowd.merge(place(machine.lot()), 1, Integer::sum));
+    }
+
+    private static NetworkLocation place(MachineOffer lot) {
+        return NetworkLocation.parse(lot.place());
     }
 
     /** Whether machines differ at most in their place, and in how many can be had. */
