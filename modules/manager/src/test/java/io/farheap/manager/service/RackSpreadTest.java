@@ -128,6 +128,35 @@ class RackSpreadTest {
         assertEquals(List.of("a", "a", "b"), racks());
     }
 
+    /** A rack that was taken a while ago has no machine. */
+    @Test
+    void aCacheIsSpreadThoughOneRackHasFewMachines() {
+        start(spot("a", 9), spot("b", 9));
+        for (int cache = 1; cache <= 6; cache++) {
+            busy(cache, 4);
+        }
+        assertEquals(List.of("a", "b", "a", "b", "a", "b"), racks());
+        provider.lots = List.of(spot("a", 6), spot("b", 6), spot("c", 9));
+        busy(7, 12);
+        assertEquals(List.of("c", "a", "b"), racks().subList(6, 9));
+    }
+
+    @Test
+    void aCacheThatGrowsGetsMachinesInAnotherRack() {
+        start(spot("a", 9));
+        busy(7, 4);
+        provider.machines.getFirst().serve();
+        cluster.allocate(7, 4, DAY_MILLIS);
+        provider.lots = List.of(spot("b", 9));
+        busy(8, 4);
+        busy(9, 4);
+        cluster.pass(2_000);
+        provider.machines.getFirst().report(0, Map.of(7L, 4));
+        provider.lots = List.of(spot("a", 8), spot("b", 7));
+        refusal(Code.BUSY, () -> cluster.manager.reallocate(7, 8 * MIB, List.of()));
+        assertEquals(List.of("a", "b", "b", "b"), racks());
+    }
+
     @Test
     void aRackThatCostsMoreOrHasNoMachineIsNotUsedForThat() {
         start(spot("a", 1), spot("b", 9), lot("c", true, 0.2, 9));

@@ -28,6 +28,8 @@ final class RackSpread {
     private final LongSupplier nanos;
     /** By place: spot machines that are there, those that leave included, or that come. */
     private final Map<NetworkLocation, Integer> crowd = new HashMap<>();
+    /** The servers among them. */
+    private final List<Servers.KnownServer> there = new ArrayList<>();
 
     private @Nullable Long countedAt;
 
@@ -39,14 +41,16 @@ final class RackSpread {
 
     /**
      * Returns as many machines of the same cost, and with as much room for the cache. Those on spot are in the places
-     * that have the fewest spot machines, and in {@linkplain Fleet#isDoubtful doubtful} ones only if no other has any.
+     * that have the fewest spot machines of the cache, and then the fewest of all, and in
+     * {@linkplain Fleet#isDoubtful doubtful} ones only if no other has any.
      */
-    Quote of(MachineOrder order) {
+    Quote of(long cacheId, MachineOrder order) {
         List<MachineOffer> chosen = order.quote().machines();
         if (chosen.stream().noneMatch(MachineOffer::spot)) {
             return order.quote();
         }
         count();
+        Map<NetworkLocation, Integer> own = own(cacheId, order);
         List<MachineOffer> menu = fleet.menu();
         Map<MachineOffer, Integer> taken = new HashMap<>();
         List<MachineOffer> spread = new ArrayList<>();
@@ -55,10 +59,12 @@ final class RackSpread {
                     .filter(other ->
                             isAlike(lot, other, order.room()) && taken.getOrDefault(other, 0) < other.available())
                     .min(Comparator.<MachineOffer>comparingInt(other -> fleet.isDoubtful(place(other)) ? 1 : 0)
+                            .thenComparingInt(other -> own.getOrDefault(place(other), 0))
                             .thenComparingInt(other -> crowd.getOrDefault(place(other), 0)))
                     .orElse(lot);
             taken.merge(best, 1, Integer::sum);
             if (best.spot()) {
+                own.merge(place(best), 1, Integer::sum);
                 crowd.merge(place(best), 1, Integer::sum);
             }
             spread.add(best);
@@ -73,12 +79,32 @@ final class RackSpread {
         }
         countedAt = now;
         crowd.clear();
+        there.clear();
         servers.all()
                 .filter(server -> server.record.spot() && !server.ended)
-                .forEach(server -> crowd.merge(NetworkLocation.parse(server.record.place()), 1, Integer::sum));
+                .forEach(there::add);
+        there.forEach(server -> crowd.merge(place(server), 1, Integer::sum));
         fleet.coming(true).stream()
                 .filter(machine -> machine.lot().spot())
                 .forEach(machine -> crowd.merge(place(machine.lot()), 1, Integer::sum));
+    }
+
+    /** Returns by place on how many spot machines a cache has regions that stay, or gets some without more machines. */
+    private Map<NetworkLocation, Integer> own(long cacheId, MachineOrder order) {
+        Map<NetworkLocation, Integer> own = new HashMap<>();
+        there.stream()
+                .filter(server -> !server.record.leaving()
+                        && (server.caches().contains(cacheId)
+                                || order.free().containsKey(server.record.id())))
+                .forEach(server -> own.merge(place(server), 1, Integer::sum));
+        order.coming().keySet().stream()
+                .filter(machine -> machine.lot().spot())
+                .forEach(machine -> own.merge(place(machine.lot()), 1, Integer::sum));
+        return own;
+    }
+
+    private static NetworkLocation place(Servers.KnownServer server) {
+        return NetworkLocation.parse(server.record.place());
     }
 
     private static NetworkLocation place(MachineOffer lot) {
