@@ -8,9 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.provider.MachineOffer;
+import io.farheap.manager.provider.Quote;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** In which racks machines are started; only the tests advance the clock. */
@@ -18,10 +23,24 @@ class RackSpreadTest {
 
     private final TestCluster cluster = new TestCluster(
             new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, new Supply(0, 60 * SECOND, 300 * SECOND)), 1);
-    private final TestProvider provider = new TestProvider(report -> cluster.manager.report(report), _ -> {});
+    /** Where machines do not start. */
+    private final Set<String> failing = new HashSet<>();
+    /** Where a machine was to start, each time. */
+    private final List<String> tried = new ArrayList<>();
+
+    private final TestProvider provider = new TestProvider(report -> cluster.manager.report(report), machine -> {
+        tried.add(rack(machine));
+        if (failing.contains(rack(machine))) {
+            machine.fail("another customer got the last machine");
+        }
+    });
 
     private static MachineOffer lot(String rack, boolean spot, double price, int available) {
-        return new MachineOffer("t", spot, price, MIB, 4, "d/c/" + rack, 30_000, available);
+        return lot("c", rack, spot, price, available);
+    }
+
+    private static MachineOffer lot(String group, String rack, boolean spot, double price, int available) {
+        return new MachineOffer("t", spot, price, MIB, 4, "d/" + group + "/" + rack, 30_000, available);
     }
 
     private static MachineOffer spot(String rack, int available) {
@@ -39,10 +58,12 @@ class RackSpreadTest {
         refusal(Code.BUSY, () -> cluster.allocate(id, regions, DAY_MILLIS));
     }
 
+    private static String rack(TestProvider.TestMachine machine) {
+        return machine.lot.place().substring(4);
+    }
+
     private List<String> racks() {
-        return provider.machines.stream()
-                .map(machine -> machine.lot.place().substring(4))
-                .toList();
+        return provider.machines.stream().map(RackSpreadTest::rack).toList();
     }
 
     /** A market may take a rack at once, and its client leaves one server after the other. */
@@ -76,7 +97,87 @@ class RackSpreadTest {
         cluster.pass(2_000);
         provider.machines.get(1).report(0, Map.of(8L, 4));
         busy(10, 4);
-        assertEquals("a", racks().getLast(), "servers that leave do not count");
+        assertEquals("b", racks().getLast(), "the market may be taking the whole rack");
+        provider.machines.get(2).end();
+        provider.machines.get(0).end();
+        cluster.pass(180_000);
+        busy(11, 4);
+        assertEquals("a", racks().getLast(), "servers that have ended do not count");
+    }
+
+    /** The provider lists them still, and the rack has the fewest spot machines as long as none starts. */
+    @Test
+    void aRackInWhichMachinesFailToStartComesLast() {
+        failing.add("b");
+        start(spot("a", 9), spot("b", 9));
+        busy(7, 4);
+        busy(8, 4);
+        busy(9, 4);
+        assertEquals(List.of("a", "a", "a"), racks());
+        assertEquals(1, Collections.frequency(tried, "b"));
+        cluster.pass(180_000);
+        busy(10, 4);
+        assertEquals(2, Collections.frequency(tried, "b"), "it is tried again");
+        assertEquals(List.of("a", "a", "a", "a"), racks());
+    }
+
+    @Test
+    void aRackInWhichMachinesFailToStartIsUsedIfNoOtherHasAny() {
+        failing.add("b");
+        start(spot("a", 9), spot("b", 9));
+        busy(7, 4);
+        busy(8, 4);
+        failing.clear();
+        provider.lots = List.of(spot("a", 0), spot("b", 9));
+        busy(9, 4);
+        assertEquals(List.of("a", "a", "b"), racks());
+    }
+
+    /** A rack that was taken a while ago has no machine. */
+    @Test
+    void aCacheIsSpreadThoughOneRackHasFewMachines() {
+        start(spot("a", 9), spot("b", 9));
+        for (int cache = 1; cache <= 6; cache++) {
+            busy(cache, 4);
+        }
+        assertEquals(List.of("a", "b", "a", "b", "a", "b"), racks());
+        provider.lots = List.of(spot("a", 6), spot("b", 6), spot("c", 9));
+        busy(7, 12);
+        assertEquals(List.of("c", "a", "b"), racks().subList(6, 9));
+    }
+
+    @Test
+    void aCacheThatGrowsGetsMachinesInAnotherRack() {
+        start(spot("a", 9));
+        busy(7, 4);
+        provider.machines.getFirst().serve();
+        cluster.allocate(7, 4, DAY_MILLIS);
+        provider.lots = List.of(spot("b", 9));
+        busy(8, 4);
+        busy(9, 4);
+        cluster.pass(2_000);
+        provider.machines.getFirst().report(0, Map.of(7L, 4));
+        provider.lots = List.of(spot("a", 8), spot("b", 7));
+        refusal(Code.BUSY, () -> cluster.manager.reallocate(7, 8 * MIB, List.of()));
+        assertEquals(List.of("a", "b", "b", "b"), racks());
+    }
+
+    /** It would be farther from clients. */
+    @Test
+    void aRackOfAnotherClusterIsNotUsedForThat() {
+        start(spot("a", 9), spot("b", 9), lot("o", "c", true, 0.1, 9));
+        busy(7, 12);
+        assertEquals(List.of("a", "b", "a"), racks());
+    }
+
+    @Test
+    void ofRacksThatAreEqualTheProvidersChoiceIsTaken() {
+        start(spot("a", 9), spot("b", 9));
+        provider.choice = quote -> new Quote(List.of(spot("b", 9)), quote.cost());
+        busy(7, 4);
+        busy(8, 4);
+        busy(9, 4);
+        assertEquals(List.of("b", "a", "b"), racks());
     }
 
     @Test

@@ -360,7 +360,7 @@ public final class ServerProvisioner implements MachineOrders {
             recruit.attempts += adds ? 0 : 1;
             recruit.startedAt = nanos.getAsLong();
             int left = order.wanted();
-            for (Fleet.StartedMachine machine : fleet.start(racks.of(order), false)) {
+            for (Fleet.StartedMachine machine : fleet.start(racks.of(cacheId, order), false)) {
                 int part = Math.min(left, order.room().applyAsInt(machine.lot()));
                 claim(cacheId, recruit, machine, part, threads);
                 left -= part;
