@@ -223,7 +223,9 @@ class ManyExpiredCachesTest {
         assertTrue(looks <= 15_000, () -> looks + " looks");
     }
 
-    /** Four hundred are being ended for another cache, and those that expired first have cheaper room, but too little. */
+    /**
+     * Four hundred are being ended for another cache, and those that expired first have cheaper room, but too little.
+     */
     @Test
     void noMoreThanIsNeededAreEndedWhileHundredsAreBeingEnded() {
         cluster.manager.menu("""
@@ -248,7 +250,9 @@ class ManyExpiredCachesTest {
         all.add(6L);
         cluster.attends(all.toArray(Long[]::new));
         for (int tick = 0; tick < 3; tick++) {
-    /** Hundreds are being ended for another cache. Those that expired first have cheaper room, and too little. */
+            /**
+             * Hundreds are being ended for another cache. Those that expired first have cheaper room, and too little.
+             */
         }
         cluster.pass(21_000);
         cluster.reports(13, 400);
