@@ -250,9 +250,7 @@ class ManyExpiredCachesTest {
         all.add(6L);
         cluster.attends(all.toArray(Long[]::new));
         for (int tick = 0; tick < 3; tick++) {
-            /**
-             * Hundreds are being ended for another cache. Those that expired first have cheaper room, and too little.
-             */
+            cluster.manager.tick();
         }
         cluster.pass(21_000);
         cluster.reports(13, 400);
