@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.provider.MachineOffer;
+import io.farheap.manager.provider.Quote;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -35,7 +36,11 @@ class RackSpreadTest {
     });
 
     private static MachineOffer lot(String rack, boolean spot, double price, int available) {
-        return new MachineOffer("t", spot, price, MIB, 4, "d/c/" + rack, 30_000, available);
+        return lot("c", rack, spot, price, available);
+    }
+
+    private static MachineOffer lot(String group, String rack, boolean spot, double price, int available) {
+        return new MachineOffer("t", spot, price, MIB, 4, "d/" + group + "/" + rack, 30_000, available);
     }
 
     private static MachineOffer spot(String rack, int available) {
@@ -157,11 +162,29 @@ class RackSpreadTest {
         assertEquals(List.of("a", "b", "b", "b"), racks());
     }
 
+    /** It would be farther from clients. */
+    @Test
+    void aRackOfAnotherClusterIsNotUsedForThat() {
+        start(spot("a", 9), spot("b", 9), lot("o", "c", true, 0.1, 9));
+        busy(7, 12);
+        assertEquals(List.of("a", "b", "a"), racks());
+    }
+
+    @Test
+    void ofRacksThatAreEqualTheProvidersChoiceIsTaken() {
+        start(spot("a", 9), spot("b", 9));
+        provider.choice = quote -> new Quote(List.of(spot("b", 9)), quote.cost());
+        busy(7, 4);
+        busy(8, 4);
+        busy(9, 4);
+        assertEquals(List.of("b", "a", "b"), racks());
+    }
+
     @Test
     void aRackThatCostsMoreOrHasNoMachineIsNotUsedForThat() {
         start(spot("a", 1), spot("b", 9), lot("c", true, 0.2, 9));
         busy(7, 12);
-        assertEquals(List.of("a", "b", "b"), racks());
+        assertEquals(List.of("a", "b", "b"), racks().stream().sorted().toList());
     }
 
     /** A market does not take them. */

@@ -14,11 +14,19 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Spreads the spot machines that are started over the places in which the same ones can be had: a market may take all
- * machines of a rack at once, and then a cache that has regions on several of them leaves these one after the other
- * within one notice. Guarded by the manager's lock.
+ * Spreads the spot machines that are started over the racks of a cluster in which the same ones can be had: a market
+ * may take all machines of a rack at once, and then a cache that has regions on several of them leaves these one after
+ * the other within one notice. Guarded by the manager's lock.
  */
 final class RackSpread {
+
+    /** An offer and its place. */
+    private record PlacedOffer(MachineOffer lot, NetworkLocation place) {
+
+        private PlacedOffer(MachineOffer lot) {
+            this(lot, RackSpread.place(lot));
+        }
+    }
 
     /** Machines are counted again after this time: there may be thousands of them. */
     private static final long PAUSE_NANOS = 1_000_000_000L;
@@ -40,9 +48,9 @@ final class RackSpread {
     }
 
     /**
-     * Returns as many machines of the same cost, and with as much room for the cache. Those on spot are in the places
+     * Returns as many machines of the same cost, and with as much room for the cache. Those on spot are in the racks
      * that have the fewest spot machines of the cache, and then the fewest of all, and in
-     * {@linkplain Fleet#isDoubtful doubtful} ones only if no other has any.
+     * {@linkplain Fleet#isDoubtful doubtful} ones only if no other rack has any.
      */
     Quote of(long cacheId, MachineOrder order) {
         List<MachineOffer> chosen = order.quote().machines();
@@ -51,23 +59,24 @@ final class RackSpread {
         }
         count();
         Map<NetworkLocation, Integer> own = own(cacheId, order);
-        List<MachineOffer> menu = fleet.menu();
+        List<PlacedOffer> menu = fleet.menu().stream().map(PlacedOffer::new).toList();
+        Map<MachineOffer, List<PlacedOffer>> alike = new HashMap<>();
         Map<MachineOffer, Integer> taken = new HashMap<>();
         List<MachineOffer> spread = new ArrayList<>();
         for (MachineOffer lot : chosen) {
-            MachineOffer best = menu.stream()
-                    .filter(other ->
-                            isAlike(lot, other, order.room()) && taken.getOrDefault(other, 0) < other.available())
-                    .min(Comparator.<MachineOffer>comparingInt(other -> fleet.isDoubtful(place(other)) ? 1 : 0)
-                            .thenComparingInt(other -> own.getOrDefault(place(other), 0))
-                            .thenComparingInt(other -> crowd.getOrDefault(place(other), 0)))
-                    .orElse(lot);
-            taken.merge(best, 1, Integer::sum);
-            if (best.spot()) {
-                own.merge(place(best), 1, Integer::sum);
-                crowd.merge(place(best), 1, Integer::sum);
+            PlacedOffer best = alike.computeIfAbsent(lot, each -> alike(each, menu, order.room())).stream()
+                    .filter(other -> taken.getOrDefault(other.lot(), 0) < other.lot().available())
+                    .min(Comparator.<PlacedOffer>comparingInt(other -> fleet.isDoubtful(other.place()) ? 1 : 0)
+                            .thenComparingInt(other -> own.getOrDefault(other.place(), 0))
+                            .thenComparingInt(other -> crowd.getOrDefault(other.place(), 0))
+                            .thenComparingInt(other -> other.place().equals(place(lot)) ? 0 : 1))
+                    .orElseGet(() -> new PlacedOffer(lot));
+            taken.merge(best.lot(), 1, Integer::sum);
+            if (lot.spot()) {
+                own.merge(best.place(), 1, Integer::sum);
+                crowd.merge(best.place(), 1, Integer::sum);
             }
-            spread.add(best);
+            spread.add(best.lot());
         }
         return new Quote(spread, order.quote().cost());
     }
@@ -111,14 +120,26 @@ final class RackSpread {
         return NetworkLocation.parse(lot.place());
     }
 
-    /** Whether machines differ at most in their place, and in how many can be had. */
-    private static boolean isAlike(MachineOffer lot, MachineOffer other, ToIntFunction<MachineOffer> room) {
-        return lot.equals(other)
-                || lot.spot()
-                        && lot.kind().equals(other.kind())
-                        && lot.price() == other.price()
-                        && lot.regions() == other.regions()
-                        && lot.noticeMillis() == other.noticeMillis()
-                        && room.applyAsInt(lot) == room.applyAsInt(other);
+    /** Returns the offers that differ from one at most in their rack, and in how many can be had; all are on spot. */
+    private static List<PlacedOffer> alike(
+            MachineOffer lot, List<PlacedOffer> menu, ToIntFunction<MachineOffer> room) {
+        if (!lot.spot()) {
+            return List.of();
+        }
+        NetworkLocation place = place(lot);
+        int wanted = room.applyAsInt(lot);
+        return menu.stream()
+                .filter(other -> isAlike(lot, other.lot())
+                        && place.dataCenter().equals(other.place().dataCenter())
+                        && place.cluster().equals(other.place().cluster())
+                        && room.applyAsInt(other.lot()) == wanted)
+                .toList();
+    }
+
+    private static boolean isAlike(MachineOffer lot, MachineOffer other) {
+        return lot.kind().equals(other.kind())
+                && lot.price() == other.price()
+                && lot.regions() == other.regions()
+                && lot.noticeMillis() == other.noticeMillis();
     }
 }
