@@ -15,10 +15,16 @@ final class SpotCache {
     /**
      * A move off a machine that its client makes; times are ms.
      *
-     * @param away whether its client was away when its alert came
+     * @param awayMillis for how long its client was away when its alert came; 0 if it was there
      * @param endedAt when all of its regions have moved, and its client reports that
      */
-    record ClientMove(Reclaim alert, SpotMachine source, boolean away, long beganAt, long endedAt) {}
+    record ClientMove(Reclaim alert, SpotMachine source, long awayMillis, long beganAt, long endedAt) {
+
+        /** Whether it would end before its machine if its client had been there. */
+        boolean isLateByAbsence() {
+            return awayMillis > 0 && endedAt > source.endsAt() && endedAt - awayMillis <= source.endsAt();
+        }
+    }
 
     private static final long NEVER = Long.MAX_VALUE;
 

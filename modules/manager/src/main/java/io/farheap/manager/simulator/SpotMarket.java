@@ -269,7 +269,7 @@ final class SpotMarket implements ServerProvider, ServerProvider.Factory {
 
     private void take(int rack) {
         takes += machines.values().stream()
-                        .anyMatch(machine -> machine.rack == rack && machine.lot.spot() && machine.serves)
+                        .anyMatch(machine -> machine.rack == rack && machine.lot.spot() && machine.stays())
                 ? 1
                 : 0;
         closedUntil[rack] = now + CLOSED_MILLIS;
@@ -333,7 +333,7 @@ final class SpotMarket implements ServerProvider, ServerProvider.Factory {
         return machines.get(Long.parseLong(hostPort.substring(2, hostPort.indexOf(':'))));
     }
 
-    /** Returns how many racks with spot machines were taken. */
+    /** Returns how many racks with spot machines that stayed were taken. */
     long takes() {
         return takes;
     }

@@ -48,7 +48,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private static final long IDLE_MACHINE_MILLIS = 300_000;
     private static final long OBSERVE_MILLIS = 300_000;
 
-    private static final long MOVE_MILLIS = (long) (1_000 * MemoryOffers.MOVE_SECONDS);
+    static final long MOVE_MILLIS = (long) (1_000 * MemoryOffers.MOVE_SECONDS);
     /** How long it takes until a client begins a move: reports, the alert, and a connection. */
     private static final long REACTION_MILLIS = 1_500;
     /** How often a client is away when an alert comes, and for how long at most. */
@@ -80,6 +80,8 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private final List<Reclaim> alerts = new ArrayList<>();
     /** Machines that have ended since the last step. */
     private final List<SpotMachine> gone = new ArrayList<>();
+
+    private final RegionLosses losses = new RegionLosses();
     /** When machines that would have been ordered become servers. */
     private final List<Long> due = new ArrayList<>();
 
@@ -101,9 +103,6 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private long refusedBesideRoom;
     private long needed;
     private long left;
-    private long lost;
-    private long lostInTurn;
-    private long lostAbsent;
     private long failed;
 
     SpotMarketSimulation(SpotMarketOptions options) {
@@ -179,9 +178,9 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 market.ordered(),
                 needed,
                 left,
-                lost,
-                lostInTurn,
-                lostAbsent,
+                losses.all(),
+                losses.inTurn(),
+                losses.absent(),
                 failed);
     }
 
@@ -308,7 +307,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
             // A move that has begun continues; the client follows the new alert instead of one that still waits.
             cache.move = before.beganAt() <= now
                     ? before
-                    : new SpotCache.ClientMove(alert, source, before.away(), before.beganAt(), before.endedAt());
+                    : new SpotCache.ClientMove(alert, source, before.awayMillis(), before.beganAt(), before.endedAt());
             return;
         }
         moves++;
@@ -322,7 +321,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         long begin = away > 0 ? now + away : Math.max(source.busyUntil, now + REACTION_MILLIS);
         long end = begin + count * MOVE_MILLIS;
         source.busyUntil = away > 0 ? source.busyUntil : end;
-        cache.move = new SpotCache.ClientMove(alert, source, away > 0, begin, end);
+        cache.move = new SpotCache.ClientMove(alert, source, away, begin, end);
         cache.sources.add(source);
     }
 
@@ -406,40 +405,14 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         }
     }
 
-    /**
-     * A client that has lost regions closes its cache, and asks for another for the rest of its time. Regions that had
-     * moved before the machine's end are not lost.
-     */
+    /** A client that has lost regions closes its cache, and asks for another for the rest of its time. */
     private void loseGone() {
-        Map<Long, SpotCache> hit = new TreeMap<>();
-        for (SpotMachine machine : gone) {
-            left += machine.noticedRegions();
-            for (long id : machine.held.keySet()) {
-                SpotCache cache = caches.get(id);
-                if (cache != null) {
-                    lose(cache, machine);
-                    hit.put(id, cache);
-                }
-            }
-        }
-        gone.clear();
-        // A rack may have had several machines of a cache, and each counts.
-        for (SpotCache cache : hit.values()) {
+        left += gone.stream().mapToInt(SpotMachine::noticedRegions).sum();
+        losses.count(gone, caches, cache -> {
             close(cache);
             create(cache.wanted(), cache.endsAt);
-        }
-    }
-
-    private void lose(SpotCache cache, SpotMachine machine) {
-        SpotCache.ClientMove move = cache.move;
-        long moved = move == null || move.source() != machine
-                ? 0
-                : Math.max(0, (machine.endsAt() - move.beganAt()) / MOVE_MILLIS);
-        long there = Math.max(0, cache.regions.getOrDefault(machine.number, 0) - moved);
-        boolean absent = move != null && move.away();
-        lost += there;
-        lostAbsent += absent ? there : 0;
-        lostInTurn += !absent && cache.leavesOthers(machine) ? there : 0;
+        });
+        gone.clear();
     }
 
     private void endCaches() {
