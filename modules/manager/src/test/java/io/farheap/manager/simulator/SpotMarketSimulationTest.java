@@ -165,8 +165,7 @@ class SpotMarketSimulationTest {
         private final SpotMachine first = machine();
         private final SpotMachine second = machine();
         private final SpotCache cache = new SpotCache(
-                new CacheRequest(
-                        ID, 1, "cache", 8 * CostMeter.GIB, 0, "", List.of(AllocationCandidate.ANY)),
+                new CacheRequest(ID, 1, "cache", 8 * CostMeter.GIB, 0, "", List.of(AllocationCandidate.ANY)),
                 2 * TWO_MONTHS,
                 2 * TWO_MONTHS);
         private long awayMillis;

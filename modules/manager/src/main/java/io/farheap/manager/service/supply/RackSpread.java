@@ -49,8 +49,8 @@ final class RackSpread {
 
     /**
      * Returns as many machines of the same cost, and with as much room for the cache. Those on spot are in the racks
-     * that have the fewest spot machines of the cache, and then the fewest of all, and in
-     * {@linkplain Fleet#isDoubtful doubtful} ones only if no other rack has any.
+     * that have the fewest spot machines of the cache, and then the fewest of all, and in {@linkplain Fleet#isDoubtful
+     * doubtful} ones only if no other rack has any.
      */
     Quote of(long cacheId, MachineOrder order) {
         List<MachineOffer> chosen = order.quote().machines();
@@ -65,7 +65,8 @@ final class RackSpread {
         List<MachineOffer> spread = new ArrayList<>();
         for (MachineOffer lot : chosen) {
             PlacedOffer best = alike.computeIfAbsent(lot, each -> alike(each, menu, order.room())).stream()
-                    .filter(other -> taken.getOrDefault(other.lot(), 0) < other.lot().available())
+                    .filter(other ->
+                            taken.getOrDefault(other.lot(), 0) < other.lot().available())
                     .min(Comparator.<PlacedOffer>comparingInt(other -> fleet.isDoubtful(other.place()) ? 1 : 0)
                             .thenComparingInt(other -> own.getOrDefault(other.place(), 0))
                             .thenComparingInt(other -> crowd.getOrDefault(other.place(), 0))
@@ -89,9 +90,7 @@ final class RackSpread {
         countedAt = now;
         crowd.clear();
         there.clear();
-        servers.all()
-                .filter(server -> server.record.spot() && !server.ended)
-                .forEach(there::add);
+        servers.all().filter(server -> server.record.spot() && !server.ended).forEach(there::add);
         there.forEach(server -> crowd.merge(place(server), 1, Integer::sum));
         fleet.coming(true).stream()
                 .filter(machine -> machine.lot().spot())
@@ -103,8 +102,7 @@ final class RackSpread {
         Map<NetworkLocation, Integer> own = new HashMap<>();
         there.stream()
                 .filter(server -> !server.record.leaving()
-                        && (server.caches().contains(cacheId)
-                                || order.free().containsKey(server.record.id())))
+                        && (server.caches().contains(cacheId) || order.free().containsKey(server.record.id())))
                 .forEach(server -> own.merge(place(server), 1, Integer::sum));
         order.coming().keySet().stream()
                 .filter(machine -> machine.lot().spot())
@@ -121,8 +119,7 @@ final class RackSpread {
     }
 
     /** Returns the offers that differ from one at most in their rack, and in how many can be had; all are on spot. */
-    private static List<PlacedOffer> alike(
-            MachineOffer lot, List<PlacedOffer> menu, ToIntFunction<MachineOffer> room) {
+    private static List<PlacedOffer> alike(MachineOffer lot, List<PlacedOffer> menu, ToIntFunction<MachineOffer> room) {
         if (!lot.spot()) {
             return List.of();
         }
