@@ -625,12 +625,9 @@ public final class PlannedMoves {
                         && targetsStay(cache, now)
                 ? move.serverId()
                 : NO_SERVER;
-        List<Servers.KnownServer> left = cache.regions().entrySet().stream()
-                .sorted(Map.Entry.<Long, Integer>comparingByValue().reversed())
-                .map(share -> servers.find(share.getKey()))
-                .filter(Objects::nonNull)
-                .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
+        List<Servers.KnownServer> left = leavingOf(cache, now)
                 .filter(one -> later == NO_SERVER || endsBefore(one, later))
+                .sorted(Comparator.comparingInt(one -> -regions(cache, one)))
                 .toList();
         long first = now + left.stream().mapToLong(one -> end(one) - now).min().orElse(0);
         List<Servers.KnownServer> order = left.stream()
@@ -639,7 +636,7 @@ public final class PlannedMoves {
         // If so many regions had no room in a search, more have none in the next one.
         int refused = Integer.MAX_VALUE;
         for (Servers.KnownServer one : order) {
-            int regions = Objects.requireNonNull(cache.regions().get(one.record.id()));
+            int regions = regions(cache, one);
             boolean isFirst = refused == Integer.MAX_VALUE;
             boolean together = steps(one, first) == 0;
             if (isFirst || regions < refused && mayLeave(cache, order.getFirst(), together, now)) {
@@ -773,7 +770,7 @@ public final class PlannedMoves {
     @Nullable
     CachePlacement plan(
             CacheRecord cache, Servers.KnownServer server, Reason reason, Set<Long> others, long now, long millis) {
-        int regions = Objects.requireNonNull(cache.regions().get(server.record.id()));
+        int regions = regions(cache, server);
         // The cache may take the room that was reserved for it before.
         CacheRecord bare = cache.placed(cache.capacity(), cache.regions());
         servers.promise(cache, bare);
@@ -896,13 +893,23 @@ public final class PlannedMoves {
     /** Returns how many regions wait on each of the other servers, on those that end first before the others. */
     private List<Integer> others(CacheRecord cache, long serverId, long now) {
         long source = source(cache, now);
-        return cache.regions().keySet().stream()
-                .filter(id -> id != serverId && id != source && !isSilent(id, now))
-                .map(servers::find)
-                .filter(one -> one != null && one.record.leaving())
+        return leavingOf(cache, now)
+                .filter(one -> one.record.id() != serverId && one.record.id() != source)
                 .sorted(Comparator.comparingLong(one -> end(one) - now))
-                .map(one -> cache.regions().get(one.record.id()))
+                .map(one -> regions(cache, one))
                 .toList();
+    }
+
+    /** Returns a cache's servers that leave and are heard, by number. */
+    private Stream<Servers.KnownServer> leavingOf(CacheRecord cache, long now) {
+        return cache.regions().keySet().stream()
+                .map(servers::find)
+                .filter(Objects::nonNull)
+                .filter(one -> one.record.leaving() && !servers.isSilent(one, now));
+    }
+
+    private static int regions(CacheRecord cache, Servers.KnownServer server) {
+        return Objects.requireNonNull(cache.regions().get(server.record.id()));
     }
 
     /** Returns how many regions fit if each server's either fit as a whole or do not. */
