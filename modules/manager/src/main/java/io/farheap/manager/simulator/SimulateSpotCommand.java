@@ -117,7 +117,7 @@ final class SimulateSpotCommand implements Callable<Integer> {
                 found.options().lives().text(),
                 found.ends(),
                 found.options().meanHours(),
-                found.dealtAtFifty(),
+                found.drawnAtFifty(),
                 found.meanAtFifty(),
                 SpotFigures.ENOUGH_ENDS,
                 found.meanAtEnd(),

@@ -13,7 +13,7 @@ import java.util.Locale;
  * @param ends spot machines that were taken back, by the manager's count, within what it remembers
  * @param meanAtFifty the estimated mean life in hours after {@value #ENOUGH_ENDS} ends, of which all machines of a rack
  *     that was taken are one; not a number if there were fewer
- * @param dealtAtFifty the average life in hours that those machines have drawn which had started then: what chance has
+ * @param drawnAtFifty the average life in hours that those machines have drawn which had started then: what chance has
  *     made of the true mean
  * @param meanAtEnd the estimated mean life in hours at the end
  * @param moves moves that clients made, for whatever reason
@@ -36,7 +36,7 @@ record SpotFigures(
         SpotMarketOptions options,
         int ends,
         double meanAtFifty,
-        double dealtAtFifty,
+        double drawnAtFifty,
         double meanAtEnd,
         long moves,
         long early,
@@ -90,7 +90,7 @@ record SpotFigures(
                     ENOUGH_ENDS,
                     meanAtFifty,
                     options.meanHours(),
-                    dealtAtFifty));
+                    drawnAtFifty));
         }
         if (enough && isOff(meanAtEnd)) {
             missed.add(String.format(
@@ -129,7 +129,7 @@ record SpotFigures(
         json.addProperty("caches_at_a_time", options.caches());
         json.addProperty("true_mean_hours", options.meanHours());
         SimulationReport.put(json, "mean_hours_after_50_ends", meanAtFifty);
-        SimulationReport.put(json, "drawn_mean_hours_after_50_ends", dealtAtFifty);
+        SimulationReport.put(json, "drawn_mean_hours_after_50_ends", drawnAtFifty);
         SimulationReport.put(json, "mean_hours_at_end", meanAtEnd);
         json.addProperty("ends", ends);
         json.addProperty("moves", moves);

@@ -162,9 +162,9 @@ final class SpotMarket implements ServerProvider, ServerProvider.Factory {
     private long count;
     private long takes;
     /** Spot machines that have started, and how long all of these live together, in ms. */
-    private long dealt;
+    private long drawn;
 
-    private double dealtMillis;
+    private double drawnMillis;
 
     /** @param ended called for each machine that has ended, before the manager is notified */
     SpotMarket(SpotLifeForm lives, double meanHours, RandomGenerator random, Consumer<SpotMachine> ended) {
@@ -302,8 +302,8 @@ final class SpotMarket implements ServerProvider, ServerProvider.Factory {
             machine.serves = true;
             if (machine.lot.spot()) {
                 machine.noticeAt = lives == SpotLifeForm.RACK ? takenAt[machine.rack] : now + draw();
-                dealt++;
-                dealtMillis += machine.left();
+                drawn++;
+                drawnMillis += machine.left();
             }
             machine.served.complete(machine.hostPort());
         }
@@ -342,8 +342,8 @@ final class SpotMarket implements ServerProvider, ServerProvider.Factory {
      * Returns the average life in hours that the spot machines have drawn which have started until now, whatever
      * becomes of them; not a number if none has.
      */
-    double dealtHours() {
-        return dealtMillis / dealt / MILLIS_AN_HOUR;
+    double drawnHours() {
+        return drawnMillis / drawn / MILLIS_AN_HOUR;
     }
 
     /** Returns how many machines were ordered. */

@@ -90,7 +90,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private long observed;
     private long ids;
     private double meanAtFifty = Double.NaN;
-    private double dealtAtFifty = Double.NaN;
+    private double drawnAtFifty = Double.NaN;
     private double meanAtEnd = Double.NaN;
     private int ends;
     private long moves;
@@ -165,7 +165,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 options,
                 ends,
                 meanAtFifty,
-                dealtAtFifty,
+                drawnAtFifty,
                 meanAtEnd,
                 moves,
                 early,
@@ -468,7 +468,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 long independent = options.lives() == SpotLifeForm.RACK ? market.takes() : ends;
                 if (independent >= SpotFigures.ENOUGH_ENDS && Double.isNaN(meanAtFifty)) {
                     meanAtFifty = meanAtEnd;
-                    dealtAtFifty = market.dealtHours();
+                    drawnAtFifty = market.drawnHours();
                 }
             }
         }
