@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonObject;
 import io.farheap.bench.BenchCommand;
+import io.farheap.docs.Page;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.io.IOException;
@@ -28,11 +29,6 @@ class PublishedFiguresTest {
 
     private static final Path ROOT = Path.of("").toAbsolutePath();
 
-    /** As of the library's PageSizeTest. */
-    private static final int MOST_LINES = 300;
-
-    private static final int MOST_README_BYTES = 12_288;
-
     private static FigureList figures;
 
     @BeforeAll
@@ -52,7 +48,7 @@ class PublishedFiguresTest {
         List<String> full = new ArrayList<>();
         new FigurePages(ROOT, figures).old().forEach((path, lines) -> {
             int bytes = String.join("\n", lines).getBytes(StandardCharsets.UTF_8).length + 1;
-            if (lines.size() > MOST_LINES || path.equals(Path.of("README.md")) && bytes > MOST_README_BYTES) {
+            if (lines.size() > Page.MOST_LINES || path.equals(Path.of("README.md")) && bytes > Page.MOST_README_BYTES) {
                 full.add(path + ": " + lines.size() + " lines, " + bytes + " bytes");
             }
         });

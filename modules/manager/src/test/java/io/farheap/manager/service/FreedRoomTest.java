@@ -246,25 +246,22 @@ class FreedRoomTest {
 
     @Test
     void aNewCacheGetsRoomThatIsOfNoUseToOthersWhileMoreBecomesFreeAllTheTime() {
-        areGone();
-        areStuck(40);
-        boolean waits = true;
-        for (int call = 0; call < 10 && waits; call++) {
-            someBecomesFree();
-            waits = isBusy(8, 1);
-            cluster.manager.tick();
-        }
-        assertEquals(Map.of(12L, 1), cluster.record(8).regions());
+        aNewCacheGetsRoomBeside(40, 0);
     }
 
     /** A round of searches takes more than a second. */
     @Test
     void aNewCacheWaitsForTwoSecondsAtMostHoweverManyLookForRoomBeforeIt() {
+        aNewCacheGetsRoomBeside(2_000, 250);
+    }
+
+    /** In ten calls at most, each so many ms after the one before. */
+    private void aNewCacheGetsRoomBeside(int stuck, long millis) {
         areGone();
-        areStuck(2_000);
+        areStuck(stuck);
         boolean waits = true;
         for (int call = 0; call < 10 && waits; call++) {
-            cluster.pass(250);
+            cluster.pass(millis);
             someBecomesFree();
             waits = isBusy(8, 1);
             cluster.manager.tick();
