@@ -285,7 +285,7 @@ public final class Fleet implements ServerProvider.Listener {
 
     /**
      * Whether a spot machine of a place was taken back shortly before, or did not start. The provider may still offer
-     * others there: as it learns late that it has none, or takes one after the other.
+     * others there: it may learn late that it has none, or take them back one after the other.
      */
     boolean isDoubtful(NetworkLocation place) {
         Long at = lostAt.get(place);
