@@ -33,7 +33,8 @@ import org.jspecify.annotations.Nullable;
  * ends.
  *
  * <p>An error of one call ends that call alone. If a server is lost, calls in flight to it are {@link Outcome#UNKNOWN},
- * and no other server's; until {@link #reconnect}, calls to it are {@link PostResult#LOST}.
+ * those that were not sent {@link Outcome#NOT_POSTED}, and no other server's; until {@link #reconnect}, calls to it are
+ * {@link PostResult#LOST}.
  *
  * <p><b>Threads.</b> As {@link RemoteQueue}.
  */

@@ -13,6 +13,7 @@ import io.farheap.cache.calls.LocalCalls;
 import io.farheap.cache.calls.SessionCall;
 import io.farheap.cache.calls.SessionCalls;
 import io.farheap.cache.contract.CallCompletion;
+import io.farheap.cache.contract.CallResult;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.memory.NativeMemory;
@@ -139,13 +140,13 @@ class CallLossTest {
 
     /** The call was never sent: it is kept while its server may answer, and does not wait for ever. */
     @ParameterizedTest
-    @CsvSource({"1, DONE", "2, DONE", "1000000, LOST"})
-    void aCallIsKeptWhileItsServerRefusesAFewTimes(int refusals, String ends) {
+    @CsvSource({"1, UNAVAILABLE, DONE", "2, OUT_OF_MEMORY, DONE", "1000000, OUT_OF_MEMORY, UNREACHABLE"})
+    void aCallIsKeptWhileItsServerRefusesAFewTimes(int refusals, Code how, String ends) {
         AtomicInteger left = new AtomicInteger();
         try (Cluster cluster = new Cluster().serving(ServedCode.JAVA).threads(1)) {
             cluster.behind(server -> PlaneProxy.around(server, (method, arguments, rest) -> {
                         if (method.equals("connectRing") && left.getAndDecrement() > 0) {
-                            throw new ControlException(Code.UNAVAILABLE, "not now");
+                            throw new ControlException(how, "not now");
                         }
                         return rest.call();
                     }))
@@ -154,15 +155,20 @@ class CallLossTest {
                     Caller caller = new Caller(cache)) {
                 Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
                 left.set(refusals);
-                int expected = ends.equals("DONE") ? CallStatus.DONE : CallStatus.LOST;
-                assertEquals(expected, caller.call(load, 0, 8).status());
+                CallResult ended = caller.call(load, 0, 8);
+                if (ends.equals("DONE")) {
+                    assertEquals(CallStatus.DONE, ended.status());
+                } else {
+                    assertEquals(CallStatus.UNREACHABLE, ended.status());
+                    assertEquals(CallStatus.NO_CONNECTION, ended.code());
+                }
             }
         }
     }
 
     /** The attempts that failed belong to a call that has ended: the server may be there again. */
     @Test
-    void aCallIsKeptAlthoughAnEarlierOneWasLostLongAgo() throws IllegalAccessException {
+    void aCallIsKeptAlthoughItsServerWasUnreachableLongAgo() throws IllegalAccessException {
         AtomicInteger left = new AtomicInteger();
         try (Cluster cluster = new Cluster().serving(ServedCode.JAVA).threads(1)) {
             cluster.behind(server -> PlaneProxy.around(server, (method, arguments, rest) -> {
@@ -176,7 +182,7 @@ class CallLossTest {
                     Caller caller = new Caller(cache)) {
                 Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
                 left.set(1_000_000);
-                assertEquals(CallStatus.LOST, caller.call(load, 0, 8).status());
+                assertEquals(CallStatus.UNREACHABLE, caller.call(load, 0, 8).status());
                 CallLink link = links(caller.session)[0];
                 await(() -> Fields.get(link, "unreachable", Boolean.class));
                 left.set(0);

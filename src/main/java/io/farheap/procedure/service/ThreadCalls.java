@@ -86,7 +86,7 @@ final class ThreadCalls implements ServerWork {
     private int begunCount;
     private int executed;
     private boolean ran;
-    /** Why {@link #begin} has refused the last call: 0 or {@link CallFormat#FULL}. */
+    /** Why the last call was refused: a reason of {@link CallStatus}. */
     private int refusal;
 
     /** Replies to replaced maps; they are sent when no slice uses the old maps any more. */
@@ -187,7 +187,7 @@ final class ThreadCalls implements ServerWork {
         if (call == null) {
             LeaseProcedures lease = lease(held);
             ServedProcedure procedure = lease == null ? null : lease.find(in.getInt(0));
-            refusal = 0;
+            refusal = CallStatus.NO_PROCEDURE;
             call = procedure == null ? null : begin(resume, held, lease, procedure, in);
             if (call == null) {
                 return refuse(out);
@@ -300,10 +300,11 @@ final class ThreadCalls implements ServerWork {
                 || capacity < 0
                 || capacity > Call.RESULT_BYTES
                 || capacity > in.replyCapacity() - CallFormat.REPLY_BYTES) {
+            refusal = CallStatus.MALFORMED;
             return null;
         }
         if (!lease.mayBegin(begunCount - executed)) {
-            refusal = CallFormat.FULL;
+            refusal = CallStatus.TOO_MANY_CALLS;
             return null;
         }
         long from = in.getLong(8);
@@ -322,6 +323,7 @@ final class ThreadCalls implements ServerWork {
         if (!resume) {
             MemorySegment.copy(NativeMemory.ALL, at, NativeMemory.ALL, context.argumentsAddress(), bytes);
         } else if (!context.load(NativeMemory.ALL, at, bytes)) {
+            refusal = CallStatus.FOREIGN_CONTEXT;
             put(call);
             return null;
         }

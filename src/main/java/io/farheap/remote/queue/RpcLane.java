@@ -140,11 +140,15 @@ public final class RpcLane {
         users[ended] = null;
         underWay--;
         byte status = connection.status(ended);
-        boolean lost = status == BatchConnection.LOST;
-        handler.completed(
-                tags[ended],
-                lost ? Outcome.UNKNOWN : OUTCOMES[status],
-                status == BatchFormat.DONE ? replies.bytes(ended) : 0);
+        handler.completed(tags[ended], outcome(status), status == BatchFormat.DONE ? replies.bytes(ended) : 0);
+    }
+
+    private static int outcome(byte status) {
+        return switch (status) {
+            case BatchConnection.LOST -> Outcome.UNKNOWN;
+            case BatchConnection.UNSENT -> Outcome.NOT_POSTED;
+            default -> OUTCOMES[status];
+        };
     }
 
     /** Finishes the batches whose calls have all been handed over, which frees their places. */

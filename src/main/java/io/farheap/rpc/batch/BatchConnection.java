@@ -26,6 +26,8 @@ public final class BatchConnection implements AutoCloseable {
 
     /** An entry's status: the connection failed before the request was answered, so its outcome is unknown. */
     public static final byte LOST = -1;
+    /** An entry's status: the connection failed before the request was sent, so it has no effect and never will. */
+    public static final byte UNSENT = -2;
 
     private final RingShape shape;
     private final int batch;
@@ -409,7 +411,7 @@ public final class BatchConnection implements AutoCloseable {
         if (!writer.failed()) {
             writer.fail();
             while (!window.allAnswered()) {
-                window.lose();
+                window.lose(LOST);
             }
             loseOpen();
             finishEmpty();
@@ -417,11 +419,11 @@ public final class BatchConnection implements AutoCloseable {
         }
     }
 
-    /** The requests in the open batch end as those that were sent. */
+    /** The requests in the open batch were never sent. */
     private void loseOpen() {
         if (open.count() > 0) {
             window.send(open.count());
-            window.lose();
+            window.lose(UNSENT);
         }
         open();
     }
@@ -442,8 +444,8 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * The entry's status: one of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST}; of a call also
-     * the others of {@link BatchFormat}.
+     * The entry's status: one of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST}, {@link #UNSENT};
+     * of a call also the others of {@link BatchFormat}.
      */
     public byte status(int entry) {
         return entries.statuses[entry];

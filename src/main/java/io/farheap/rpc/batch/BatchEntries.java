@@ -31,8 +31,8 @@ final class BatchEntries {
     }
 
     /** Marks entries whose batch will not be answered. */
-    void lose(int first, int count) {
-        Arrays.fill(statuses, first, first + count, BatchConnection.LOST);
+    void lose(int first, int count, byte status) {
+        Arrays.fill(statuses, first, first + count, status);
     }
 
     /** Marks the calls of answered batches whose late answers will not arrive. */

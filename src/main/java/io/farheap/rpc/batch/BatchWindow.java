@@ -124,9 +124,13 @@ final class BatchWindow {
         answerSlot = next(answerSlot);
     }
 
-    /** Marks the oldest unanswered batch as lost. */
-    void lose() {
-        entries.lose(answerSlot * batch, answerCount());
+    /**
+     * Ends the oldest unanswered batch without an answer.
+     *
+     * @param status of its entries
+     */
+    void lose(byte status) {
+        entries.lose(answerSlot * batch, answerCount(), status);
         answer(false);
     }
 
