@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A queue's calls to one server: a pair of message rings, and the queue's state of each call, by entry. Calls are
- * handed over as they end, so a batch keeps its place until all of its calls have ended. Used inside the queue's gate,
- * or with it claimed; nothing here allocates after construction.
+ * handed over as they end. A call that is answered later than its batch keeps its entry, and its batch's place is free
+ * for the next batch. Used inside the queue's gate, or with it claimed; nothing here allocates after construction.
  */
 public final class RpcLane {
 
@@ -51,7 +51,7 @@ public final class RpcLane {
 
     /** Whether there is room for a call; sends a full batch to make room. */
     public boolean hasRoom() {
-        return connection.hasRoom() || connection.isFull() && connection.send() && connection.hasRoom();
+        return connection.hasRoom() || connection.makeRoom();
     }
 
     /**
@@ -116,6 +116,10 @@ public final class RpcLane {
 
     private int handAnswered(ReplyHandler handler) {
         int handed = 0;
+        if (entry < 0) {
+            // Batches without requests finish by themselves.
+            sequence = Math.max(sequence, connection.firstUnfinished());
+        }
         while (sequence < connection.firstUnanswered()) {
             int end = connection.endEntry(sequence);
             if (entry < 0) {
@@ -124,7 +128,7 @@ public final class RpcLane {
             while (entry < end) {
                 int next = entry++;
                 // A call with a late answer is handed over when that arrives or is lost, by takeArrived.
-                if (!replies.later(next)) {
+                if (!connection.leavesOut(next) && !replies.later(next)) {
                     handed++;
                     hand(next, handler);
                 }
@@ -135,7 +139,7 @@ public final class RpcLane {
         return handed;
     }
 
-    /** Hands a call over. Its entry becomes free for another call only when its batch is finished. */
+    /** Hands a call over. */
     private void hand(int ended, ReplyHandler handler) {
         users[ended] = null;
         underWay--;
@@ -151,17 +155,11 @@ public final class RpcLane {
         };
     }
 
-    /** Finishes the batches whose calls have all been handed over, which frees their places. */
+    /** Finishes the batches whose calls have been handed over, or keep their entries: their places become free. */
     private void finish() {
         for (int ready = connection.ready();
                 ready > 0 && connection.firstUnfinished() < sequence;
                 ready = connection.ready()) {
-            int head = connection.head();
-            for (int i = head; i < head + ready; i++) {
-                if (users[i] != null) {
-                    return;
-                }
-            }
             connection.finish(ready);
         }
     }

@@ -116,6 +116,29 @@ public final class BatchConnection implements AutoCloseable {
         return open.hasRoom();
     }
 
+    /**
+     * Makes room for a request if there is none: sends the open batch if it is full, and a batch without requests if
+     * calls keep all entries of its slot.
+     *
+     * @return whether a request may be added
+     */
+    public boolean makeRoom() {
+        while (!open.hasRoom() && open.isFull() && openLimit() > 0 && (replies == null || replies.held() < entries())) {
+            if (!send(0)) {
+                return false;
+            }
+        }
+        return open.hasRoom();
+    }
+
+    /**
+     * Whether its batch leaves out an entry, since a call of an earlier batch of the same slot keeps it for its late
+     * answer.
+     */
+    public boolean leavesOut(int entry) {
+        return entries.leftOut[entry];
+    }
+
     /** Whether the open batch takes no more requests and should be sent. */
     public boolean isFull() {
         return open.isFull();
@@ -147,7 +170,14 @@ public final class BatchConnection implements AutoCloseable {
 
     /** How many requests may be added, as far as slots allow; a batch that becomes full must be sent in between. */
     public int room() {
-        return writer.failed() ? 0 : Math.max(0, window.free() * batch - open.count());
+        if (writer.failed() || window.free() <= 0) {
+            return 0;
+        }
+        int room = window.free() * batch - (batch - open.freeEntries());
+        for (int i = 1; replies != null && i < window.free(); i++) {
+            room -= replies.heldBySlot(window.openSlot(i));
+        }
+        return room;
     }
 
     /** The value of {@link #room} on an idle connection. */
@@ -444,8 +474,8 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * The entry's status: one of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST}, {@link #UNSENT};
-     * of a call also the others of {@link BatchFormat}.
+     * The entry's status: one of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST}, {@link
+     * #UNSENT}; of a call also the others of {@link BatchFormat}.
      */
     public byte status(int entry) {
         return entries.statuses[entry];

@@ -68,7 +68,12 @@ final class BatchWindow {
 
     /** The slot of the open batch. */
     int openSlot() {
-        return slot(sent + 1);
+        return openSlot(0);
+    }
+
+    /** The slot of the batch that is opened after so many others, the present one included. */
+    int openSlot(int others) {
+        return slot(sent + 1 + others);
     }
 
     /** Counts the open batch, with so many requests, as sent. */
