@@ -14,15 +14,27 @@ public final class HeldRegions {
     private final RegionHolders holders;
     private final long lease;
     private final String client;
+    private final Object process;
 
-    /** @param client the client's name, for messages */
+    /** The regions of a client process that has one lease alone; {@code client} is its name, for messages. */
     public HeldRegions(RegionHolders holders, long lease, String client) {
+        this(holders, lease, client, lease);
+    }
+
+    /**
+     * The regions of a lease.
+     *
+     * @param client the client's name, for messages
+     * @param process see {@link #process}
+     */
+    public HeldRegions(RegionHolders holders, long lease, String client, Object process) {
         this.holders = holders;
         this.lease = lease;
         this.client = client;
+        this.process = process;
     }
 
-    /** Identifies the client process: no two clients of a server have the same lease. */
+    /** Identifies the lease: no two clients of a server have the same one. */
     public long lease() {
         return lease;
     }
@@ -30,6 +42,11 @@ public final class HeldRegions {
     /** The client's name, as it gave it. */
     public String client() {
         return client;
+    }
+
+    /** Identifies the client process: equal for all of its leases, and for no other's. */
+    public Object process() {
+        return process;
     }
 
     public long regionBytes() {

@@ -27,7 +27,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -42,7 +41,6 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
 
     private static final System.Logger LOG = System.getLogger(ProcedureServices.class.getName());
     private static final int MOST_REGIONS = ServerOptions.MAX_REGIONS;
-    private static final int MOST_WAITING = 256;
     private static final int MOST_TEXT = 4096;
     private static final long IDLE_SECONDS = 10;
 
@@ -75,10 +73,11 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     private int called;
 
     private final ThreadPoolExecutor translating = translating();
+    private final TranslationQueue translations = new TranslationQueue(translating);
 
     private static ThreadPoolExecutor translating() {
         ThreadPoolExecutor executor = new ThreadPoolExecutor(
-                1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(MOST_WAITING), task -> {
+                1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
                     Thread thread = new Thread(task, "farheap-procedures");
                     thread.setDaemon(true);
                     return thread;
@@ -192,10 +191,12 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
                     "more than 10 registrations in a second; wait, and register procedures once");
         }
         PendingCall pending = out.later();
-        try {
-            translating.execute(() -> translate(lease, id, flags, file, pending));
-        } catch (RejectedExecutionException e) {
-            return text(out, CallFormat.REFUSED, "too many procedures wait to be translated; try again later");
+        if (!translations.add(held.process(), () -> translate(lease, id, flags, file, pending))) {
+            return text(
+                    out,
+                    CallFormat.REFUSED,
+                    TranslationQueue.MOST_OF_CLIENT
+                            + " procedures of this client wait to be translated, as many as may; try again later");
         }
         return RpcHandler.LATER;
     }
