@@ -59,7 +59,10 @@ public class ReplacedMapStress {
     public void replace() {
         lease.map(AFTER);
         AsymmetricFence.heavy();
-        slices.await();
+        int number = slices.underWay();
+        while (!slices.over(number)) {
+            Thread.onSpinWait();
+        }
         FREED.setOpaque(this, true);
     }
 

@@ -2,7 +2,6 @@ package io.farheap.procedure.service;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
-import io.farheap.posix.AsymmetricFence;
 import io.farheap.procedure.format.CallFormat;
 import io.farheap.procedure.translate.Translator;
 import io.farheap.procedure.translate.instruction.RefusedProcedureException;
@@ -204,6 +203,9 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     private void translate(LeaseProcedures lease, int id, int flags, byte[] file, PendingCall pending) {
         int outcome = CallFormat.REFUSED;
         String why = "";
+        if (pending.cancelled()) {
+            return;
+        }
         try {
             Translation translation = Translator.translate(file, Translator.Limits.DEFAULT);
             if (translation.writes() && (flags & CallFormat.READS) != 0) {
@@ -322,13 +324,13 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     }
 
     @Override
-    public void awaitSlices(ThreadCalls own) {
-        AsymmetricFence.heavy();
-        for (ThreadCalls thread : threads) {
-            if (thread != own) {
-                thread.slices().await();
-            }
+    public UnderWaySlices underWay(ThreadCalls own) {
+        ThreadCalls[] all = threads;
+        SliceRunner[] slices = new SliceRunner[all.length];
+        for (int i = 0; i < all.length; i++) {
+            slices[i] = all[i].slices();
         }
+        return new UnderWaySlices(slices, own.slices());
     }
 
     @Override

@@ -41,6 +41,8 @@ final class ThreadCalls implements ServerWork {
      * as long.
      */
     private static final long LINGER_NANOS = 100_000;
+    /** The least time between two heavy fences, which cost all threads of the process some time, whoever sends maps. */
+    private static final long FENCE_NANOS = 100_000;
 
     /** The handler of {@link CallFormat#CALL} or {@link CallFormat#RESUME} on this thread. */
     private final class Handler implements RpcHandler {
@@ -89,8 +91,14 @@ final class ThreadCalls implements ServerWork {
     /** Why the last call was refused: a reason of {@link CallStatus}. */
     private int refusal;
 
-    /** Replies to replaced maps; they are sent when no slice uses the old maps any more. */
+    /** Replies to maps that were replaced since {@code underWay} was made. */
+    private final List<PendingCall> replaced = new ArrayList<>();
+    /** Replies to maps that were replaced before; they are sent when no slice uses the old maps any more. */
     private final List<PendingCall> replacing = new ArrayList<>();
+    /** The slices that may use old maps; null if {@code replacing} is empty. */
+    private @Nullable UnderWaySlices underWay;
+    /** When {@code underWay} was made last. */
+    private long fencedAt = System.nanoTime();
 
     private final MemorySegment mapAnswer = Arena.ofAuto().allocate(Integer.BYTES);
     private final RunningCall[] group = new RunningCall[GROUP];
@@ -115,8 +123,8 @@ final class ThreadCalls implements ServerWork {
         /** Tells the group that one thread has more to do than it can do at once. */
         void help(ThreadCalls busy);
 
-        /** Called after maps of leases were replaced; when it returns, no thread uses the old maps. */
-        void awaitSlices(ThreadCalls own);
+        /** Called after maps of leases were replaced: the slices that may still use the old maps. */
+        UnderWaySlices underWay(ThreadCalls own);
     }
 
     /**
@@ -373,21 +381,37 @@ final class ThreadCalls implements ServerWork {
         return true;
     }
 
-    /** A map of a lease was replaced; its reply is sent after this round, with those of all others of the round. */
+    /** A map of a lease was replaced; its reply is sent in a later round, with those of all others of this round. */
     void replaced(PendingCall call) {
-        replacing.add(call);
+        replaced.add(call);
     }
 
-    /** Waits once for all maps of a round: a batch may contain thousands, and threads wait for each other here. */
+    /**
+     * Sends replies to replaced maps if no slice uses the old ones any more. The thread does not wait for others: it
+     * looks again in its next round.
+     *
+     * @return whether there are replies to send, now or later
+     */
     private boolean answerReplaced() {
-        if (replacing.isEmpty()) {
-            return false;
+        if (underWay == null) {
+            if (replaced.isEmpty()) {
+                return false;
+            }
+            if (System.nanoTime() - fencedAt < FENCE_NANOS) {
+                return true;
+            }
+            fencedAt = System.nanoTime();
+            replacing.addAll(replaced);
+            replaced.clear();
+            underWay = peers.underWay(this);
         }
-        peers.awaitSlices(this);
-        for (PendingCall call : replacing) {
-            call.answer(mapAnswer);
+        if (underWay.over()) {
+            for (PendingCall call : replacing) {
+                call.answer(mapAnswer);
+            }
+            replacing.clear();
+            underWay = null;
         }
-        replacing.clear();
         return true;
     }
 
