@@ -2,6 +2,7 @@ package io.farheap.procedure.service;
 
 import io.farheap.procedure.format.CallFormat;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
@@ -26,6 +27,8 @@ final class LeaseProcedures {
             new AtomicReferenceArray<>(CallFormat.SLOTS);
     private final AtomicInteger underWay = new AtomicInteger();
     private final LongAdder nanos = new LongAdder();
+    /** As {@code nanos}, in which no measurement counts as more than it can have been. */
+    private final AtomicLong share = new AtomicLong();
     private final Uploads upload = new Uploads();
     private volatile LeaseRegionTable map = LeaseRegionTable.EMPTY;
     private volatile boolean ended;
@@ -102,9 +105,24 @@ final class LeaseProcedures {
         underWay.decrementAndGet();
     }
 
-    /** Adds time that server threads have worked for the lease's calls, in ns. */
+    /** Adds time that a server thread has worked for the lease's calls, in ns. */
     void used(long time) {
+        used(time, time);
+    }
+
+    /**
+     * The same for a time that was measured for some calls and counts for others too.
+     *
+     * @param shared the most that the lease's share of the threads' time is charged for it
+     */
+    void used(long time, long shared) {
         nanos.add(time);
+        share.addAndGet(Math.min(time, shared));
+    }
+
+    /** Time of all server threads that the lease has used, by which its calls take turns with those of other leases. */
+    long share() {
+        return share.get();
     }
 
     long usedNanos() {

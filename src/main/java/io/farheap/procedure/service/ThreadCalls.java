@@ -36,6 +36,8 @@ final class ThreadCalls implements ServerWork {
     private static final int GROUP = 16;
     /** Of so many calls that run one after another, one is timed. */
     private static final int TIMED_MASK = 31;
+    /** The most time that a first slice counts as in its lease's share. */
+    private static final long MOST_FIRST_NANOS = 20_000;
     /**
      * A thread that took a call of another thread looks for more for this time before it sleeps, since waking it takes
      * as long.
@@ -236,8 +238,8 @@ final class ThreadCalls implements ServerWork {
         long nanos = System.nanoTime() - started;
         procedure.took(false, units, nanos);
         counters.add(CallCounters.FUEL, units);
-        // It counts for those calls that are not timed.
-        call.lease.used(nanos * (TIMED_MASK + 1));
+        // It counts for those calls that are not timed; but if the thread waited for its core, these did not.
+        call.lease.used(nanos * (TIMED_MASK + 1), MOST_FIRST_NANOS * (TIMED_MASK + 1));
     }
 
     /**
@@ -449,7 +451,6 @@ final class ThreadCalls implements ServerWork {
                 : slices.inTurns(group, count, Math.max(1, procedure.sliceFuel() / count));
         sliceEnd = System.nanoTime();
         sliceNanos = sliceEnd - started;
-        queue.used(lease, sliceNanos);
         // Recorded even if the call ended: otherwise calls a little longer than a first slice of cold code would always
         // have to wait.
         procedure.took(count > 1, units, sliceNanos);
