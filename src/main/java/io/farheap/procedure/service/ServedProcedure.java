@@ -37,6 +37,7 @@ final class ServedProcedure {
     private double straight = COLD_NANOS;
     private double turned = COLD_NANOS;
     private boolean faster;
+    private double nanos = COLD_NANOS;
     private int asked;
 
     private int firstFuel = fuel(FIRST_NANOS, COLD_NANOS);
@@ -49,6 +50,11 @@ final class ServedProcedure {
 
     int firstFuel() {
         return firstFuel;
+    }
+
+    /** The time, in ns, that so many units of fuel are estimated to take. */
+    double estimate(long units) {
+        return (double) units * nanos;
     }
 
     /** Fuel of a slice; calls that run in turns divide it. */
@@ -73,7 +79,7 @@ final class ServedProcedure {
             straight = next(straight, now);
         }
         faster = turned < straight * WORTH;
-        double nanos = faster ? turned : straight;
+        nanos = faster ? turned : straight;
         firstFuel = fuel(FIRST_NANOS, nanos);
         sliceFuel = fuel(SLICE_NANOS, nanos);
     }

@@ -34,6 +34,8 @@ final class ThreadCalls implements ServerWork {
      * flight.
      */
     private static final int GROUP = 16;
+    /** Most calls of a batch that begin together, to run in turns: their contexts are lent to no client. */
+    private static final int MOST_BEGUN = 32;
     /** Of so many calls that run one after another, one is timed. */
     private static final int TIMED_MASK = 31;
     /** The most time that a first slice counts as in its lease's share. */
@@ -77,6 +79,10 @@ final class ThreadCalls implements ServerWork {
     private final SliceRunner slices = new SliceRunner();
     private final CallAnswers answers = new CallAnswers();
     private final CallCounters counters = new CallCounters();
+    private final FirstSlices firstSlices = new FirstSlices(System::nanoTime);
+    /** Whether a call of the batch that was begun last has been executed. */
+    private boolean executing;
+
     /** The lease that was looked up last: most calls of a batch are of one lease. */
     private @Nullable HeldRegions lastHeld;
 
@@ -85,7 +91,7 @@ final class ThreadCalls implements ServerWork {
     private final RunningCall[] idle = new RunningCall[GROUP];
     private int idleCount;
     /** Calls of the current batch that have begun, to run in turns, and how many of them have been answered. */
-    private RunningCall[] begun = new RunningCall[GROUP];
+    private final RunningCall[] begun = new RunningCall[MOST_BEGUN];
 
     private int begunCount;
     private int executed;
@@ -164,6 +170,10 @@ final class ThreadCalls implements ServerWork {
      * needs.
      */
     private long touch(boolean resume, HeldRegions held, Arguments in) {
+        if (executing) {
+            executing = false;
+            firstSlices.begin();
+        }
         if (ran) {
             // Left over from a batch whose calls were not all executed.
             forgetBegun();
@@ -173,12 +183,9 @@ final class ThreadCalls implements ServerWork {
             return RpcHandler.NOWHERE;
         }
         ServedProcedure procedure = lease.find(in.getInt(0));
-        if (procedure != null && turns(procedure)) {
+        if (procedure != null && begunCount < MOST_BEGUN && turns(procedure)) {
             RunningCall call = begin(resume, held, lease, procedure, in);
             if (call != null) {
-                if (begunCount == begun.length) {
-                    begun = Arrays.copyOf(begun, begunCount * 2);
-                }
                 call.at = in.address(0, 0);
                 begun[begunCount++] = call;
                 return RpcHandler.NOWHERE;
@@ -193,6 +200,7 @@ final class ThreadCalls implements ServerWork {
     // A call that has begun has a lease and a procedure.
     @SuppressWarnings("NullAway")
     private int execute(boolean resume, HeldRegions held, Arguments in, Reply out) {
+        executing = true;
         RunningCall call = takeBegun(held, in.address(0, 0));
         if (call == null) {
             LeaseProcedures lease = lease(held);
@@ -202,7 +210,11 @@ final class ThreadCalls implements ServerWork {
             if (call == null) {
                 return refuse(out);
             }
-            first(call);
+            if (firstSlices.mayRun()) {
+                first(call);
+            } else {
+                call.left = CallContext.FUEL;
+            }
         }
         if (call.left == CallContext.FUEL || call.left == CallContext.TURN) {
             LeaseProcedures lease = call.lease;
@@ -230,7 +242,9 @@ final class ThreadCalls implements ServerWork {
     private void first(RunningCall call) {
         ServedProcedure procedure = call.procedure;
         if ((++timed & TIMED_MASK) != 0) {
-            counters.add(CallCounters.FUEL, slices.one(call, procedure.firstFuel()));
+            long took = slices.one(call, procedure.firstFuel());
+            counters.add(CallCounters.FUEL, took);
+            firstSlices.ran(procedure.estimate(took));
             return;
         }
         long started = System.nanoTime();
@@ -238,6 +252,7 @@ final class ThreadCalls implements ServerWork {
         long nanos = System.nanoTime() - started;
         procedure.took(false, units, nanos);
         counters.add(CallCounters.FUEL, units);
+        firstSlices.ran((double) nanos);
         // It counts for those calls that are not timed; but if the thread waited for its core, these did not.
         call.lease.used(nanos * (TIMED_MASK + 1), MOST_FIRST_NANOS * (TIMED_MASK + 1));
     }
@@ -279,8 +294,10 @@ final class ThreadCalls implements ServerWork {
         }
         ServedProcedure procedure = begun[0].procedure;
         long started = System.nanoTime();
-        long units = slices.inTurns(begun, begunCount, procedure.firstFuel());
+        int fuel = Math.max(1, Math.min(procedure.firstFuel(), 2 * procedure.sliceFuel() / begunCount));
+        long units = slices.inTurns(begun, begunCount, fuel);
         long nanos = System.nanoTime() - started;
+        firstSlices.ran((double) nanos);
         procedure.took(true, units, nanos);
         counters.add(CallCounters.FUEL, units);
         counters.add(CallCounters.TURNS, begunCount);

@@ -38,6 +38,11 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
      */
     private static final int REAP_MASK = 0xFF;
     /**
+     * The time of a round after which it ends with the ring that is served: a thread that takes something away from
+     * this one waits for a round's end.
+     */
+    private static final long ROUND_NANOS = 20_000;
+    /**
      * How often devices are polled: some make progress only while they are polled, and otherwise need a thread of their
      * own.
      */
@@ -79,6 +84,8 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
     private ServerWork[] work = NO_WORK;
 
     private boolean begun;
+    /** Index of the ring that was looked at last. */
+    private int nextRing;
 
     /**
      * @param core on which it runs, or {@link ThreadAffinity#ANY}
@@ -242,7 +249,12 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         int served = 0;
         boolean reap = (++rounds & REAP_MASK) == 0;
         boolean answers = (rounds & WORK_MASK) == 0;
-        for (MessageRing ring : rings) {
+        MessageRing[] all = rings;
+        long began = 0;
+        for (int i = 0; i < all.length; i++) {
+            nextRing = nextRing + 1 < all.length ? nextRing + 1 : 0;
+            MessageRing ring = all[nextRing];
+            int before = served;
             try {
                 served += ring.serve();
                 if (reap || answers && ring.answering()) {
@@ -256,6 +268,15 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
             }
             if (ring.ended()) {
                 forget(ring);
+            }
+            if (served > before && !reap) {
+                long now = System.nanoTime();
+                if (began == 0) {
+                    began = now;
+                } else if (now - began >= ROUND_NANOS) {
+                    // The next round continues with the next ring; in between the thread opens its gate.
+                    break;
+                }
             }
         }
         boolean busy = served > 0;
