@@ -1,6 +1,11 @@
 package io.farheap.procedure.service;
 
+import io.farheap.lifetime.Closeables;
 import io.farheap.procedure.format.CallFormat;
+import io.farheap.procedure.translate.running.CallContext;
+import io.farheap.rpc.HeldRegions;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -20,8 +25,24 @@ final class LeaseProcedures {
     static final int REGISTRATIONS_A_SECOND = 10;
     private static final long SECOND = 1_000_000_000L;
 
+    /**
+     * What a call that waits takes: its context, and objects. Contexts of calls that have not been put off are the
+     * threads' own.
+     */
+    static final long CALL_BYTES = CallContext.MEMORY_BYTES + 1024;
+    /** What a procedure takes: its class file while it waits, then its class. */
+    static final long PROCEDURE_BYTES = 128 << 10;
+    /** For so many calls room is borrowed at once. */
+    static final int CALLS_BORROWED = 32;
+
     private final String client;
     private final LongSupplier clock;
+    private final HeldRegions.MemoryLender lender;
+    /** Calls for which room was borrowed, and all loans for these and for the map. Loans are guarded by this. */
+    private volatile int room;
+
+    private final List<AutoCloseable> callLoans = new ArrayList<>();
+    private @Nullable AutoCloseable mapLoan;
 
     private final AtomicReferenceArray<@Nullable ServedProcedure> procedures =
             new AtomicReferenceArray<>(CallFormat.SLOTS);
@@ -42,8 +63,14 @@ final class LeaseProcedures {
      * @param clock nanoseconds, as {@link System#nanoTime}
      */
     LeaseProcedures(String client, LongSupplier clock) {
+        this(client, clock, _ -> () -> {});
+    }
+
+    /** The same, with memory that is lent to it. */
+    LeaseProcedures(String client, LongSupplier clock, HeldRegions.MemoryLender lender) {
         this.client = client;
         this.clock = clock;
+        this.lender = lender;
         this.tokensAt = clock.getAsLong();
     }
 
@@ -58,9 +85,19 @@ final class LeaseProcedures {
         return found != null && found.id == id ? found : null;
     }
 
+    /**
+     * Borrows memory for a procedure, which gives it back when it is removed.
+     *
+     * @return null if the client has as much memory as it may have
+     */
+    @Nullable
+    AutoCloseable lendForProcedure() {
+        return lender.lend(PROCEDURE_BYTES);
+    }
+
     /** Adds a procedure, and replaces the one in its slot. */
     void add(ServedProcedure procedure) {
-        procedures.set(CallFormat.slot(procedure.id), procedure);
+        giveBack(procedures.getAndSet(CallFormat.slot(procedure.id), procedure));
         if (ended) {
             end();
         }
@@ -68,8 +105,21 @@ final class LeaseProcedures {
 
     void remove(int id) {
         ServedProcedure found = find(id);
-        if (found != null) {
-            procedures.compareAndSet(CallFormat.slot(id), found, null);
+        if (found != null && procedures.compareAndSet(CallFormat.slot(id), found, null)) {
+            giveBack(found);
+        }
+    }
+
+    private static void giveBack(@Nullable ServedProcedure procedure) {
+        if (procedure != null) {
+            giveBack(procedure.loan);
+        }
+    }
+
+    /** Closes a loan, if there is one. */
+    static void giveBack(@Nullable AutoCloseable loan) {
+        if (loan != null) {
+            Closeables.all(loan);
         }
     }
 
@@ -81,8 +131,29 @@ final class LeaseProcedures {
         return map;
     }
 
+    /**
+     * Borrows memory for a map of so many regions.
+     *
+     * @return null if the client has as much memory as it may have
+     */
+    @Nullable
+    AutoCloseable lendForMap(int regions) {
+        return lender.lend(LeaseRegionTable.bytes(regions));
+    }
+
+    /** Replaces the map by one for which nothing was lent. */
     void map(LeaseRegionTable next) {
+        map(next, () -> {});
+    }
+
+    /** Replaces the map, and gives back the loan of the one before. */
+    synchronized void map(LeaseRegionTable next, AutoCloseable loan) {
+        giveBack(mapLoan);
+        mapLoan = loan;
         map = next;
+        if (ended) {
+            end();
+        }
     }
 
     /**
@@ -93,7 +164,21 @@ final class LeaseProcedures {
      * @param begun calls that have begun and have not been put off yet
      */
     boolean mayBegin(int begun) {
-        return underWay.get() + begun < MOST_CALLS;
+        int calls = underWay.get() + begun + 1;
+        return calls <= MOST_CALLS && (calls <= room || borrow(calls));
+    }
+
+    /** Borrows room for so many calls in all, and keeps it until the lease ends. */
+    private synchronized boolean borrow(int calls) {
+        while (calls > room && !ended) {
+            AutoCloseable loan = lender.lend(CALLS_BORROWED * CALL_BYTES);
+            if (loan == null) {
+                return false;
+            }
+            callLoans.add(loan);
+            room += CALLS_BORROWED;
+        }
+        return calls <= room;
     }
 
     /** Counts a call that is put off. */
@@ -141,13 +226,18 @@ final class LeaseProcedures {
         return true;
     }
 
-    /** Ends the lease's procedures: all that it had can be collected. */
-    void end() {
+    /** Ends the lease's procedures: all that it had can be collected, and what it borrowed is given back. */
+    synchronized void end() {
         ended = true;
         map = LeaseRegionTable.EMPTY;
         for (int i = 0; i < procedures.length(); i++) {
-            procedures.set(i, null);
+            giveBack(procedures.getAndSet(i, null));
         }
+        giveBack(mapLoan);
+        mapLoan = null;
+        room = 0;
+        callLoans.forEach(LeaseProcedures::giveBack);
+        callLoans.clear();
     }
 
     boolean ended() {

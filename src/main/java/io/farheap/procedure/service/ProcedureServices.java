@@ -189,8 +189,17 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
                     CallFormat.REFUSED,
                     "more than 10 registrations in a second; wait, and register procedures once");
         }
+        AutoCloseable loan = lease.lendForProcedure();
+        if (loan == null) {
+            return text(
+                    out,
+                    CallFormat.REFUSED,
+                    "this client has borrowed as much memory of procedures as it may; make fewer calls at once, "
+                            + "unregister procedures, or add a memory server");
+        }
         PendingCall pending = out.later();
-        if (!translations.add(held.process(), () -> translate(lease, id, flags, file, pending))) {
+        if (!translations.add(held.process(), () -> translate(lease, id, flags, file, loan, pending))) {
+            LeaseProcedures.giveBack(loan);
             return text(
                     out,
                     CallFormat.REFUSED,
@@ -200,10 +209,12 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         return RpcHandler.LATER;
     }
 
-    private void translate(LeaseProcedures lease, int id, int flags, byte[] file, PendingCall pending) {
+    private void translate(
+            LeaseProcedures lease, int id, int flags, byte[] file, AutoCloseable loan, PendingCall pending) {
         int outcome = CallFormat.REFUSED;
         String why = "";
         if (pending.cancelled()) {
+            LeaseProcedures.giveBack(loan);
             return;
         }
         try {
@@ -212,7 +223,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
                 why = translation.name() + " changes the cache, and was to be registered as one that only reads";
             } else {
                 begin();
-                lease.add(new ServedProcedure(id, translation));
+                lease.add(new ServedProcedure(id, translation, loan));
                 outcome = CallFormat.REGISTERED;
                 registered.increment();
             }
@@ -222,6 +233,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
             why = "the server cannot translate it: " + e;
         }
         if (outcome == CallFormat.REFUSED) {
+            LeaseProcedures.giveBack(loan);
             refused.increment();
         }
         byte[] reason = bytes(why);
@@ -291,7 +303,8 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     }
 
     private LeaseProcedures lease(HeldRegions held) {
-        return leases.computeIfAbsent(held.lease(), _ -> new LeaseProcedures(held.client(), System::nanoTime));
+        return leases.computeIfAbsent(
+                held.lease(), _ -> new LeaseProcedures(held.client(), System::nanoTime, held.lender()));
     }
 
     private int map(HeldRegions held, Arguments in, Reply out) {
@@ -315,10 +328,16 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         if (regions == null) {
             return Integer.BYTES;
         }
+        AutoCloseable loan = lease.lendForMap(regions.length);
+        if (loan == null) {
+            throw new IllegalArgumentException("a map of " + regions.length
+                    + " regions for a client that has borrowed as much memory of procedures as it may; it needs larger "
+                    + "regions, fewer calls at once, or fewer procedures");
+        }
         LeaseRegionTable next =
                 new LeaseRegionTable(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
         next.refresh(held);
-        lease.map(next);
+        lease.map(next, loan);
         own().replaced(out.later());
         return RpcHandler.LATER;
     }

@@ -1,6 +1,7 @@
 package io.farheap.procedure.service;
 
 import io.farheap.procedure.translate.running.Translation;
+import org.jspecify.annotations.Nullable;
 
 /** A procedure that a lease may call, with the time that a unit of its fuel has taken recently. */
 final class ServedProcedure {
@@ -43,9 +44,17 @@ final class ServedProcedure {
     private int firstFuel = fuel(FIRST_NANOS, COLD_NANOS);
     private int sliceFuel = fuel(SLICE_NANOS, COLD_NANOS);
 
+    /** For its memory; null if none was lent. */
+    final @Nullable AutoCloseable loan;
+
     ServedProcedure(int id, Translation translation) {
+        this(id, translation, null);
+    }
+
+    ServedProcedure(int id, Translation translation, @Nullable AutoCloseable loan) {
         this.id = id;
         this.translation = translation;
+        this.loan = loan;
     }
 
     int firstFuel() {

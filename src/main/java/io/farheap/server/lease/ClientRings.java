@@ -61,7 +61,8 @@ final class ClientRings {
                 holders,
                 client.leaseId(),
                 client.clientName(),
-                caller == null ? (Object) client.leaseId() : caller.connection());
+                caller == null ? (Object) client.leaseId() : caller.connection(),
+                bytes -> client.tryToLend(client.budgets().callBytes(), bytes));
         this.handlers = handlers;
         this.threads = threads;
         this.retired = retired;

@@ -87,6 +87,49 @@ class LeaseProceduresTest {
         assertTrue(lease.mayBegin(1));
     }
 
+    /** Memory of calls that wait, of maps and of classes is borrowed, and all of it is given back. */
+    @Test
+    void whatItNeedsIsLent() {
+        long[] lent = new long[1];
+        long[] most = {40 * LeaseProcedures.CALL_BYTES};
+        LeaseProcedures borrower = new LeaseProcedures("test", () -> now, bytes -> {
+            if (bytes > most[0] - lent[0]) {
+                return null;
+            }
+            lent[0] += bytes;
+            return () -> lent[0] -= bytes;
+        });
+        int calls = 0;
+        while (borrower.mayBegin(0)) {
+            borrower.putOff();
+            calls++;
+        }
+        assertEquals(LeaseProcedures.CALLS_BORROWED, calls);
+        assertEquals(LeaseProcedures.CALLS_BORROWED * LeaseProcedures.CALL_BYTES, lent[0]);
+        borrower.finish();
+        assertTrue(borrower.mayBegin(0), "the room of a call that has ended is used again");
+        long before = lent[0];
+        assertNull(borrower.lendForMap(1 << 16));
+        most[0] = 4 << 20;
+        borrower.map(new LeaseRegionTable(2, new int[1 << 16], 16), borrower.lendForMap(1 << 16));
+        assertEquals(before + (8 + 4 << 16), lent[0]);
+        borrower.map(new LeaseRegionTable(3, new int[1], 16), borrower.lendForMap(1));
+        assertEquals(before + 12, lent[0]);
+        borrower.add(new ServedProcedure(1, TRANSLATION, borrower.lendForProcedure()));
+        borrower.add(new ServedProcedure(1 + CallFormat.SLOTS, TRANSLATION, borrower.lendForProcedure()));
+        assertEquals(before + 12 + LeaseProcedures.PROCEDURE_BYTES, lent[0], "another has taken its slot");
+        borrower.remove(1);
+        borrower.remove(1 + CallFormat.SLOTS);
+        assertEquals(before + 12, lent[0]);
+        borrower.add(new ServedProcedure(2, TRANSLATION, borrower.lendForProcedure()));
+        borrower.end();
+        assertEquals(0, lent[0]);
+        assertFalse(borrower.mayBegin(0));
+        borrower.add(new ServedProcedure(3, TRANSLATION, borrower.lendForProcedure()));
+        borrower.map(new LeaseRegionTable(4, new int[1], 16), borrower.lendForMap(1));
+        assertEquals(0, lent[0], "what comes after its end is given back at once");
+    }
+
     @Test
     void nothingIsFoundOnceItHasEnded() {
         lease.add(registered(1));

@@ -1,6 +1,7 @@
 package io.farheap.server.budget;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -66,6 +67,21 @@ class BudgetTest {
         loans.forEach(Budget.Loan::close);
         lend(null, 1L, 3);
         refused(null, 1L);
+    }
+
+    @Test
+    void whoNeedsNoReasonGetsNone() {
+        lend(A, 1L, 2);
+        Budget.Loan third = budget.tryToLend(A, 1L, 1);
+        assertTrue(third != null);
+        assertNull(budget.tryToLend(A, 1L, 1));
+        third.close();
+        assertTrue(budget.tryToLend(A, 1L, 1) != null);
+        assertTrue(budget.tryToLend(A, 2L, 1) != null);
+        assertNull(budget.tryToLend(A, 3L, 1), "the client has its share");
+        assertEquals(4, budget.lent());
+        assertNull(budget.tryToLend(null, null, 13));
+        assertTrue(budget.tryToLend(null, null, 12) != null);
     }
 
     @Test
