@@ -211,12 +211,12 @@ public final class RpcQueue extends OwnedQueue {
         }
         long most = nanos;
         for (RpcLane lane : lanes) {
-            if (lane.underWay() > 0) {
+            if (lane.busy()) {
                 most = Math.min(most, lane.requestWakeUp() ? patienceNanos : UNCERTAIN_NANOS);
             }
         }
         for (RpcLane lane : lanes) {
-            if (lane.underWay() > 0 && lane.ready()) {
+            if (lane.ready()) {
                 return 0;
             }
         }

@@ -275,6 +275,49 @@ class CallLossTest {
         }
     }
 
+    /**
+     * Long calls have kept all places of some batches, and all of them have ended when the session looks for the first
+     * time after that: it takes also the answers to the batches that it had to send without calls.
+     */
+    @Test
+    void aSessionGoesOnAfterManyLongCalls() {
+        int most = 80;
+        try (Cluster cluster = cluster(1);
+                Cache cache = cache(cluster, 1);
+                Caller caller = new Caller(cache)) {
+            Procedure add = cache.procedures()
+                    .register(TestProcedures.SpinThenAdd.class, Procedures.WRITES | Procedures.UNORDERED);
+            Procedure load = cache.procedures().register(TestProcedures.Load.class, Procedures.READS);
+            caller.call(add, 0, 0, 1, 1);
+            int[] ended = new int[1];
+            CallCompletion done = (token, status, code, bytes) -> {
+                assertEquals(CallStatus.DONE, status);
+                ended[0]++;
+            };
+            for (int round = 0; round < 3; round++) {
+                ended[0] = 0;
+                long before = counter(cluster, 0, "calls.done");
+                long putOff = counter(cluster, 0, "put off");
+                for (int i = 0; i < most; i++) {
+                    spinThenAdd(caller, add, 8, i, 500_000, done);
+                }
+                await(() -> {
+                    caller.session.flush();
+                    caller.session.poll();
+                    return counter(cluster, 0, "put off") >= putOff + most;
+                });
+                assertEquals(CallStatus.DONE, caller.call(load, 0, 8).status());
+                await(() -> counter(cluster, 0, "calls.done") > before + most);
+                boolean[] made = new boolean[1];
+                await(() -> {
+                    made[0] = made[0] || caller.session.call(load, 0, caller.buffer, 0, 8, 64, 8, done, 0);
+                    caller.session.poll();
+                    return ended[0] == most + 1;
+                });
+            }
+        }
+    }
+
     /** A server that has the most calls of a lease refuses no call that has begun elsewhere, but takes it later. */
     @Test
     void aCallThatHasBegunIsNotRefused() {

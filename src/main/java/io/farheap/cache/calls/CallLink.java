@@ -193,7 +193,7 @@ public final class CallLink {
     @SuppressWarnings("NullAway")
     boolean full() {
         RpcLane now = lane;
-        return now != null && !connection.failed() && !now.hasRoom();
+        return now != null && !connection.failed() && now.isFull();
     }
 
     // After hasRoom.
@@ -226,8 +226,9 @@ public final class CallLink {
         }
     }
 
-    int underWay() {
-        return lane == null ? 0 : lane.underWay();
+    /** Whether polls have something to do, even if no call is under way. */
+    boolean busy() {
+        return lane != null && lane.busy();
     }
 
     /** Called before the last poll before a sleep. */

@@ -122,6 +122,16 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
         }
     }
 
+    /** Whether polls have something to do, even if no call is under way. */
+    boolean busy() {
+        for (CallLink link : links) {
+            if (link.busy()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     void send() {
         for (CallLink link : links) {
             link.send();
@@ -137,7 +147,7 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
             link.listen();
         }
         for (CallLink link : links) {
-            if (link.underWay() > 0 && !link.requestWakeUp()) {
+            if (link.busy() && !link.requestWakeUp()) {
                 most = UNCERTAIN_NANOS;
             }
         }

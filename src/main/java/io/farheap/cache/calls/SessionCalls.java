@@ -314,7 +314,7 @@ public final class SessionCalls implements AutoCloseable {
      * @return how many
      */
     int poll() {
-        if (calls.pending() == 0) {
+        if (calls.pending() == 0 && !links.busy()) {
             return 0;
         }
         ended = 0;
@@ -513,7 +513,7 @@ public final class SessionCalls implements AutoCloseable {
      * @return the most ns to sleep; 0 for ever
      */
     long listen() {
-        if (calls.pending() == 0) {
+        if (calls.pending() == 0 && !links.busy()) {
             return 0;
         }
         // A call that runs here raises no event.

@@ -40,6 +40,8 @@ public final class RpcLane {
     private int underWay;
     /** The thread that closes the connection now owns it: its memory is not read here any more. */
     private boolean detached;
+    /** Whether there was no room for a call when it was last asked for. */
+    private boolean turnedAway;
 
     public RpcLane(RemoteServer server, BatchConnection connection) {
         this.server = server;
@@ -51,7 +53,16 @@ public final class RpcLane {
 
     /** Whether there is room for a call; sends a full batch to make room. */
     public boolean hasRoom() {
-        return connection.hasRoom() || connection.makeRoom();
+        turnedAway = !connection.hasRoom() && !connection.makeRoom();
+        return !turnedAway;
+    }
+
+    /**
+     * Whether there is no room for a call before one of those that are under way ends. If batches without requests are
+     * in flight, there may be room as soon as a poll has taken their answers.
+     */
+    public boolean isFull() {
+        return !hasRoom() && !connection.awaitsEmpty();
     }
 
     /**
@@ -76,6 +87,11 @@ public final class RpcLane {
         return underWay;
     }
 
+    /** Whether polls have something to do: calls, or batches without requests, which leave no room until answered. */
+    public boolean busy() {
+        return underWay > 0 || !detached && !connection.isIdle();
+    }
+
     /**
      * Takes answers, sends the open batch if no batch is in flight or it is full, and hands calls over.
      *
@@ -83,7 +99,7 @@ public final class RpcLane {
      */
     public int poll(ReplyHandler handler) {
         // After an exception of the handler no call may be left to hand over while a batch has still to be finished.
-        if (underWay == 0 && entry < 0) {
+        if (!busy() && entry < 0) {
             return 0;
         }
         if (!detached) {
@@ -106,12 +122,16 @@ public final class RpcLane {
         return handed;
     }
 
-    /** Whether a poll would find an answer. */
+    /** Whether a poll would find an answer, or a call that was turned away may find room by now. */
     public boolean ready() {
         if (!detached) {
             connection.receive();
         }
-        return sequence < connection.firstUnanswered() || replies.hasArrived();
+        if (turnedAway && connection.mayMakeRoom()) {
+            turnedAway = false;
+            return true;
+        }
+        return underWay > 0 && (sequence < connection.firstUnanswered() || replies.hasArrived());
     }
 
     private int handAnswered(ReplyHandler handler) {

@@ -123,12 +123,18 @@ public final class BatchConnection implements AutoCloseable {
      * @return whether a request may be added
      */
     public boolean makeRoom() {
-        while (!open.hasRoom() && open.isFull() && openLimit() > 0 && (replies == null || replies.held() < entries())) {
+        while (!open.hasRoom() && mayMakeRoom()) {
             if (!send(0)) {
                 return false;
             }
         }
         return open.hasRoom();
+    }
+
+    /** Whether there is room for a request, or {@link #makeRoom} would send a batch to make some. */
+    public boolean mayMakeRoom() {
+        return open.hasRoom()
+                || open.isFull() && openLimit() > 0 && (replies == null || replies.held() < entries());
     }
 
     /**
@@ -163,6 +169,11 @@ public final class BatchConnection implements AutoCloseable {
         return open.isEmpty() && window.allAnswered();
     }
 
+    /** Whether a batch without requests is unfinished: it finishes when {@link #receive} takes its answer. */
+    public boolean awaitsEmpty() {
+        return window.empty() > 0;
+    }
+
     /** Whether nothing is waiting, unanswered or unfinished. */
     public boolean isIdle() {
         return open.count() == 0 && window.allFinished();
@@ -170,12 +181,22 @@ public final class BatchConnection implements AutoCloseable {
 
     /** How many requests may be added, as far as slots allow; a batch that becomes full must be sent in between. */
     public int room() {
-        if (writer.failed() || window.free() <= 0) {
+        int batches = window.free();
+        if (writer.failed() || batches <= 0) {
             return 0;
         }
-        int room = window.free() * batch - (batch - open.freeEntries());
-        for (int i = 1; replies != null && i < window.free(); i++) {
-            room -= replies.heldBySlot(window.openSlot(i));
+        int room = open.freeEntries();
+        if (room > 0 || open.count() > 0) {
+            batches--;
+        }
+        if (replies == null || replies.held() == 0) {
+            return room + batches * batch;
+        }
+        // A slot that calls keep wholly gets a batch without requests, which is none of these.
+        for (int i = 1; batches > 0 && i < window.freeSlots(); i++) {
+            int entries = batch - replies.heldBySlot(window.openSlot(i));
+            room += entries;
+            batches -= entries > 0 ? 1 : 0;
         }
         return room;
     }

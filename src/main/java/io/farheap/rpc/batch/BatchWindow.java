@@ -54,7 +54,17 @@ final class BatchWindow {
     /** How many batches with requests may be sent; one empty batch that asks for a wake-up takes no place of these. */
     int free() {
         int unfinished = (int) (sent - finished);
-        return Math.min(queueDepth - (unfinished - empty), slots - 1 - unfinished);
+        return Math.min(queueDepth - (unfinished - empty), freeSlots());
+    }
+
+    /** How many slots batches with requests may use, that of the open batch included. */
+    int freeSlots() {
+        return slots - 1 - (int) (sent - finished);
+    }
+
+    /** How many empty batches are sent and not finished. */
+    int empty() {
+        return empty;
     }
 
     /** Whether the unfinished batches leave no slot at all, not even for an empty batch. */
