@@ -10,12 +10,13 @@ import org.jspecify.annotations.Nullable;
  * The calls that wait for a slice of one server thread. Leases share its time by the time that they have used: the
  * lease that has used least is next, and a lease that returns begins at the amount of that one (start-time fair
  * queueing; Goyal, Vin, Cheng, SIGCOMM 1996). Time of the other threads counts too, so that a lease whose calls come
- * over many threads gets no more of all of them than one whose calls come over one; but no lease waits here for more
- * than {@link #MOST_AHEAD} because of what it has used there. Thread-safe, since idle threads take calls from it.
+ * over many threads gets no more of all of them than one whose calls come over one; but while a lease's calls wait
+ * here, what it uses there puts them back by {@link #MOST_AHEAD} at most, until one of them has had a slice.
+ * Thread-safe, since idle threads take calls from it.
  */
 final class RunQueue {
 
-    /** The most time, in ns, by which a lease may be ahead of the one that is next. */
+    /** The most time, in ns, that the use of other threads adds to a lease's own between two of its slices here. */
     static final long MOST_AHEAD = 100_000_000;
 
     private static final class LeaseQueue {
@@ -24,6 +25,8 @@ final class RunQueue {
         final ArrayDeque<RunningCall> waiting = new ArrayDeque<>();
         /** Nanoseconds used, with a start value that makes it comparable with the other leases' values. */
         long used;
+        /** The virtual time when its calls began to wait, or one of them was taken last. */
+        private long since;
         /** The lease's share as last added to {@code used}. */
         private long seen;
 
@@ -34,10 +37,13 @@ final class RunQueue {
             this.seen = lease.share();
         }
 
-        /** Adds what the lease has used since the last call, on any thread. */
-        void charge(long virtualTime) {
+        /**
+         * Adds what the lease has used since the last call, on any thread. The limit stands still while calls wait: if
+         * it moved on with the virtual time, a lease that uses other threads all the time would never have its turn.
+         */
+        void charge() {
             long now = lease.share();
-            used = Math.min(used + now - seen, virtualTime + MOST_AHEAD);
+            used = Math.min(used + now - seen, since + MOST_AHEAD);
             seen = now;
         }
     }
@@ -63,7 +69,8 @@ final class RunQueue {
             lines.put(lease, line);
         }
         if (!line.listed) {
-            line.charge(virtualTime);
+            line.since = virtualTime;
+            line.charge();
             // Its only call may have been running: then the lease still has its own value.
             line.used = Math.max(line.used, virtualTime);
             line.listed = true;
@@ -87,7 +94,7 @@ final class RunQueue {
         LeaseQueue next = null;
         for (int i = 0; i < active.size(); i++) {
             LeaseQueue line = active.get(i);
-            line.charge(virtualTime);
+            line.charge();
             if (next == null || line.used - next.used < 0) {
                 next = line;
             }
@@ -96,6 +103,7 @@ final class RunQueue {
             return null;
         }
         virtualTime = next.used;
+        next.since = virtualTime;
         RunningCall call = next.waiting.pollFirst();
         size--;
         if (next.waiting.isEmpty()) {

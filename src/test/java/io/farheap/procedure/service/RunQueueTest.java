@@ -76,10 +76,13 @@ class RunQueueTest {
             double boths,
             double others) {
         int slices = 5_000;
+        int inFirst = 0;
         for (int window = 0; window < 6; window++) {
             IdentityHashMap<LeaseProcedures, Integer> used = new IdentityHashMap<>();
             for (int i = 0; i < slices; i++) {
-                used.merge(slice(queue, SLICE), 1, Integer::sum);
+                LeaseProcedures next = slice(queue, SLICE);
+                inFirst += next == both ? 1 : 0;
+                used.merge(next, 1, Integer::sum);
                 used.merge(slice(second, SLICE), 1, Integer::sum);
             }
             if (window > 2) {
@@ -88,6 +91,7 @@ class RunQueueTest {
                 assertEquals(others, used.getOrDefault(other, 0) / (2.0 * slices), 0.05, "window " + window);
             }
         }
+        assertTrue(inFirst >= 5, "in 600 ms its calls of the first queue have had " + inFirst + " slices");
     }
 
     /** What a lease has used on other threads keeps it from this one for a while, and not for as long as that. */
@@ -103,6 +107,23 @@ class RunQueueTest {
             before++;
         }
         assertTrue(before >= 4_000 && before <= 5_001, before + " slices before it");
+    }
+
+    /** A lease that uses other threads all the time, as fast as the leases here use this one, has its turn here too. */
+    @Test
+    void aLeaseThatHasOtherThreadsAllTheTimeHasItsTurn() {
+        LeaseProcedures here = lease();
+        LeaseProcedures elsewhere = lease();
+        add(here);
+        add(elsewhere);
+        for (int turn = 0; turn < 3; turn++) {
+            int before = 0;
+            while (slice(SLICE) == here) {
+                before++;
+                assertTrue(before <= 5_001, "it waits for more than 100 ms of the other");
+                elsewhere.used(3 * SLICE);
+            }
+        }
     }
 
     @Test
