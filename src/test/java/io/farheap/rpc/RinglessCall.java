@@ -1,6 +1,8 @@
 package io.farheap.rpc;
 
-/** A call that is put off and came over no ring. */
+import java.lang.foreign.MemorySegment;
+
+/** A call that came over no ring: one that is put off, or one that a handler executes. */
 public final class RinglessCall {
 
     private static final int CAPACITY = 64;
@@ -10,6 +12,17 @@ public final class RinglessCall {
 
     public PendingCall call() {
         return call;
+    }
+
+    /** Has a handler begin and execute a call with these arguments, whose reply is dropped. */
+    public static int execute(RpcHandler handler, HeldRegions held, MemorySegment message, MemorySegment answer) {
+        int capacity = (int) answer.byteSize();
+        Arguments arguments = new Arguments(message);
+        arguments.set(0, (int) message.byteSize(), capacity);
+        Reply reply = new Reply(new PendingCalls(new RingShape(1, 1, capacity, true), () -> {}), answer);
+        reply.set(0, 0, capacity);
+        handler.touch(held, arguments);
+        return handler.execute(held, arguments, reply);
     }
 
     public boolean answered() {

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -47,9 +46,7 @@ final class LeaseProcedures {
     private final AtomicReferenceArray<@Nullable ServedProcedure> procedures =
             new AtomicReferenceArray<>(CallFormat.SLOTS);
     private final AtomicInteger underWay = new AtomicInteger();
-    private final LongAdder nanos = new LongAdder();
-    /** As {@code nanos}, in which no measurement counts as more than it can have been. */
-    private final AtomicLong share = new AtomicLong();
+    private final AtomicLong used = new AtomicLong();
     private final Uploads upload = new Uploads();
     private volatile LeaseRegionTable map = LeaseRegionTable.EMPTY;
     private volatile boolean ended;
@@ -192,26 +189,12 @@ final class LeaseProcedures {
 
     /** Adds time that a server thread has worked for the lease's calls, in ns. */
     void used(long time) {
-        used(time, time);
-    }
-
-    /**
-     * The same for a time that was measured for some calls and counts for others too.
-     *
-     * @param shared the most that the lease's share of the threads' time is charged for it
-     */
-    void used(long time, long shared) {
-        nanos.add(time);
-        share.addAndGet(Math.min(time, shared));
+        used.addAndGet(time);
     }
 
     /** Time of all server threads that the lease has used, by which its calls take turns with those of other leases. */
-    long share() {
-        return share.get();
-    }
-
-    long usedNanos() {
-        return nanos.sum();
+    long used() {
+        return used.get();
     }
 
     /** Whether the lease may register one more procedure now; counts it. */

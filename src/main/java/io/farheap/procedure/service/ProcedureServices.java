@@ -272,7 +272,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     }
 
     private void emitLeaseTimes() {
-        leases.forEach((id, lease) -> ProcedureLeaseTimeEvent.emit(name, lease.client(), id, lease.usedNanos()));
+        leases.forEach((id, lease) -> ProcedureLeaseTimeEvent.emit(name, lease.client(), id, lease.used()));
     }
 
     @Override
@@ -404,7 +404,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     @Override
     public long callNanos(long leaseId) {
         LeaseProcedures lease = leases.get(leaseId);
-        return lease == null ? 0 : lease.usedNanos();
+        return lease == null ? 0 : lease.used();
     }
 
     @Override

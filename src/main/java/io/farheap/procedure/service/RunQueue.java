@@ -27,14 +27,14 @@ final class RunQueue {
         long used;
         /** The virtual time when its calls began to wait, or one of them was taken last. */
         private long since;
-        /** The lease's share as last added to {@code used}. */
+        /** The lease's time as last added to {@code used}. */
         private long seen;
 
         boolean listed;
 
         LeaseQueue(LeaseProcedures lease) {
             this.lease = lease;
-            this.seen = lease.share();
+            this.seen = lease.used();
         }
 
         /**
@@ -42,7 +42,7 @@ final class RunQueue {
          * it moved on with the virtual time, a lease that uses other threads all the time would never have its turn.
          */
         void charge() {
-            long now = lease.share();
+            long now = lease.used();
             used = Math.min(used + now - seen, since + MOST_AHEAD);
             seen = now;
         }

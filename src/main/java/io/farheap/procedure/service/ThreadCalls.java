@@ -36,10 +36,8 @@ final class ThreadCalls implements ServerWork {
     private static final int GROUP = 16;
     /** Most calls of a batch that begin together, to run in turns: their contexts are lent to no client. */
     private static final int MOST_BEGUN = 32;
-    /** Of so many calls that run one after another, one is timed. */
-    private static final int TIMED_MASK = 31;
-    /** The most time that a first slice counts as in its lease's share. */
-    private static final long MOST_FIRST_NANOS = 20_000;
+    /** Of calls that run one after another, one of so many is timed on average. */
+    private static final int TIMED = 32;
     /**
      * A thread that took a call of another thread looks for more for this time before it sleeps, since waking it takes
      * as long.
@@ -110,7 +108,17 @@ final class ThreadCalls implements ServerWork {
 
     private final MemorySegment mapAnswer = Arena.ofAuto().allocate(Integer.BYTES);
     private final RunningCall[] group = new RunningCall[GROUP];
-    private int timed;
+    /**
+     * First slices until one is timed: a random number, so that no client can arrange that all of those that are timed
+     * are its own, or another's.
+     */
+    private int untilTimed = 1;
+
+    private long random = System.nanoTime() | 1;
+    /** The lease of the first slices that ran last, and their time that it has not been charged for yet. */
+    private @Nullable LeaseProcedures owing;
+
+    private double owed;
     /** When the last slice ended, and how long it took; 0 if rings have had as much time since. */
     private long sliceEnd;
 
@@ -241,20 +249,43 @@ final class ThreadCalls implements ServerWork {
     @SuppressWarnings("NullAway")
     private void first(RunningCall call) {
         ServedProcedure procedure = call.procedure;
-        if ((++timed & TIMED_MASK) != 0) {
-            long took = slices.one(call, procedure.firstFuel());
-            counters.add(CallCounters.FUEL, took);
-            firstSlices.ran(procedure.estimate(took));
-            return;
-        }
-        long started = System.nanoTime();
+        boolean timed = --untilTimed <= 0;
+        long started = timed ? System.nanoTime() : 0;
         long units = slices.one(call, procedure.firstFuel());
-        long nanos = System.nanoTime() - started;
-        procedure.took(false, units, nanos);
+        if (timed) {
+            untilTimed = distance();
+            procedure.took(false, units, System.nanoTime() - started);
+        }
         counters.add(CallCounters.FUEL, units);
-        firstSlices.ran((double) nanos);
-        // It counts for those calls that are not timed; but if the thread waited for its core, these did not.
-        call.lease.used(nanos * (TIMED_MASK + 1), MOST_FIRST_NANOS * (TIMED_MASK + 1));
+        double nanos = procedure.estimate(units);
+        firstSlices.ran(nanos);
+        owe(call.lease, nanos);
+    }
+
+    /** Marsaglia's xorshift; 1 to 2 * TIMED - 1, TIMED on average. */
+    private int distance() {
+        random ^= random << 13;
+        random ^= random >>> 7;
+        random ^= random << 17;
+        return 1 + (int) Long.remainderUnsigned(random, 2 * TIMED - 1);
+    }
+
+    /** Notes the time of a first slice. A lease is charged once for all that follow each other in a round. */
+    private void owe(LeaseProcedures lease, double nanos) {
+        if (lease != owing) {
+            charge();
+            owing = lease;
+        }
+        owed += nanos;
+    }
+
+    private void charge() {
+        LeaseProcedures lease = owing;
+        if (lease != null) {
+            lease.used((long) owed);
+            owed = 0;
+            owing = null;
+        }
     }
 
     /**
@@ -382,6 +413,7 @@ final class ThreadCalls implements ServerWork {
         if (called) {
             called = false;
         }
+        charge();
         boolean answered = answerReplaced();
         if (busy && sliceNanos > 0 && System.nanoTime() - sliceEnd < sliceNanos) {
             return true;
@@ -545,6 +577,7 @@ final class ThreadCalls implements ServerWork {
     /** The calls that wait here are left to the other threads. */
     @Override
     public void ended() {
+        charge();
         ended = true;
     }
 }
