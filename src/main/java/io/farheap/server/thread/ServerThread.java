@@ -84,7 +84,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
     private ServerWork[] work = NO_WORK;
 
     private boolean begun;
-    /** Index of the ring that was looked at last. */
+    /** Index of the ring that was served last, or had nothing to serve. */
     private int nextRing;
 
     /**
@@ -251,12 +251,17 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         boolean answers = (rounds & WORK_MASK) == 0;
         MessageRing[] all = rings;
         long began = 0;
+        boolean over = false;
+        int at = nextRing;
         for (int i = 0; i < all.length; i++) {
-            nextRing = nextRing + 1 < all.length ? nextRing + 1 : 0;
-            MessageRing ring = all[nextRing];
+            at = at + 1 < all.length ? at + 1 : 0;
+            MessageRing ring = all[at];
             int before = served;
             try {
-                served += ring.serve();
+                if (!over) {
+                    nextRing = at;
+                    served += ring.serve();
+                }
                 if (reap || answers && ring.answering()) {
                     ring.reap();
                 }
@@ -269,14 +274,17 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
             if (ring.ended()) {
                 forget(ring);
             }
-            if (served > before && !reap) {
+            if (served > before && !over) {
                 long now = System.nanoTime();
                 if (began == 0) {
                     began = now;
-                } else if (now - began >= ROUND_NANOS) {
+                } else {
                     // The next round continues with the next ring; in between the thread opens its gate.
-                    break;
+                    over = now - began >= ROUND_NANOS;
                 }
+            }
+            if (over && !reap) {
+                break;
             }
         }
         boolean busy = served > 0;
