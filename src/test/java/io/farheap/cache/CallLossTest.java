@@ -318,6 +318,26 @@ class CallLossTest {
         }
     }
 
+    /** A call that waits in the batch that is sent next when the cache leaves the server: no server has seen it. */
+    @Test
+    void aCallThatWasNotSentIsKeptIfItsServerIsRetired() {
+        try (Cluster cluster = cluster(1, 1);
+                Cache cache = cache(cluster, 1);
+                Caller caller = new Caller(cache)) {
+            Procedure add = cache.procedures().register(TestProcedures.Add.class, Procedures.WRITES);
+            caller.write(8, 4000);
+            assertEquals(1, caller.call(add, 0, 8, 700).code());
+            caller.arguments(8, 11);
+            List<Integer> ended = new ArrayList<>();
+            assertTrue(caller.session.call(
+                    add, 0, caller.buffer, 0, 16, 64, 8, (token, status, code, bytes) -> ended.add(status), 0));
+            cache.retire(cache.serverOf(0), moved -> {});
+            caller.session.drain();
+            assertEquals(List.of(CallStatus.DONE), ended);
+            assertEquals(4711, caller.read(8));
+        }
+    }
+
     /** A server that has the most calls of a lease refuses no call that has begun elsewhere, but takes it later. */
     @Test
     void aCallThatHasBegunIsNotRefused() {

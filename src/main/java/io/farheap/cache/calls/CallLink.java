@@ -8,6 +8,7 @@ import io.farheap.remote.server.ServerLinks;
 import io.farheap.remote.server.ServerRing;
 import io.farheap.rpc.batch.BatchConnection;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -256,6 +257,13 @@ public final class CallLink {
             lane = null;
             connection = null;
             ring = null;
+        }
+    }
+
+    /** Takes the calls back that have not been sent. */
+    void takeUnsent(IntConsumer tags) {
+        if (lane != null) {
+            lane.takeUnsent(tag -> tags.accept((int) tag));
         }
     }
 

@@ -14,6 +14,7 @@ import io.farheap.verbs.Context;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -162,10 +163,15 @@ public final class CallLinks implements ServerLinks.Owner<ServerRing>, AutoClose
         }
     }
 
-    /** Stops sending to a server. The caller then calls {@link #forget}. */
-    void leave(RemoteServer server) {
+    /**
+     * Stops sending to a server. The caller then calls {@link #forget}.
+     *
+     * @param unsent gets the tags of calls that have not been sent
+     */
+    void leave(RemoteServer server, IntConsumer unsent) {
         CallLink link = find(server);
         if (link != null) {
+            link.takeUnsent(unsent);
             links = Arrays.stream(links).filter(other -> other != link).toArray(CallLink[]::new);
             link.leave();
         }

@@ -546,7 +546,8 @@ public final class SessionCalls implements AutoCloseable {
 
     /** Stops polling for a server's answers; the caller then makes the {@link #links} forget it. */
     void leave(RemoteServer server) {
-        links.leave(server);
+        // Before the link ends: what it has not sent goes to the server that has the region by now.
+        links.leave(server, place -> calls.move(calls.get(place), SessionCall.KEPT));
         calls.leave(server);
     }
 

@@ -7,6 +7,7 @@ import io.farheap.rpc.batch.AwaitedReplies;
 import io.farheap.rpc.batch.BatchConnection;
 import io.farheap.rpc.message.BatchFormat;
 import java.util.Arrays;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -181,6 +182,27 @@ public final class RpcLane {
                 ready > 0 && connection.firstUnfinished() < sequence;
                 ready = connection.ready()) {
             connection.finish(ready);
+        }
+    }
+
+    /**
+     * Takes back the calls that have not been sent: they have no effect, and are not handed over.
+     *
+     * @param unsent gets their tags
+     */
+    public void takeUnsent(LongConsumer unsent) {
+        if (detached) {
+            return;
+        }
+        int first = connection.first();
+        int waiting = connection.waiting();
+        connection.withdraw();
+        for (int taken = first; taken < first + waiting; taken++) {
+            if (!connection.leavesOut(taken)) {
+                users[taken] = null;
+                underWay--;
+                unsent.accept(tags[taken]);
+            }
         }
     }
 

@@ -290,7 +290,7 @@ public final class BatchConnection implements AutoCloseable {
         return open.firstEntry();
     }
 
-    /** Removes the only request of the open batch, so that the caller can send it another way. */
+    /** Removes the requests of the open batch, so that the caller can send them another way. */
     public void withdraw() {
         open();
     }
