@@ -4,8 +4,7 @@ import io.farheap.lifetime.Closeables;
 import io.farheap.procedure.format.CallFormat;
 import io.farheap.procedure.translate.running.CallContext;
 import io.farheap.rpc.HeldRegions;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -33,15 +32,29 @@ final class LeaseProcedures {
     static final long PROCEDURE_BYTES = 128 << 10;
     /** For so many calls room is borrowed at once. */
     static final int CALLS_BORROWED = 32;
+    /**
+     * So many calls have room that is not borrowed: however much others have, a lease's calls begin one after another,
+     * and one of them may wait.
+     */
+    static final int OWN_CALLS = 1;
+    /** For this time after a loan was refused none is asked for: all threads of a server share its budgets' lock. */
+    private static final long REFUSED_NANOS = 1_000_000;
+
+    /** Memory that was lent for a map. */
+    record MapLoan(long bytes, AutoCloseable memory) {}
 
     private final String client;
     private final LongSupplier clock;
     private final HeldRegions.MemoryLender lender;
-    /** Calls for which room was borrowed, and all loans for these and for the map. Loans are guarded by this. */
-    private volatile int room;
+    /** Calls that there is room for, and all loans for these and for the map. Loans are guarded by this. */
+    private volatile int room = OWN_CALLS;
 
-    private final List<AutoCloseable> callLoans = new ArrayList<>();
-    private @Nullable AutoCloseable mapLoan;
+    private final ArrayDeque<AutoCloseable> callLoans = new ArrayDeque<>();
+    private @Nullable MapLoan mapLoan;
+    /** Whether the last loan for calls was refused, and when. */
+    private volatile boolean refused;
+
+    private volatile long refusedAt;
 
     private final AtomicReferenceArray<@Nullable ServedProcedure> procedures =
             new AtomicReferenceArray<>(CallFormat.SLOTS);
@@ -129,27 +142,45 @@ final class LeaseProcedures {
     }
 
     /**
-     * Borrows memory for a map of so many regions.
+     * Borrows memory for a map of so many regions. If there is none, the map before leaves its own to the next: a map
+     * that is no larger can always be replaced, so that regions move although calls have borrowed all memory.
      *
      * @return null if the client has as much memory as it may have
      */
-    @Nullable
-    AutoCloseable lendForMap(int regions) {
-        return lender.lend(LeaseRegionTable.bytes(regions));
+    synchronized @Nullable MapLoan lendForMap(int regions) {
+        long bytes = LeaseRegionTable.bytes(regions);
+        AutoCloseable lent = lender.lend(bytes);
+        if (lent != null) {
+            return new MapLoan(bytes, lent);
+        }
+        MapLoan own = mapLoan;
+        if (own == null || own.bytes < bytes) {
+            return null;
+        }
+        mapLoan = null;
+        return own;
     }
 
     /** Replaces the map by one for which nothing was lent. */
     void map(LeaseRegionTable next) {
-        map(next, () -> {});
+        map(next, new MapLoan(0, () -> {}));
     }
 
     /** Replaces the map, and gives back the loan of the one before. */
-    synchronized void map(LeaseRegionTable next, AutoCloseable loan) {
-        giveBack(mapLoan);
+    synchronized void map(LeaseRegionTable next, MapLoan loan) {
+        giveBackMap();
         mapLoan = loan;
         map = next;
         if (ended) {
             end();
+        }
+    }
+
+    private synchronized void giveBackMap() {
+        MapLoan loan = mapLoan;
+        mapLoan = null;
+        if (loan != null) {
+            giveBack(loan.memory);
         }
     }
 
@@ -162,20 +193,39 @@ final class LeaseProcedures {
      */
     boolean mayBegin(int begun) {
         int calls = underWay.get() + begun + 1;
-        return calls <= MOST_CALLS && (calls <= room || borrow(calls));
+        return calls <= MOST_CALLS && (calls <= room || mayAsk() && borrow(calls));
     }
 
-    /** Borrows room for so many calls in all, and keeps it until the lease ends. */
+    private boolean mayAsk() {
+        return !refused || clock.getAsLong() - refusedAt >= REFUSED_NANOS;
+    }
+
+    /** Borrows room for so many calls in all. */
     private synchronized boolean borrow(int calls) {
         while (calls > room && !ended) {
             AutoCloseable loan = lender.lend(CALLS_BORROWED * CALL_BYTES);
             if (loan == null) {
+                refusedAt = clock.getAsLong();
+                refused = true;
                 return false;
             }
-            callLoans.add(loan);
+            refused = false;
+            callLoans.push(loan);
             room += CALLS_BORROWED;
         }
         return calls <= room;
+    }
+
+    /** Gives back a loan of room that no call needs, beside one that is kept for the calls that come next. */
+    private synchronized void giveBackRoom() {
+        if (mayGiveBack() && !callLoans.isEmpty()) {
+            room -= CALLS_BORROWED;
+            giveBack(callLoans.pop());
+        }
+    }
+
+    private boolean mayGiveBack() {
+        return underWay.get() < room - 2 * CALLS_BORROWED;
     }
 
     /** Counts a call that is put off. */
@@ -185,6 +235,9 @@ final class LeaseProcedures {
 
     void finish() {
         underWay.decrementAndGet();
+        if (mayGiveBack()) {
+            giveBackRoom();
+        }
     }
 
     /** Adds time that a server thread has worked for the lease's calls, in ns. */
@@ -216,8 +269,7 @@ final class LeaseProcedures {
         for (int i = 0; i < procedures.length(); i++) {
             giveBack(procedures.getAndSet(i, null));
         }
-        giveBack(mapLoan);
-        mapLoan = null;
+        giveBackMap();
         room = 0;
         callLoans.forEach(LeaseProcedures::giveBack);
         callLoans.clear();

@@ -328,16 +328,21 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         if (regions == null) {
             return Integer.BYTES;
         }
-        AutoCloseable loan = lease.lendForMap(regions.length);
+        LeaseProcedures.MapLoan loan = lease.lendForMap(regions.length);
         if (loan == null) {
             throw new IllegalArgumentException("a map of " + regions.length
                     + " regions for a client that has borrowed as much memory of procedures as it may; it needs larger "
                     + "regions, fewer calls at once, or fewer procedures");
         }
-        LeaseRegionTable next =
-                new LeaseRegionTable(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
-        next.refresh(held);
-        lease.map(next, loan);
+        try {
+            LeaseRegionTable next =
+                    new LeaseRegionTable(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
+            next.refresh(held);
+            lease.map(next, loan);
+        } catch (Throwable e) {
+            LeaseProcedures.giveBack(loan.memory());
+            throw e;
+        }
         own().replaced(out.later());
         return RpcHandler.LATER;
     }

@@ -49,8 +49,8 @@ public record Budgets(
     private static final int RING_MEMORY_SHARE = 4;
     private static final int CALL_MEMORY_SHARE = 16;
     private static final long MOST_CALL_BYTES = 16L << 30;
-    /** The least share of a client, as of rings: a lease with as many calls and procedures as it may have. */
-    private static final long CLIENT_CALL_BYTES = 32L << 20;
+    /** So that a quarter of it is enough for a lease with as many calls and procedures as it may have. */
+    private static final long LEAST_CALL_BYTES = 128L << 20;
     /** The least share of a client: a quarter of little memory would be less than one session needs. */
     private static final long CLIENT_RING_BYTES = 64L << 20;
 
@@ -110,8 +110,8 @@ public record Budgets(
                 new Budget(
                         "memory of procedures",
                         true,
-                        Math.clamp(available / CALL_MEMORY_SHARE, CLIENT_CALL_BYTES, MOST_CALL_BYTES),
-                        CLIENT_CALL_BYTES,
+                        Math.clamp(available / CALL_MEMORY_SHARE, LEAST_CALL_BYTES, MOST_CALL_BYTES),
+                        1,
                         Long.MAX_VALUE,
                         "make fewer calls at once, or unregister procedures",
                         "add a memory server"));

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.plane.Caller;
+import io.farheap.server.contract.ServerLimits;
+import io.farheap.verbs.DeviceLimits;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -82,6 +84,20 @@ class BudgetTest {
         assertEquals(4, budget.lent());
         assertNull(budget.tryToLend(null, null, 13));
         assertTrue(budget.tryToLend(null, null, 12) != null);
+    }
+
+    /** However little memory a machine has left, no client takes all that procedures may have. */
+    @Test
+    void ofTheMemoryOfProceduresAClientHasAQuarter() {
+        DeviceLimits device = new DeviceLimits(1 << 16, 1 << 16, 1 << 10, 1 << 10, 1L << 40, 16, 16, 1, true);
+        for (long available = 1; available <= 1L << 40; available <<= 8) {
+            Budget calls = Budgets.of(ServerLimits.DEFAULT, device, available).callBytes();
+            assertTrue(4 * calls.client() <= calls.all(), available + " bytes are left");
+            assertTrue(calls.client() >= 32 << 20, "it is enough for a lease");
+            calls.lend(A, 1L, calls.client());
+            assertNull(calls.tryToLend(A, 2L, 1));
+            calls.lend(OTHER, 3L, calls.client());
+        }
     }
 
     @Test
