@@ -198,7 +198,14 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
                             + "unregister procedures, or add a memory server");
         }
         PendingCall pending = out.later();
-        if (!translations.add(held.process(), () -> translate(lease, id, flags, file, loan, pending))) {
+        boolean added;
+        try {
+            added = translations.add(held.process(), () -> translate(lease, id, flags, file, loan, pending));
+        } catch (Throwable e) {
+            LeaseProcedures.giveBack(loan);
+            throw e;
+        }
+        if (!added) {
             LeaseProcedures.giveBack(loan);
             return text(
                     out,

@@ -29,16 +29,16 @@ final class TranslationQueue {
      * @param client equal for all registrations of a client process
      * @return false if so many of the client wait that it has to try again later
      */
-    boolean add(Object client, Runnable registration) {
-        synchronized (this) {
-            ArrayDeque<Runnable> own = waiting.computeIfAbsent(client, _ -> new ArrayDeque<>());
-            if (own.size() == MOST_OF_CLIENT) {
-                return false;
-            }
-            own.add(registration);
+    synchronized boolean add(Object client, Runnable registration) {
+        ArrayDeque<Runnable> own = waiting.getOrDefault(client, new ArrayDeque<>());
+        if (own.size() == MOST_OF_CLIENT) {
+            return false;
         }
-        // Whichever is next by then: there are as many runs as registrations.
+        // Whichever is next by then: there are as many runs as registrations. If there is no thread for the run, an
+        // error is thrown, and the registration is not added.
         translator.execute(this::runNext);
+        own.add(registration);
+        waiting.putIfAbsent(client, own);
         return true;
     }
 

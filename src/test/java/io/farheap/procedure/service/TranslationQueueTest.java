@@ -2,6 +2,7 @@ package io.farheap.procedure.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayDeque;
@@ -13,7 +14,13 @@ import org.junit.jupiter.api.Test;
 class TranslationQueueTest {
 
     private final ArrayDeque<Runnable> runs = new ArrayDeque<>();
-    private final TranslationQueue queue = new TranslationQueue(runs::add);
+    private boolean noThread;
+    private final TranslationQueue queue = new TranslationQueue(run -> {
+        if (noThread) {
+            throw new OutOfMemoryError("no thread, on purpose");
+        }
+        runs.add(run);
+    });
     private final List<String> translated = new ArrayList<>();
 
     private boolean add(String client, int number) {
@@ -45,6 +52,18 @@ class TranslationQueueTest {
         run(runs.size());
         assertEquals(many + 4, translated.size());
         assertEquals("many" + (many - 1), translated.getLast());
+    }
+
+    /** A registration without a run would wait for the next one's, and that for the next. */
+    @Test
+    void oneForWhichThereIsNoThreadIsNotAdded() {
+        noThread = true;
+        assertThrows(OutOfMemoryError.class, () -> add("few", 0));
+        noThread = false;
+        assertTrue(add("few", 1));
+        run(1);
+        assertEquals(List.of("few1"), translated);
+        assertTrue(runs.isEmpty());
     }
 
     @Test
