@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A thread replaces a map, and waits for slices as {@link SliceRunner#await} does: no slice with the earlier map sees
+ * A thread replaces a map, and waits for slices as {@link UnderWaySlices} does: no slice with the earlier map sees
  * the thread's later changes, such as a freed region.
  */
 @JCStressTest

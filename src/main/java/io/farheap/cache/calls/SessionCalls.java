@@ -260,7 +260,7 @@ public final class SessionCalls implements AutoCloseable {
     private void giveUp(SessionCall call, int untouched, int reason) {
         if (call.contextBytes > 0) {
             end(call, CallStatus.INCOMPLETE, reason, 0, call.address, 0);
-        } else if (call.tries > 0) {
+        } else if (call.wasLost) {
             lose(call);
         } else {
             end(call, untouched, reason, 0, call.address, 0);
@@ -364,7 +364,9 @@ public final class SessionCalls implements AutoCloseable {
         } else if (status == CallStatus.FAULT) {
             end(call, status, 0, 0, CallResult.NOWHERE, (int) value);
         } else {
-            end(call, status, 0, 0, value, code);
+            // Servers of earlier releases send the address of the last access although no access ends such a call.
+            long address = status == CallStatus.OUT_OF_FUEL ? CallResult.NOWHERE : value;
+            end(call, status, 0, 0, address, code);
         }
     }
 
@@ -377,7 +379,7 @@ public final class SessionCalls implements AutoCloseable {
     private void refused(SessionCall call, int reason) {
         boolean waits = reason == CallStatus.TOO_MANY_CALLS
                 || reason == CallStatus.NO_REASON && ++call.refusals < MOST_REFUSALS;
-        if (waits && (call.contextBytes > 0 || call.tries > 0)) {
+        if (waits && (call.contextBytes > 0 || call.wasLost)) {
             calls.move(call, SessionCall.KEPT);
         } else {
             giveUp(call, CallStatus.REFUSED, reason);
