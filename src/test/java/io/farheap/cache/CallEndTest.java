@@ -214,8 +214,8 @@ class CallEndTest {
                 caller.arguments(8, 1);
                 assertTrue(caller.session.call(
                         add, 8, caller.buffer, 0, 16, 64, 8, (token, status, code, bytes) -> ended[0] = status, 0));
-                CallLinks links = Fields.get(
-                        caller.session.core().admission.calls().all(), "links", CallLinks.class);
+                CallLinks links =
+                        Fields.get(caller.session.core().admission.calls().all(), "links", CallLinks.class);
                 for (CallLink link : Fields.get(links, "links", CallLink[].class)) {
                     link.lose();
                 }

@@ -107,7 +107,10 @@ class CallMigrationTest {
                     Caller caller = new Caller(cache)) {
                 Procedure add = cache.procedures().register(TestProcedures.Add.class, Procedures.WRITES);
                 for (int region = 0; region < 4; region++) {
-                    assertEquals(1, caller.call(add, region * REGION, region * REGION, 1).code());
+                    assertEquals(
+                            1,
+                            caller.call(add, region * REGION, region * REGION, 1)
+                                    .code());
                 }
                 try (Budget.Loan _ = cluster.lendAllOfProcedures(0);
                         Budget.Loan _ = cluster.lendAllOfProcedures(1)) {

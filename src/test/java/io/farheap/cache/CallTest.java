@@ -414,7 +414,9 @@ class CallTest {
                 assertEquals(
                         CallStatus.LOST, caller.call(store, REGION, REGION, 1).status());
                 assertEquals(
-                        CallStatus.UNREACHABLE, caller.call(load, REGION, REGION).status(), "it was never sent");
+                        CallStatus.UNREACHABLE,
+                        caller.call(load, REGION, REGION).status(),
+                        "it was never sent");
                 assertEquals(CallStatus.DONE, caller.call(load, 0, 8).status());
             }
         }

@@ -12,8 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A thread replaces a map, and waits for slices as {@link UnderWaySlices} does: no slice with the earlier map sees
- * the thread's later changes, such as a freed region.
+ * A thread replaces a map, and waits for slices as {@link UnderWaySlices} does: no slice with the earlier map sees the
+ * thread's later changes, such as a freed region.
  */
 @JCStressTest
 @Outcome(id = "0, [01]", expect = Expect.ACCEPTABLE, desc = "the slice used a region that was there, or the new map")

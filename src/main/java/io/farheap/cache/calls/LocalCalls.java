@@ -337,13 +337,7 @@ public final class LocalCalls implements AutoCloseable, Completion {
     }
 
     private void endAtAtomic(int place, CallContext context) {
-        end(
-                place,
-                CallStatus.INCOMPLETE,
-                CallStatus.NO_ATOMIC,
-                0,
-                context.address(),
-                context.suspendedLine());
+        end(place, CallStatus.INCOMPLETE, CallStatus.NO_ATOMIC, 0, context.address(), context.suspendedLine());
     }
 
     // As in run.

@@ -9,9 +9,8 @@ public interface CallCompletion {
      *
      * @param token the token that the call was made with
      * @param status one of {@link io.farheap.procedure.CallStatus}
-     * @param code the value that the procedure returned if the status is
-     *     {@link io.farheap.procedure.CallStatus#DONE}; a reason of {@code CallStatus} if it is {@code REFUSED},
-     *     {@code UNREACHABLE} or {@code INCOMPLETE}; else 0
+     * @param code the value that the procedure returned if the status is {@link io.farheap.procedure.CallStatus#DONE};
+     *     a reason of {@code CallStatus} if it is {@code REFUSED}, {@code UNREACHABLE} or {@code INCOMPLETE}; else 0
      * @param resultBytes the length of the result, which is in the buffer
      */
     void completed(long token, int status, int code, int resultBytes);

@@ -32,8 +32,8 @@ public final class Status {
     /**
      * The status of a request of which parts ended with these two, in whatever order they ended: OK only if both are,
      * else the first of {@link #LOST}, {@link #CORRUPT}, {@link #UNREACHABLE}, {@link #CLOSED}, {@link #SEGMENT_GONE}
-     * that is among them.
-     * Content that is gone has to be filled again, whatever else has failed, and the segment is the caller's own.
+     * that is among them. Content that is gone has to be filled again, whatever else has failed, and the segment is the
+     * caller's own.
      */
     public static int worse(int one, int other) {
         return rank(one) >= rank(other) ? one : other;

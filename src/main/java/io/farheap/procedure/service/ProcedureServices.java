@@ -75,8 +75,8 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
     private final TranslationQueue translations = new TranslationQueue(translating);
 
     private static ThreadPoolExecutor translating() {
-        ThreadPoolExecutor executor = new ThreadPoolExecutor(
-                1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+        ThreadPoolExecutor executor =
+                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
                     Thread thread = new Thread(task, "farheap-procedures");
                     thread.setDaemon(true);
                     return thread;

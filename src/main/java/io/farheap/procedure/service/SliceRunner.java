@@ -18,9 +18,8 @@ import java.util.Arrays;
  * <p><b>Replacing a map.</b> {@code slices} is odd while a context runs; only the thread that runs it writes it. The
  * thread stores it before it loads the lease's map. A thread that has stored a new map executes a heavy fence, and then
  * looks from time to time until it has seen each thread's {@code slices} even or changed: from then on no thread uses
- * the old map ({@link UnderWaySlices}).
- * {@link AsymmetricFence} orders the store of {@code slices} before the load of the map (light), against the store of
- * the map before the load of {@code slices} (heavy).
+ * the old map ({@link UnderWaySlices}). {@link AsymmetricFence} orders the store of {@code slices} before the load of
+ * the map (light), against the store of the map before the load of {@code slices} (heavy).
  */
 final class SliceRunner {
 

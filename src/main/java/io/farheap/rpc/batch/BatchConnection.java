@@ -133,8 +133,7 @@ public final class BatchConnection implements AutoCloseable {
 
     /** Whether there is room for a request, or {@link #makeRoom} would send a batch to make some. */
     public boolean mayMakeRoom() {
-        return open.hasRoom()
-                || open.isFull() && openLimit() > 0 && (replies == null || replies.held() < entries());
+        return open.hasRoom() || open.isFull() && openLimit() > 0 && (replies == null || replies.held() < entries());
     }
 
     /**
@@ -495,8 +494,8 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * The entry's status: one of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST}, {@link
-     * #UNSENT}; of a call also the others of {@link BatchFormat}.
+     * The entry's status: one of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST},
+     * {@link #UNSENT}; of a call also the others of {@link BatchFormat}.
      */
     public byte status(int entry) {
         return entries.statuses[entry];

@@ -184,8 +184,7 @@ class LeaseProceduresTest {
         long most = lender.lent;
         assertTrue(most >= (LeaseProcedures.MOST_CALLS - 1) * LeaseProcedures.CALL_BYTES);
         for (int i = LeaseProcedures.MOST_CALLS; i > 0; i--) {
-            assertTrue(
-                    lender.lent >= (i - LeaseProcedures.OWN_CALLS) * LeaseProcedures.CALL_BYTES, i + " calls wait");
+            assertTrue(lender.lent >= (i - LeaseProcedures.OWN_CALLS) * LeaseProcedures.CALL_BYTES, i + " calls wait");
             borrower.finish();
         }
         assertTrue(lender.lent <= most / 10, "of " + most + " bytes " + lender.lent + " are still lent");

@@ -21,8 +21,7 @@ class UnderWaySlicesTest {
     private final ThreadCalls third = thread(2);
 
     private static ThreadCalls thread(int number) {
-        return new ThreadCalls(
-                number, Map.of(), CallInterleaving.OFF, new CallContextPool(), new Alone(), () -> {});
+        return new ThreadCalls(number, Map.of(), CallInterleaving.OFF, new CallContextPool(), new Alone(), () -> {});
     }
 
     /** A group that has no calls, and whose slices are those of the threads that the test names. */
@@ -48,8 +47,8 @@ class UnderWaySlicesTest {
     void theyAreOverWhenEachHasEnded() {
         other.slices().begin();
         third.slices().begin();
-        UnderWaySlices both = new UnderWaySlices(
-                new SliceRunner[] {own.slices(), other.slices(), third.slices()}, own.slices());
+        UnderWaySlices both =
+                new UnderWaySlices(new SliceRunner[] {own.slices(), other.slices(), third.slices()}, own.slices());
         assertFalse(both.over());
         third.slices().end();
         assertFalse(both.over());

@@ -253,8 +253,7 @@ class HostileRepliesTest {
         for (int length : lengths) {
             server.message().set(JAVA_LONG, at, length);
             server.fill(at + Long.BYTES, BatchFormat.padded(length), 0x0303030303030303L);
-            hash = PayloadCopier.hash(
-                    server.messageAddress() + at + Long.BYTES, length, BatchFormat.mix(hash, length));
+            hash = PayloadCopier.hash(server.messageAddress() + at + Long.BYTES, length, BatchFormat.mix(hash, length));
             at += Long.BYTES + BatchFormat.padded(length);
         }
         server.message().set(JAVA_LONG, at, 0);
