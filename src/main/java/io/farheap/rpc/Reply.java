@@ -75,7 +75,7 @@ public final class Reply {
 
     /**
      * Puts the call off: the handler then returns {@link RpcHandler#LATER}, and any thread answers with the returned
-     * object. Until then the call's batch keeps its place in the client's window.
+     * object. Until then the call keeps the place of its answer in the client's ring.
      *
      * @throws IllegalStateException if the handler has returned
      */
