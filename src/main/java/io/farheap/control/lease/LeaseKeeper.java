@@ -51,6 +51,16 @@ public final class LeaseKeeper implements AutoCloseable {
         kept.tellNextRenewal();
     }
 
+    /**
+     * The {@link System#nanoTime} until which the server keeps the lease at least, unless it restarts, by what has been
+     * renewed so far. The clocks may differ by a thousandth of its length.
+     *
+     * @param before a moment before the lease was opened
+     */
+    public long heldUntil(long before) {
+        return kept.heldUntil(before);
+    }
+
     /** Requests a renewal now, because there is a sign that the lease may be lost. Does not wait. */
     public void renewNow() {
         thread.hasten(kept);

@@ -16,10 +16,15 @@ final class RenewalSchedule {
     /** A renewal that has not ended this long after its time limit is assumed never to end. */
     static final long UNENDED_NANOS = 10_000_000_000L;
 
+    /** Two clocks differ by no more than one in this many of a lease's length. */
+    private static final long DRIFT_SHARE = 1000;
+
     private static final long LATE_NANOS = 1_000_000_000L;
 
     private final long duration;
     private long renewedAt;
+    /** When the last renewal that has succeeded was sent; null if none has. Any thread reads it. */
+    private volatile @Nullable Long renewed;
     private long sentAt;
     private long dueAt;
     private boolean asking;
@@ -36,6 +41,16 @@ final class RenewalSchedule {
     /** The time at which to call {@link #begin} next. */
     long dueAt() {
         return dueAt;
+    }
+
+    /**
+     * The time until which the server keeps the lease at least, by this process's clock. Any thread.
+     *
+     * @param before a moment before the lease was opened
+     */
+    long heldUntil(long before) {
+        Long last = renewed;
+        return (last == null ? before : last) + duration - duration / DRIFT_SHARE;
     }
 
     /** Why it is lost, or null while it is kept. */
@@ -91,6 +106,7 @@ final class RenewalSchedule {
         asking = false;
         // Not {@code now}: the server's duration began some time between the two.
         renewedAt = sentAt;
+        renewed = sentAt;
         failed = null;
         dueAt = now + duration / 3;
     }

@@ -58,6 +58,11 @@ final class RenewedLease {
         }
     }
 
+    /** Any thread. */
+    long heldUntil(long before) {
+        return times.heldUntil(before);
+    }
+
     void fail(Throwable e) {
         if (times.lost() == null) {
             times.lose(new ControlException(Code.INTERNAL, "the lease cannot be renewed: " + e, e));

@@ -56,6 +56,9 @@ public final class LeasedServer implements RemoteServer {
     private final ControlClient control;
     private final ServerDescription description;
     private final Lease lease;
+    /** A moment before the lease was opened. */
+    private final long opening;
+
     private final LeaseCalls calls;
     private final ServerFences ends;
     private final LeaseKeeper keeper;
@@ -72,6 +75,7 @@ public final class LeasedServer implements RemoteServer {
             ControlClient control,
             ServerDescription description,
             Lease lease,
+            long opening,
             ProtectionDomain domain,
             BiConsumer<RemoteServer, ControlException> onLost,
             Consumer<CompletableFuture<Void>> closesLater) {
@@ -80,6 +84,7 @@ public final class LeasedServer implements RemoteServer {
         this.control = control;
         this.description = description;
         this.lease = lease;
+        this.opening = opening;
         this.calls = new LeaseCalls(address, lease);
         this.ends = new ServerFences(control, calls, closesLater);
         this.debts = new PendingReleases(control, lease.id(), this::owing);
@@ -128,9 +133,11 @@ public final class LeasedServer implements RemoteServer {
         try {
             // Not requested again: the control client checks grants against this description.
             ServerDescription description = control.server();
+            long opening = System.nanoTime();
             Lease lease = control.openLease(clientName, cacheId, grant);
             try {
-                return new LeasedServer(address, index, control, description, lease, domain, onLost, closesLater);
+                return new LeasedServer(
+                        address, index, control, description, lease, opening, domain, onLost, closesLater);
             } catch (Throwable e) {
                 Closeables.after(e, () -> control.closeLease(lease.id()));
                 throw e;
@@ -164,6 +171,11 @@ public final class LeasedServer implements RemoteServer {
     @Override
     public @Nullable ControlException lost() {
         return calls.lost();
+    }
+
+    @Override
+    public long heldUntil() {
+        return keeper.heldUntil(opening);
     }
 
     @Override

@@ -51,6 +51,22 @@ class RenewalScheduleTest {
         assertSame(UNANSWERED, times.lost());
     }
 
+    /** A process that was stopped must find that before this thread does. */
+    @Test
+    @SuppressWarnings("ConstantOverflow") // nanoTime may overflow.
+    void itIsHeldForItsDurationFromWhenItWasOpenedOrItsLastGoodRenewalWasSent() {
+        long drift = DURATION / 1000;
+        assertEquals(START - 7 + DURATION - drift, times.heldUntil(START - 7));
+        long sent = times.dueAt();
+        times.begin(sent);
+        assertEquals(START - 7 + DURATION - drift, times.heldUntil(START - 7), "it may not have arrived");
+        times.succeeded(sent + DURATION / 2);
+        assertEquals(sent + DURATION - drift, times.heldUntil(START - 7));
+        times.begin(times.dueAt());
+        times.failed(UNREACHABLE, times.dueAt());
+        assertEquals(sent + DURATION - drift, times.heldUntil(START - 7));
+    }
+
     @Test
     @SuppressWarnings("ConstantOverflow") // nanoTime may overflow.
     void aKeeperThatSleptAsksAllTheSameButNotAfterAFailure() {
