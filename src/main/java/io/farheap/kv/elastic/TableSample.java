@@ -87,7 +87,7 @@ final class TableSample {
         double room = 0;
         for (int region = 0; region < space.regions(); region++) {
             if (space.hasRegion(region) && space.layout().serverOf(region) != leaving) {
-                room += (double) shape.segments(region) * shape.segmentBytes() / BlockFormat.UNIT_BYTES;
+                room += (double) space.segmentsOf(region) * shape.segmentBytes() / BlockFormat.UNIT_BYTES;
             }
         }
         return FILLED * room;

@@ -2,6 +2,7 @@ package io.farheap.kv.keeper;
 
 import io.farheap.kv.blocks.RequestEpochs;
 import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.space.SpaceMemory;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -33,6 +34,8 @@ final class ServerHeartbeat {
     interface Report {
         void of(MapServiceClient line, long round, long phase);
     }
+
+    private static final byte[] NO_ADDRESS = {};
 
     private record Fact(long process, int server) {}
 
@@ -68,6 +71,11 @@ final class ServerHeartbeat {
     private boolean owesSweep;
 
     private long nextSweep = System.nanoTime();
+    /** How many growths the server has copies of, and the history number that the first server has said last. */
+    private int copies;
+
+    private long history;
+    private long nextCopy = System.nanoTime();
 
     /**
      * @param all beats to all servers that the process uses, this one among them
@@ -104,7 +112,7 @@ final class ServerHeartbeat {
 
     /** @return whether the server has room */
     boolean beat(Report report) {
-        boolean often = line.number == 0 || line.number >= space.layout().madeOn();
+        boolean often = isFirst() || line.number >= space.layout().madeOn();
         next = System.nanoTime() + (often ? OFTEN_NANOS : BEAT_NANOS);
         askForSweep();
         int asked = write();
@@ -113,7 +121,7 @@ final class ServerHeartbeat {
             return false;
         }
         heard = true;
-        if (line.number == 0) {
+        if (isFirst()) {
             time.answered(sent, line.reply(1), time.local());
         }
         facts.clear();
@@ -159,8 +167,66 @@ final class ServerHeartbeat {
         if (empties) {
             emptier.accept(line);
         }
+        copy();
         learnGrowth(growths, growthsOfAll);
         return (flags & MapCalls.ROOM) != 0;
+    }
+
+    private boolean isFirst() {
+        return isFirst(line.number);
+    }
+
+    private boolean isFirst(int server) {
+        return space.layout().serverOf(space.layout().tableAt(0)) == server;
+    }
+
+    /** Whether the server keeps copies of what the first has, which may be lost. */
+    private boolean keepsCopies() {
+        return space.replaces() && line.number < space.layout().madeOn() && !isFirst();
+    }
+
+    /** Has the server keep what the first one has, in case that is lost; or asks the first one. */
+    private void copy() {
+        long now = System.nanoTime();
+        if (!space.replaces() || now - nextCopy < 0 && (isFirst() || copies >= space.layout().growths())) {
+            return;
+        }
+        nextCopy = now + BEAT_NANOS;
+        if (isFirst() && TableReplacer.copy(line, 0, 0, -1, null, NO_ADDRESS)) {
+            history = line.reply(2);
+        }
+        if (!keepsCopies()) {
+            return;
+        }
+        long counted = 0;
+        for (ServerHeartbeat each : all) {
+            counted = Math.max(counted, each.history);
+        }
+        RegionDirectory layout = space.layout();
+        int had = copies;
+        boolean more;
+        do {
+            RegionDirectory.Growth growth = copies < layout.growths() ? layout.growth(copies) : null;
+            byte[] address = growth == null ? NO_ADDRESS : growing.addressFor(layout, copies);
+            int number = copies;
+            more = TableReplacer.copy(line, time.beats() > 0 ? time.ticks() : 0, counted, number, growth, address);
+            copies = more ? (int) line.reply(1) : copies;
+            more &= growth != null && copies > number && copies < layout.growths();
+        } while (more);
+        if (copies > had) {
+            all.forEach(ServerHeartbeat::hurry);
+        }
+    }
+
+    /** How many growths this process confirms: those that it knows, and of which all servers have copies. */
+    private int confirmed() {
+        int confirmed = growing.growths();
+        for (ServerHeartbeat each : all) {
+            if (each.keepsCopies() && !each.line.lost()) {
+                confirmed = Math.min(confirmed, each.copies);
+            }
+        }
+        return confirmed;
     }
 
     /** This process has let blocks go that the server must find. */
@@ -191,7 +257,7 @@ final class ServerHeartbeat {
     }
 
     private void learnGrowth(long growths, long ofAll) {
-        if (line.number == 0 && growing.told(growths, ofAll)) {
+        if (isFirst() && growing.told(growths, ofAll)) {
             all.forEach(ServerHeartbeat::hurry);
         }
         if (growing.offer(line, regions)) {
@@ -245,7 +311,7 @@ final class ServerHeartbeat {
         line.with(1, factCount())
                 .with(2, asked)
                 .with(3, epoch)
-                .with(4, growing.growths())
+                .with(4, confirmed())
                 .with(5, lost());
         return asked;
     }

@@ -294,6 +294,8 @@ final class Pipeline {
         operations.add(operations.hash[place]);
         if (!prepared) {
             blockWrite.noMemory(place);
+        } else if (reconnects.isCutOff()) {
+            blockWrite.cutOff(place);
         } else if (wait) {
             operations.step[place] = RequestColumns.HELD;
             held++;

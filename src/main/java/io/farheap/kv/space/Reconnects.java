@@ -133,6 +133,11 @@ public final class Reconnects {
         return cut || space.hasEnded();
     }
 
+    /** As {@link SpaceMemory#isCutOff}. */
+    public boolean isCutOff() {
+        return space.isCutOff();
+    }
+
     /** Whether all connections end or have ended for good. */
     private boolean isCutting() {
         return cutting || space.isEnding();

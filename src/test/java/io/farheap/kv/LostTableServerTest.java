@@ -1,0 +1,326 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.control.ControlException;
+import io.farheap.kv.contract.MapException;
+import io.farheap.kv.contract.VersionedValue;
+import io.farheap.kv.format.CallingProcess;
+import io.farheap.kv.format.MapCalls;
+import io.farheap.testing.TestDevice;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A map that was made on three servers continues without one of them. */
+class LostTableServerTest {
+
+    private static final long LEASE_NANOS = TestDevice.patience(1_500_000_000L);
+    private static final long REGION_BYTES = 1 << 20;
+    private static final int OBJECTS = 200;
+    private static final int SERVER_REGIONS = 8;
+    /** So that a session needs segments of all servers. */
+    private static final int VALUE_BYTES = 2000;
+
+    private static String[] start(TestServers servers, int count) {
+        String[] addresses = new String[count];
+        for (int i = 0; i < count; i++) {
+            addresses[i] = servers.start(SERVER_REGIONS, REGION_BYTES, LEASE_NANOS);
+        }
+        return addresses;
+    }
+
+    private static FarMapBuilder map(TestServers servers, String... addresses) {
+        return servers.named(addresses)
+                .memory(6 * REGION_BYTES)
+                .objects(2000)
+                .replaceAfter(Duration.ofMillis(100));
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - deadline < 0, "it has not come to that");
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    private interface Check {
+        void run();
+    }
+
+    /** @return false if a server was lost */
+    private static boolean holds(Check check) {
+        try {
+            check.run();
+            return true;
+        } catch (MapException e) {
+            return false;
+        }
+    }
+
+    /** The keys that are found now. */
+    private static Set<Integer> found(MapSession session) {
+        Set<Integer> found = new HashSet<>();
+        for (int i = 0; i < OBJECTS; i++) {
+            int key = i;
+            boolean[] there = new boolean[1];
+            if (holds(() -> there[0] = session.get(TestServers.key(key)) != null) && there[0]) {
+                found.add(i);
+            }
+        }
+        return found;
+    }
+
+    private static void setAll(MapSession session, Set<Long> versions) {
+        for (int i = 0; i < OBJECTS; i++) {
+            session.set(TestServers.key(i), TestServers.value(i, VALUE_BYTES));
+            VersionedValue stored = session.getVersioned(TestServers.key(i));
+            assertTrue(stored == null || versions.add(stored.version()), "a version returns");
+        }
+    }
+
+    /** @param lost the server that is killed; the map's first, too */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void itsKeysCanBeSetAgainAndTheOthersStay(int lost) {
+        Set<Long> versions = new HashSet<>();
+        try (TestServers servers = new TestServers("lost")) {
+            String[] addresses = start(servers, 3);
+            try (FarMap map = map(servers, addresses).create();
+                    FarMap other = servers.named(addresses).open();
+                    MapSession session = map.openSession();
+                    MapSession second = other.openSession()) {
+                setAll(session, versions);
+                servers.stop(lost);
+                // The others' objects stay, whether a process has opened the map again or not.
+                Set<Integer> left = found(session);
+                assertTrue(left.size() > OBJECTS / 6 && left.size() < OBJECTS * 5 / 6, left.size() + " are left");
+                await(() -> holds(() -> setAll(session, versions)));
+                await(() -> holds(() -> setAll(second, versions)));
+                assertEquals(OBJECTS, found(session).size());
+                assertEquals(OBJECTS, found(second).size());
+                for (int i = 0; i < 3; i++) {
+                    try (MapSession another = map.openSession()) {
+                        setAll(another, versions);
+                    }
+                }
+                await(() -> holds(() -> TestServers.assertSound(map)));
+                for (int i = 0; i < OBJECTS; i++) {
+                    assertTrue(second.delete(TestServers.key(i)));
+                    assertNull(session.get(TestServers.key(i)));
+                }
+            }
+            // A process that opens the map anew finds it without the lost server, named or not.
+            List<String> present = new ArrayList<>(List.of(addresses));
+            present.remove(lost);
+            for (String[] named : new String[][] {addresses, present.toArray(String[]::new)}) {
+                try (FarMap map = servers.named(named).open();
+                        MapSession session = map.openSession()) {
+                    setAll(session, versions);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void whatIsThereStaysThere(int lost) {
+        try (TestServers servers = new TestServers("stays")) {
+            String[] addresses = start(servers, 3);
+            try (FarMap map = map(servers, addresses).create();
+                    MapSession session = map.openSession()) {
+                setAll(session, new HashSet<>());
+                servers.stop(lost);
+                Set<Integer> before = found(session);
+                // The key of a miss had its slot there.
+                await(() -> holds(() -> session.get(TestServers.key(-1)))
+                        && found(session).size() >= before.size()
+                        && map.servers().size() == 2);
+                Set<Integer> after = found(session);
+                assertTrue(after.containsAll(before), "the others' objects are gone: " + before + " " + after);
+                assertEquals(before, after, "an object of the lost server is back");
+            }
+        }
+    }
+
+    /** Its process was stopped: it answers again, with the old table, when the map has continued without it. */
+    @Test
+    void aServerThatComesBackIsNotUsed() {
+        try (TestServers servers = new TestServers("back")) {
+            String[] addresses = start(servers, 3);
+            try (FarMap map = map(servers, addresses).create();
+                    MapSession session = map.openSession()) {
+                setAll(session, new HashSet<>());
+                servers.silence(1);
+                await(() -> map.servers().size() == 2 && holds(() -> setAll(session, new HashSet<>())));
+                servers.answer(1, addresses[1]);
+                try (FarMap second = servers.named(addresses).open();
+                        MapSession other = second.openSession()) {
+                    assertEquals(2, second.servers().size());
+                    other.delete(TestServers.key(0));
+                    assertNull(session.get(TestServers.key(0)));
+                    assertEquals(OBJECTS - 1, found(other).size());
+                    servers.awaitFree(1, SERVER_REGIONS);
+                    map.addServer(addresses[1], REGION_BYTES);
+                    assertEquals(3, second.servers().size());
+                }
+            }
+        }
+    }
+
+    /** What two servers say to a process that reaches one alone may have been replaced by now. */
+    @Test
+    void aProcessThatReachesFewServersStops() {
+        try (TestServers servers = new TestServers("few")) {
+            String[] addresses = start(servers, 3);
+            try (FarMap map = map(servers, addresses).create();
+                    MapSession session = map.openSession()) {
+                setAll(session, new HashSet<>());
+                servers.silence(0);
+                servers.silence(2);
+                await(() -> found(session).isEmpty());
+                servers.answer(0, addresses[0]);
+                servers.answer(2, addresses[2]);
+                await(() -> holds(() -> setAll(session, new HashSet<>())));
+            }
+        }
+    }
+
+    /** An operator knows that it is lost; the map would wait for an hour. */
+    @Test
+    void anOperatorDoesNotWait() {
+        try (TestServers servers = new TestServers("operator")) {
+            String[] addresses = start(servers, 3);
+            FarMapBuilder maker = map(servers, addresses).replaceAfter(Duration.ofHours(1));
+            try (FarMap map = maker.create();
+                    MapSession session = map.openSession()) {
+                setAll(session, new HashSet<>());
+                FarMapBuilder without = servers.named(addresses).withoutServer(addresses[0]);
+                String refused =
+                        assertThrows(MapException.class, without::open).getMessage();
+                assertTrue(refused.contains("it is not lost"), refused);
+                servers.stop(0);
+                await(() -> holds(() -> {
+                    try {
+                        without.open().close();
+                    } catch (ControlException e) {
+                        throw new MapException("not yet: " + e.getMessage());
+                    }
+                }));
+                await(() -> holds(() -> setAll(session, new HashSet<>())));
+                try (FarMap second = servers.named(addresses)
+                        .withoutServer(addresses[0])
+                        .open()) {
+                    second.drain(addresses[0], Duration.ofSeconds(10));
+                }
+                assertEquals(OBJECTS, found(session).size());
+            }
+        }
+    }
+
+    @Test
+    void ofTwoServersNoneIsReplaced() {
+        try (TestServers servers = new TestServers("two")) {
+            String[] addresses = start(servers, 2);
+            try (FarMap map = map(servers, addresses).create();
+                    MapSession session = map.openSession()) {
+                setAll(session, new HashSet<>());
+                servers.stop(1);
+                await(() -> !holds(() -> setAll(session, new HashSet<>())));
+                assertTrue(found(session).size() > OBJECTS / 8, "the other's keys");
+                assertThrows(RuntimeException.class, () -> servers.named(addresses)
+                        .withoutServer(addresses[1])
+                        .open());
+            }
+        }
+    }
+
+    /** It has told one server of the next edition and not the other; and has taken memory. */
+    @Test
+    void aReplacementWhoseProcessDiesIsFollowedByAnother() {
+        try (TestServers servers = new TestServers("dies")) {
+            String[] addresses = start(servers, 3);
+            map(servers, addresses).create().close();
+            try (CallingProcess dies = new CallingProcess("dies")) {
+                for (int i = 0; i < 2; i++) {
+                    assertEquals(MapCalls.OK, dies.call(addresses[i], MapCalls.SEAL, 1L << 2, 1)[0]);
+                }
+                dies.space(addresses[0]).grow(2);
+                long[] next = {1, 4711, 0, 0, 0, 0, 2, 0, 2, 2, 2, 2, 2, 0, -1};
+                assertEquals(MapCalls.OK, dies.call(addresses[0], MapCalls.INSTALL, next)[0]);
+            }
+            // The third server answers, and one server says that it has left.
+            await(() -> holds(() -> openAndUse(servers, addresses)));
+            openAndUse(servers, addresses);
+            assertEquals(SERVER_REGIONS - 4, servers.freeRegions(0), "the memory that was taken is used");
+            assertEquals(SERVER_REGIONS - 3, servers.freeRegions(1));
+            servers.awaitFree(2, SERVER_REGIONS);
+        }
+    }
+
+    private static void openAndUse(TestServers servers, String... addresses) {
+        try (FarMap map = servers.named(addresses).open();
+                MapSession session = map.openSession()) {
+            setAll(session, new HashSet<>());
+            assertEquals(OBJECTS, found(session).size());
+            TestServers.assertSound(map);
+        } catch (ControlException e) {
+            throw new MapException("not yet: " + e.getMessage());
+        }
+    }
+
+    /** The partition heals before any server has heard of the next edition. */
+    @Test
+    void aReplacementThatIsGivenUpChangesNothing() {
+        try (TestServers servers = new TestServers("heals")) {
+            String[] addresses = start(servers, 3);
+            try (FarMap map = map(servers, addresses).create();
+                    MapSession session = map.openSession()) {
+                setAll(session, new HashSet<>());
+            }
+            try (CallingProcess sealer = new CallingProcess("heals")) {
+                assertEquals(MapCalls.OK, sealer.call(addresses[0], MapCalls.SEAL, 1L << 2, 1)[0]);
+                assertThrows(MapException.class, () -> servers.named(addresses).open());
+            }
+            await(() -> holds(() -> {
+                try (FarMap map = servers.named(addresses).open();
+                        MapSession session = map.openSession()) {
+                    assertEquals(OBJECTS, found(session).size());
+                }
+            }));
+        }
+    }
+
+    /** Growths, and a server that has joined, are known to those that are left. */
+    @Test
+    void theFirstServersGrowthsAreKept() {
+        try (TestServers servers = new TestServers("growths")) {
+            String[] addresses = start(servers, 4);
+            String[] made = {addresses[0], addresses[1], addresses[2]};
+            try (FarMap map = map(servers, made).create();
+                    MapSession session = map.openSession()) {
+                map.grow(3 * REGION_BYTES);
+                map.addServer(addresses[3], 2 * REGION_BYTES);
+                setAll(session, new HashSet<>());
+                servers.stop(0);
+                await(() -> holds(() -> setAll(session, new HashSet<>())) && map.servers().size() == 3);
+                map.grow(3 * REGION_BYTES);
+                map.drain(addresses[3], Duration.ofSeconds(20));
+                assertEquals(2, map.servers().size());
+                assertEquals(OBJECTS, found(session).size());
+                await(() -> holds(() -> TestServers.assertSound(map)));
+            }
+        }
+    }
+}
