@@ -11,11 +11,15 @@ import io.farheap.kv.contract.VersionedValue;
 import io.farheap.kv.format.CallingProcess;
 import io.farheap.kv.format.MapCalls;
 import io.farheap.testing.TestDevice;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
@@ -29,6 +33,7 @@ class LostTableServerTest {
     private static final long REGION_BYTES = 1 << 20;
     private static final int OBJECTS = 200;
     private static final int SERVER_REGIONS = 8;
+    private static final int CLIENT_KEYS = 60;
     /** So that a session needs segments of all servers. */
     private static final int VALUE_BYTES = 2000;
 
@@ -154,6 +159,89 @@ class LostTableServerTest {
         }
     }
 
+    /**
+     * A process that sets and deletes its own keys, of rising numbers, and reads another's: no older number comes back,
+     * whether keys are lost or not.
+     */
+    private static final class Client implements Runnable {
+
+        private final FarMap map;
+        private final int own;
+        private final BooleanSupplier ends;
+        private final int[] last = new int[CLIENT_KEYS];
+        private final int[] seen = new int[2 * CLIENT_KEYS];
+        /** How many of its last sets were done, one after the other. */
+        private volatile int done;
+
+        Client(FarMap map, int own, BooleanSupplier ends) {
+            this.map = map;
+            this.own = own;
+            this.ends = ends;
+        }
+
+        @Override
+        public void run() {
+            SplittableRandom random = new SplittableRandom(own);
+            try (MapSession session = map.openSession()) {
+                for (int number = 1; !ends.getAsBoolean(); number++) {
+                    int key = number % CLIENT_KEYS;
+                    int value = number;
+                    boolean stored =
+                            holds(() -> session.set(TestServers.key(own + key), TestServers.value(value, VALUE_BYTES)));
+                    done = stored ? done + 1 : 0;
+                    last[key] = number;
+                    int read = random.nextInt(2 * CLIENT_KEYS);
+                    holds(() -> look(session, read));
+                    if (number % 7 == 0) {
+                        holds(() -> session.delete(TestServers.key(own + key)));
+                    }
+                }
+            }
+        }
+
+        private void look(MapSession session, int key) {
+            byte[] found = session.get(TestServers.key(key));
+            if (found != null) {
+                int number = ByteBuffer.wrap(found).getInt();
+                assertTrue(number >= seen[key], "an older value is back");
+                seen[key] = number;
+                int ofOwn = key - own;
+                if (ofOwn >= 0 && ofOwn < CLIENT_KEYS) {
+                    assertTrue(number <= last[ofOwn]);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2})
+    void clientsThatGoOnFindNoOlderValue(int lost) throws Exception {
+        try (TestServers servers = new TestServers("clients")) {
+            String[] addresses = start(servers, 3);
+            AtomicBoolean ends = new AtomicBoolean();
+            try (FarMap map = map(servers, addresses).create();
+                    FarMap other = servers.named(addresses).open()) {
+                List<Client> clients =
+                        List.of(new Client(map, 0, ends::get), new Client(other, CLIENT_KEYS, ends::get));
+                List<CompletableFuture<Void>> running = clients.stream()
+                        .map(client -> CompletableFuture.runAsync(client, task -> Thread.ofPlatform()
+                                .start(task)))
+                        .toList();
+                await(() -> clients.stream().allMatch(client -> client.done > 2 * CLIENT_KEYS));
+                servers.stop(lost);
+                await(() -> running.stream().anyMatch(CompletableFuture::isDone)
+                        || map.servers().size() == 2 && other.servers().size() == 2);
+                await(() -> running.stream().anyMatch(CompletableFuture::isDone)
+                        || clients.stream().allMatch(client -> client.done > 2 * CLIENT_KEYS));
+                ends.set(true);
+                for (CompletableFuture<Void> each : running) {
+                    each.get();
+                }
+                await(() -> holds(() -> TestServers.assertSound(map)));
+            }
+        }
+    }
+
     /** Its process was stopped: it answers again, with the old table, when the map has continued without it. */
     @Test
     void aServerThatComesBackIsNotUsed() {
@@ -192,7 +280,6 @@ class LostTableServerTest {
                 await(() -> found(session).isEmpty());
                 servers.answer(0, addresses[0]);
                 servers.answer(2, addresses[2]);
-                await(() -> holds(() -> setAll(session, new HashSet<>())));
             }
         }
     }
