@@ -591,11 +591,10 @@ final class MapState {
         } catch (IllegalArgumentException e) {
             return MapCalls.WRONG;
         }
-        boolean moved = edition.layout().tableAt(0) != next.tableAt(0);
         if (!edition.install(lease, words[0], words[1], before, next, space)) {
             return MapCalls.STALE;
         }
-        if (moved && edition.isFirst()) {
+        if (edition.isFirst()) {
             edition.count(words[3], words[4], space);
         }
         zeroNanos -= Math.max(0, words[5] - clock());

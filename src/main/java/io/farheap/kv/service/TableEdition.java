@@ -131,6 +131,12 @@ final class TableEdition {
         return isFirst() ? first(space).get(WORD, SpaceShape.HISTORY_COUNTER) : 0;
     }
 
+    /** The highest number of a session that this server has given or been told. */
+    private long session(ServedSpace space) {
+        long told = space.region(0).get(WORD, SpaceShape.SESSION_COUNTER);
+        return isFirst() ? Math.max(told, first(space).get(WORD, SpaceShape.SESSION_COUNTER)) : told;
+    }
+
     private MemorySegment first(ServedSpace space) {
         return space.region(layout.indexOf(layout.tableAt(0)));
     }
@@ -164,7 +170,7 @@ final class TableEdition {
         }
         sealer = lease;
         sealed = lost;
-        reply[1] = space.region(0).get(WORD, SpaceShape.SESSION_COUNTER);
+        reply[1] = session(space);
         reply[2] = Math.max(toldHistory, history(space));
         reply[3] = timeAt(now);
         return 4;
@@ -192,10 +198,17 @@ final class TableEdition {
         return true;
     }
 
-    /** Sets from what the first server counts, which this one is from now on. */
+    /**
+     * The first server, which this one is in the edition that begins, counts from here at least. Also if the table's
+     * first region keeps its number: an edition that was given up may have had it on another server.
+     */
     void count(long session, long history, ServedSpace space) {
         MemorySegment page = first(space);
-        page.set(WORD, SpaceShape.SESSION_COUNTER, Math.max(session, page.get(WORD, SpaceShape.SESSION_COUNTER)));
-        page.set(WORD, SpaceShape.HISTORY_COUNTER, history);
+        raise(page, SpaceShape.SESSION_COUNTER, session);
+        raise(page, SpaceShape.HISTORY_COUNTER, history);
+    }
+
+    private static void raise(MemorySegment page, long at, long least) {
+        page.set(WORD, at, Math.max(least, page.get(WORD, at)));
     }
 }

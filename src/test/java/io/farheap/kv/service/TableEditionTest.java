@@ -214,6 +214,26 @@ class TableEditionTest {
         assertEquals(99, reply[2]);
     }
 
+    /** The table's first region has the number that it had on another server, in an edition that was never used. */
+    @Test
+    void theNextFirstServerContinuesThoughTheRegionHasANumberAsBefore() {
+        MapState third = new MapState(FakeMap.descriptor(2, 5, REGION_BYTES).of(2), () -> now, 0);
+        third.seal(9, 1, true, space, reply);
+        long[] given = {1, 71, 0, 0, 0, 0, 2, 1, 2, 2, 0, 0, 2, 0, -1};
+        assertEquals(MapCalls.OK, third.install(9, given, given.length, space));
+        third.seal(8, 3, true, space, reply);
+        assertEquals(MapCalls.OK, reply[0]);
+        long[] next = {2, 72, 0, 77, 99, 0, 4, 2, 2, 2, 0, 3, 2, 2, 1, 0, 2, 0, -1, 1, 2, 0, -1};
+        assertEquals(MapCalls.OK, third.install(8, next, next.length, space));
+        assertEquals(77, counter(2, SpaceShape.SESSION_COUNTER));
+        assertEquals(99, counter(2, SpaceShape.HISTORY_COUNTER));
+        space.region(2).set(ValueLayout.JAVA_LONG, SpaceShape.SESSION_COUNTER, 80);
+        third.seal(7, 7, true, space, reply);
+        assertEquals(MapCalls.WRONG, reply[0], "this server");
+        third.seal(7, 3, true, space, reply);
+        assertEquals(80, reply[1], "what it has given itself");
+    }
+
     @Test
     void copiesOfGrowthsFollowEachOther() {
         state.register(1, 11, 0, 0);
