@@ -182,6 +182,7 @@ public final class RemoteMemory implements AutoCloseable {
      */
     private void lost(RemoteServer server) {
         queues.lose(server);
+        LeasedServer.of(server).abandon();
         if (!closed) {
             onLost.accept(server);
         }

@@ -10,6 +10,10 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.contract.VersionedValue;
 import io.farheap.kv.format.CallingProcess;
 import io.farheap.kv.format.MapCalls;
+import io.farheap.remote.QueueOptions;
+import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.contract.RemoteServer;
+import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -280,6 +284,30 @@ class LostTableServerTest {
                 await(() -> found(session).isEmpty());
                 servers.answer(0, addresses[0]);
                 servers.answer(2, addresses[2]);
+            }
+        }
+    }
+
+    /** Its lease is lost, but a thread is inside a queue, so that its next requests may still be posted. */
+    @Test
+    void aServerToWhichAProcessMayStillPostIsNotReplaced() {
+        try (TestServers servers = new TestServers("posts")) {
+            String[] addresses = start(servers, 3);
+            try (FarMap map = map(servers, addresses).create();
+                    CallingProcess asks = new CallingProcess("posts")) {
+                MapConnection connection = Fields.get(map, "now", MapConnection.class);
+                RemoteQueue queue = connection.memory.openQueue(QueueOptions.DEFAULT);
+                queue.enter();
+                servers.silence(1);
+                RemoteServer lost = connection.memory.servers().get(1);
+                await(() -> lost.lost() != null);
+                for (int beats = 0; beats < 10; beats++) {
+                    assertEquals(MapCalls.IN_USE, asks.call(addresses[0], MapCalls.SEAL, 1L << 1, 1)[0]);
+                    LockSupport.parkNanos(100_000_000);
+                }
+                queue.exit();
+                await(() -> map.servers().size() == 2);
+                servers.answer(1, addresses[1]);
             }
         }
     }

@@ -316,11 +316,14 @@ final class ServerHeartbeat {
         return asked;
     }
 
-    /** The first servers that the map was made on, a bit for each, set if this process has lost its lease there. */
+    /**
+     * The first servers that the map was made on, a bit for each, set if this process has lost its lease there and its
+     * sessions post nothing to that server any more: others may replace it then.
+     */
     private long lost() {
         long bits = 0;
         for (ServerHeartbeat each : all) {
-            if (each.line.lost() && each.line.number < Math.min(space.layout().madeOn(), Long.SIZE)) {
+            if (each.line.isAbandoned() && each.line.number < Math.min(space.layout().madeOn(), Long.SIZE)) {
                 bits |= 1L << each.line.number;
             }
         }

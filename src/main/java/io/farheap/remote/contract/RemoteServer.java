@@ -47,6 +47,12 @@ public interface RemoteServer extends AutoCloseable {
     ControlException lost();
 
     /**
+     * Whether the lease is lost and all connections to the server have been failed since, so that no operation is posted
+     * to it any more. That takes as long as a queue's owner is in a handler.
+     */
+    boolean isAbandoned();
+
+    /**
      * The {@link System#nanoTime} until which the server keeps the lease at least, by what has been renewed so far, if it
      * does not restart; the clocks may differ by a thousandth of the lease's length. It holds also if the process was
      * stopped meanwhile, and does not know yet that the lease is lost.

@@ -68,6 +68,7 @@ public final class LeasedServer implements RemoteServer {
 
     private final AtomicLong allocations = new AtomicLong(ControlPlane.ANY_ALLOCATION);
     private volatile boolean closing;
+    private volatile boolean abandoned;
 
     private LeasedServer(
             String address,
@@ -171,6 +172,16 @@ public final class LeasedServer implements RemoteServer {
     @Override
     public @Nullable ControlException lost() {
         return calls.lost();
+    }
+
+    @Override
+    public boolean isAbandoned() {
+        return abandoned;
+    }
+
+    /** The lease is lost, and all connections have been failed. */
+    public void abandon() {
+        abandoned = true;
     }
 
     @Override
