@@ -75,6 +75,7 @@ final class ServerHeartbeat {
     private int copies;
 
     private long history;
+    private final CopiedGrowths confirming = new CopiedGrowths();
     private long nextCopy = System.nanoTime();
 
     /**
@@ -218,15 +219,20 @@ final class ServerHeartbeat {
         }
     }
 
-    /** How many growths this process confirms: those that it knows, and of which all servers have copies. */
+    /** How many growths this process confirms. */
     private int confirmed() {
-        int confirmed = growing.growths();
+        int known = growing.growths();
+        if (!space.replaces()) {
+            return known;
+        }
+        RegionDirectory layout = space.layout();
+        confirming.begin(layout.madeOn() - Long.bitCount(layout.retired()), known);
         for (ServerHeartbeat each : all) {
             if (each.keepsCopies() && !each.line.lost()) {
-                confirmed = Math.min(confirmed, each.copies);
+                confirming.has(each.copies);
             }
         }
-        return confirmed;
+        return confirming.confirmed();
     }
 
     /** This process has let blocks go that the server must find. */
