@@ -344,6 +344,59 @@ class LostTableServerTest {
         }
     }
 
+    /** No process has the map open, so none knows that a server is lost which was only not named. */
+    @Test
+    void aWrongAddressCostsNothing() {
+        try (TestServers servers = new TestServers("wrong")) {
+            String[] addresses = start(servers, 4);
+            String[] made = {addresses[0], addresses[1], addresses[2]};
+            try (FarMap map = map(servers, made).replaceAfter(Duration.ofMillis(1)).create();
+                    MapSession session = map.openSession()) {
+                setAll(session, new HashSet<>());
+            }
+            for (String wrong : new String[] {addresses[3], "127.0.0.1:9"}) {
+                for (int i = 0; i < 3; i++) {
+                    assertThrows(RuntimeException.class, () -> servers.named(addresses[0], addresses[1], wrong)
+                            .open());
+                    LockSupport.parkNanos(2_000_000);
+                }
+            }
+            try (FarMap map = servers.named(made).open();
+                    MapSession session = map.openSession()) {
+                assertEquals(OBJECTS, found(session).size());
+                assertEquals(3, map.servers().size());
+            }
+        }
+    }
+
+    /**
+     * Two processes have begun to replace servers, and the second did not reach what the first had told: no later
+     * process may believe the first alone.
+     */
+    @Test
+    void twoReplacementsThatWereGivenUpAreFollowedByAnother() {
+        try (TestServers servers = new TestServers("twice")) {
+            String[] addresses = start(servers, 5);
+            map(servers, addresses).memory(5 * REGION_BYTES).create().close();
+            try (CallingProcess dies = new CallingProcess("twice")) {
+                assertEquals(MapCalls.OK, dies.call(addresses[1], MapCalls.SEAL, 1, 1)[0]);
+                dies.space(addresses[1]).grow(1);
+                long[] next = {1, 4711, 0, 0, 0, 0, 2, 1, 1, 1, 0, 0, 1, 0, -1};
+                assertEquals(MapCalls.OK, dies.call(addresses[1], MapCalls.INSTALL, next)[0]);
+                assertEquals(MapCalls.OK, dies.call(addresses[2], MapCalls.SEAL, 3, 1)[0]);
+                dies.space(addresses[2]).grow(1);
+                long[] other = {1, 4712, 0, 0, 0, 0, 4, 2, 1, 1, 0, 3, 1, 1, 1, 0, 1, 0, -1, 1, 1, 0, -1};
+                assertEquals(MapCalls.OK, dies.call(addresses[2], MapCalls.INSTALL, other)[0]);
+            }
+            servers.stop(0);
+            String[] left = {addresses[1], addresses[2], addresses[3], addresses[4]};
+            await(() -> holds(() -> openAndUse(servers, left)));
+            try (FarMap map = servers.named(left).open()) {
+                assertEquals(3, map.servers().size());
+            }
+        }
+    }
+
     @Test
     void ofTwoServersNoneIsReplaced() {
         try (TestServers servers = new TestServers("two")) {

@@ -142,8 +142,9 @@ public final class MapCalls {
     /**
      * [space, lost, now]: the process is about to replace these servers, a bit for each; no other process may, and none
      * registers, until it calls {@link #INSTALL} or with 0, or ends. Now: whether it need not be the map's time since
-     * all processes have lost them. Reply: [status, number of the last session, number of the next history entry, time].
-     * The status may be {@link #BUSY}, or {@link #IN_USE}.
+     * all processes have lost them. Reply: [status, number of the last session, number of the next history entry, time,
+     * 1 if a process has the map open, 0 if none does, so that none has lost them]. The status may be {@link #BUSY}, or
+     * {@link #IN_USE}.
      */
     public static final int SEAL = FIRST_CALL + 21;
     /**

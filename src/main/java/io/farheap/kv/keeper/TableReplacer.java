@@ -61,6 +61,8 @@ public final class TableReplacer {
         private long session;
         private long history;
         private long time;
+        /** Whether a process that has the map open has lost the servers that are to leave. */
+        private boolean vouched;
     }
 
     /**
@@ -168,17 +170,28 @@ public final class TableReplacer {
         Edition newest = editions.values().stream()
                 .max(Comparator.comparingLong(Edition::number))
                 .orElseThrow();
+        // Of these a server says that they have left: they stay out, whether they answer or not.
+        long decided = editions.values().stream().mapToLong(Edition::retired).reduce(0, (a, b) -> a | b);
         TreeMap<Integer, Edition> left = new TreeMap<>(editions);
-        left.keySet().removeIf(number -> !newest.has(number));
+        left.keySet().removeIf(number -> number < Long.SIZE && (decided >>> number & 1) != 0);
+        if (left.isEmpty()) {
+            throw new MapException("all servers of the map that answer have left it; name the others");
+        }
         Edition base = base(left);
-        long lost = lost(left, base);
+        long lost = lost(left, base, decided);
+        boolean now = atOnce || (lost & ~decided) == 0;
         List<MapServiceClient> lines = left.keySet().stream()
                 .map(number -> servers.prepare(reached(number), number))
                 .toList();
         SealedCounts counts = new SealedCounts();
         try {
             for (MapServiceClient line : lines) {
-                seal(line, lost, counts);
+                seal(line, lost, now, counts);
+            }
+            if (!now && !counts.vouched) {
+                throw new MapException("no process has the map open, so none says that a server is lost which this one"
+                        + " does not reach; check the addresses, and if it is lost for good, say so: farheap kv drain"
+                        + " --lost");
             }
             RegionDirectory layout = copied(lines, left, base, counts);
             List<RegionDirectory.Growth> growths = moved(layout, lines, lost);
@@ -203,7 +216,7 @@ public final class TableReplacer {
     }
 
     /** The servers that are to have left, a bit for each. */
-    private long lost(Map<Integer, Edition> left, Edition base) {
+    private long lost(Map<Integer, Edition> left, Edition base, long decided) {
         int of = map.servers() - Long.bitCount(base.retired);
         long lost = 0;
         int missing = 0;
@@ -216,7 +229,8 @@ public final class TableReplacer {
                         + " of a map can be replaced");
             }
             lost |= 1L << server;
-            missing += base.has(server) && !reached.containsKey(server) ? 1 : 0;
+            boolean hasLeft = !base.has(server) || (decided >>> server & 1) != 0;
+            missing += hasLeft || reached.containsKey(server) ? 0 : 1;
         }
         if (missing > unreached) {
             throw new MapException("the map was made on " + Plurals.of(map.servers(), "server") + ", and "
@@ -230,8 +244,8 @@ public final class TableReplacer {
         return lost;
     }
 
-    private void seal(MapServiceClient line, long lost, SealedCounts counts) throws BusyException {
-        if (!line.with(1, lost).with(2, atOnce ? 1 : 0).callFirst(MapCalls.SEAL, 3)) {
+    private void seal(MapServiceClient line, long lost, boolean now, SealedCounts counts) throws BusyException {
+        if (!line.with(1, lost).with(2, now ? 1 : 0).callFirst(MapCalls.SEAL, 3)) {
             if (line.answered() && line.reply(0) == MapCalls.BUSY) {
                 throw new BusyException();
             }
@@ -245,6 +259,7 @@ public final class TableReplacer {
         counts.session = Math.max(counts.session, line.reply(1));
         counts.history = Math.max(counts.history, line.reply(2));
         counts.time = Math.max(counts.time, line.reply(3));
+        counts.vouched |= line.reply(4) != 0;
     }
 
     private static MapException notDone(MapServiceClient line) {

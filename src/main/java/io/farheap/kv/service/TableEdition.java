@@ -173,7 +173,8 @@ final class TableEdition {
         reply[1] = session(space);
         reply[2] = Math.max(toldHistory, history(space));
         reply[3] = timeAt(now);
-        return 4;
+        reply[4] = members.living().isEmpty() ? 0 : 1;
+        return 5;
     }
 
     /**

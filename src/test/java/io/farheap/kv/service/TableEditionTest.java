@@ -123,6 +123,20 @@ class TableEditionTest {
     }
 
     @Test
+    void aSealSaysWhetherAProcessHasLostTheServers() {
+        assertEquals(MapCalls.IN_USE, seal(9), "the clock starts");
+        now += 60 * SECOND;
+        assertEquals(MapCalls.OK, seal(9));
+        assertEquals(0, reply[4]);
+        assertEquals(MapCalls.OK, seal(9, 0, false));
+        state.register(1, 11, 0, 0);
+        beat(1, 0, 0, 0, 0, LOST);
+        now += 60 * SECOND;
+        assertEquals(MapCalls.OK, seal(9));
+        assertEquals(1, reply[4]);
+    }
+
+    @Test
     void oneProcessReplacesAndNoneRegistersMeanwhile() {
         assertEquals(MapCalls.OK, seal(9, LOST, true));
         assertEquals(MapCalls.BUSY, seal(8, LOST, true));
