@@ -369,6 +369,18 @@ class LostTableServerTest {
         }
     }
 
+    /** Processes have ended while it did not answer, so another one no longer uses its part of the table. */
+    @Test
+    void aServerThatAnotherOneTakesForGoneIsReplacedThoughItAnswers() throws Exception {
+        try (TestServers servers = new TestServers("gone")) {
+            String[] addresses = start(servers, 3);
+            map(servers, addresses).replaceAfter(Duration.ofHours(1)).create().close();
+            servers.takesForGone(0, 1L << 1);
+            await(() -> holds(() -> openAndUse(servers, addresses)));
+            servers.awaitFree(1, SERVER_REGIONS);
+        }
+    }
+
     /**
      * Two processes have begun to replace servers, and the second did not reach what the first had told: no later
      * process may believe the first alone.

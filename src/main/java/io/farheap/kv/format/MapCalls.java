@@ -136,7 +136,8 @@ public final class MapCalls {
     public static final int COPY = FIRST_CALL + 19;
     /**
      * [space]: asks for the map's edition, which changes when lost servers are replaced. Reply: [status, number, id,
-     * retired, growths when it began, growths].
+     * retired, growths when it began, growths, gone]: servers that are gone for good and have not left, a bit for each of
+     * the first 64.
      */
     public static final int EDITION = FIRST_CALL + 20;
     /**

@@ -44,10 +44,15 @@ public final class TableReplacer {
     private final int unreached;
 
     /** What a server says of the edition that it is in. */
-    private record Edition(long number, long id, long retired, int began, int growths) {
+    private record Edition(long number, long id, long retired, int began, int growths, long gone) {
 
         boolean has(int server) {
             return server >= Long.SIZE || (retired >>> server & 1) == 0;
+        }
+
+        /** How many of so many servers have the table. */
+        int servers(int made) {
+            return made - Long.bitCount(retired);
         }
 
         boolean isSame(Edition other) {
@@ -94,7 +99,7 @@ public final class TableReplacer {
             TreeMap<Integer, Edition> editions = new TreeMap<>();
             reached.forEach((number, space) -> editions.put(number, ask(servers.prepare(space, number))));
             Edition present = established(editions);
-            if (present != null) {
+            if (present != null && !mustReplace(present, editions)) {
                 return use(present.id, present.retired);
             }
             try {
@@ -106,6 +111,12 @@ public final class TableReplacer {
                 Uninterruptibles.parkNanos(this, TRY_AGAIN_NANOS);
             }
         }
+    }
+
+    /** Whether a server of the edition is gone for good, though it may answer by now, and others can have its part. */
+    private boolean mustReplace(Edition present, Map<Integer, Edition> editions) {
+        return present.servers(map.servers()) >= MapDescriptor.LEAST_REPLACING
+                && editions.values().stream().anyMatch(each -> each.gone != 0);
     }
 
     /** A server is sealed by another process. */
@@ -126,7 +137,8 @@ public final class TableReplacer {
             throw new MapException(line.space.server() + " does not say which servers have the map's table; run the "
                     + "same release there, with server threads, and try again");
         }
-        return new Edition(line.reply(1), line.reply(2), line.reply(3), (int) line.reply(4), (int) line.reply(5));
+        return new Edition(line.reply(1), line.reply(2), line.reply(3), (int) line.reply(4), (int) line.reply(5),
+                line.reply(6));
     }
 
     /** The edition that all of its servers are in; null if there is none. */
@@ -170,8 +182,10 @@ public final class TableReplacer {
         Edition newest = editions.values().stream()
                 .max(Comparator.comparingLong(Edition::number))
                 .orElseThrow();
-        // Of these a server says that they have left: they stay out, whether they answer or not.
-        long decided = editions.values().stream().mapToLong(Edition::retired).reduce(0, (a, b) -> a | b);
+        // Of these a server says that they have left, or that it uses them no more: they stay out, though they may answer.
+        long decided = editions.values().stream()
+                .mapToLong(each -> each.retired | each.gone)
+                .reduce(0, (a, b) -> a | b);
         TreeMap<Integer, Edition> left = new TreeMap<>(editions);
         left.keySet().removeIf(number -> number < Long.SIZE && (decided >>> number & 1) != 0);
         if (left.isEmpty()) {
@@ -217,7 +231,7 @@ public final class TableReplacer {
 
     /** The servers that are to have left, a bit for each. */
     private long lost(Map<Integer, Edition> left, Edition base, long decided) {
-        int of = map.servers() - Long.bitCount(base.retired);
+        int of = base.servers(map.servers());
         long lost = 0;
         int missing = 0;
         for (int server = 0; server < map.servers(); server++) {

@@ -107,7 +107,7 @@ final class MapState {
                 return MapCalls.STALE;
             }
             if ((retired & ~members.retired()) != 0) {
-                if (!edition.mayRetire(retired)) {
+                if (!map.joined() || !edition.mayRetire(retired)) {
                     return MapCalls.WRONG;
                 }
                 retire(retired);

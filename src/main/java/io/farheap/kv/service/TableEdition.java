@@ -84,7 +84,8 @@ final class TableEdition {
         reply[3] = members.retired();
         reply[4] = began;
         reply[5] = layout.growths();
-        return 6;
+        reply[6] = members.gone() & ~members.retired();
+        return 7;
     }
 
     /** The first server has a growth. @throws IllegalArgumentException if it does not follow */

@@ -122,6 +122,34 @@ class TableEditionTest {
         assertEquals(MapCalls.OK, seal(9, LOST, true), "an operator does not wait");
     }
 
+    /** The server may answer again, but its part of the table is of no use any more. */
+    @Test
+    void anEditionSaysWhichServersAreGoneForGood() {
+        state.register(1, 11, 0, 0);
+        state.register(2, 22, 0, 0);
+        state.ended(2);
+        beat(1, 0, 0, 0, 0, LOST);
+        state.edition(reply);
+        assertEquals(0, reply[6]);
+        now += 301 * SECOND;
+        beat(1, 0, 0, 0, 0, LOST);
+        assertEquals(MapCalls.PART_GONE, state.register(3, 33, 0, 0));
+        state.edition(reply);
+        assertEquals(LOST, reply[6]);
+        assertEquals(MapCalls.OK, seal(9, LOST, true));
+        assertEquals(MapCalls.OK, install(9, 1, 77, 0, 0, 0));
+        assertEquals(MapCalls.OK, state.register(3, 33, 77, LOST));
+        state.edition(reply);
+        assertEquals(0, reply[6], "it has left");
+    }
+
+    /** A broken client cannot have a server count as one that has left, which takes a seal. */
+    @Test
+    void aProcessThatRegistersRetiresNoServer() {
+        assertEquals(MapCalls.WRONG, state.register(1, 11, 0, LOST));
+        assertEquals(MapCalls.OK, state.register(1, 11, 0, 0));
+    }
+
     @Test
     void aSealSaysWhetherAProcessHasLostTheServers() {
         assertEquals(MapCalls.IN_USE, seal(9), "the clock starts");
