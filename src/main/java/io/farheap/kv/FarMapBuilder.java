@@ -362,10 +362,9 @@ public final class FarMapBuilder {
     /** Finds out which of the servers that the map was made on have the table. */
     private SortedMap<Integer, RemoteSpace> agreed(
             RemoteMemory remote, SpaceKey key, MapServers servers, MapDescriptor map, FoundParts found) {
-        int unreached = found.missing.size() + found.lost;
         SortedMap<Integer, RemoteSpace> present;
         try {
-            present = new TableReplacer(servers, map, found.made, unreached, found.lost > 0).agree();
+            present = new TableReplacer(servers, map, found.made, found.missing.size(), found.lost > 0).agree();
         } catch (MapException e) {
             if (found.missing.isEmpty()) {
                 throw e;

@@ -409,6 +409,31 @@ class LostTableServerTest {
         }
     }
 
+    /** What an operator says of one server holds for no other. */
+    @Test
+    void anOperatorSpeaksOfOneServerAlone() {
+        try (TestServers servers = new TestServers("alone")) {
+            String[] addresses = start(servers, 6);
+            String[] made = {addresses[0], addresses[1], addresses[2], addresses[3], addresses[4]};
+            FarMapBuilder maker = map(servers, made).memory(5 * REGION_BYTES).replaceAfter(Duration.ofHours(1));
+            try (FarMap map = maker.create()) {
+                map.addServer(addresses[5], REGION_BYTES);
+            }
+            FarMapBuilder withoutJoined = servers.named(addresses[0], addresses[1], addresses[2], addresses[3], addresses[5])
+                    .withoutServer(addresses[5]);
+            servers.stop(5);
+            String unnamed =
+                    assertThrows(MapException.class, withoutJoined::open).getMessage();
+            assertTrue(unnamed.contains("1 of these were not named"), unnamed);
+            servers.stop(4);
+            servers.stop(3);
+            FarMapBuilder withoutOne = servers.named(made).withoutServer(made[3]);
+            String refused =
+                    assertThrows(ControlException.class, withoutOne::open).getMessage();
+            assertTrue(refused.contains("for 3600000 ms"), refused);
+        }
+    }
+
     @Test
     void ofTwoServersNoneIsReplaced() {
         try (TestServers servers = new TestServers("two")) {

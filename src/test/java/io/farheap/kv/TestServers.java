@@ -68,8 +68,7 @@ public final class TestServers implements AutoCloseable {
     /** A server takes others for gone for good, as it does when all processes have lost them for long. */
     void takesForGone(int server, long others) throws IllegalAccessException {
         Object plane = Fields.get(servers.get(server), "plane", Object.class);
-        Object listeners = Fields.get(Fields.get(plane, "spaces", Object.class), "listeners", Object.class);
-        for (Object service : Fields.get(listeners, "listeners", List.class)) {
+        for (Object service : Fields.get(plane, "services", List.class)) {
             if (service instanceof MapServices) {
                 for (Object state : Fields.get(service, "states", Map.class).values()) {
                     Object map = ((Optional<?>) state).orElseThrow();

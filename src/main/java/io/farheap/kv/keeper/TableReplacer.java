@@ -39,9 +39,10 @@ public final class TableReplacer {
     private final MapServers servers;
     private final MapDescriptor map;
     private final SortedMap<Integer, RemoteSpace> reached;
-    private final boolean atOnce;
-    /** Other servers that do not answer, or have no part of the map. */
-    private final int unreached;
+    /** How many other servers were named that do not answer, or have no part of the map. */
+    private final int silent;
+    /** Whether the server is lost for good that the process opens the map without; it is not among the silent ones. */
+    private final boolean lostForGood;
 
     /** What a server says of the edition that it is in. */
     private record Edition(long number, long id, long retired, int began, int growths, long gone) {
@@ -72,20 +73,21 @@ public final class TableReplacer {
 
     /**
      * @param reached the servers that the map was made on and that answer, by their numbers
-     * @param unreached how many other servers were named
-     * @param atOnce whether these are lost for good, so that the map's time need not pass
+     * @param silent how many other servers were named that do not answer, or have no part of the map
+     * @param lostForGood whether one more was named, without which the process opens the map as it is lost for good; if
+     *     it alone is missing, the map's time need not pass
      */
     public TableReplacer(
             MapServers servers,
             MapDescriptor map,
             SortedMap<Integer, RemoteSpace> reached,
-            int unreached,
-            boolean atOnce) {
+            int silent,
+            boolean lostForGood) {
         this.servers = servers;
         this.map = map;
         this.reached = reached;
-        this.unreached = unreached;
-        this.atOnce = atOnce;
+        this.silent = silent;
+        this.lostForGood = lostForGood;
     }
 
     /**
@@ -192,11 +194,13 @@ public final class TableReplacer {
             throw new MapException("all servers of the map that answer have left it; name the others");
         }
         Edition base = base(left);
-        long lost = lost(left, base, decided);
-        boolean now = atOnce || (lost & ~decided) == 0;
         List<MapServiceClient> lines = left.keySet().stream()
                 .map(number -> servers.prepare(reached(number), number))
                 .toList();
+        boolean saidToBeLost = lostForGood && !hasJoined(lines);
+        long lost = lost(left, base, decided, silent + (saidToBeLost ? 1 : 0));
+        long missing = lost & ~decided;
+        boolean now = missing == 0 || saidToBeLost && silent == 0 && Long.bitCount(missing) == 1;
         SealedCounts counts = new SealedCounts();
         try {
             for (MapServiceClient line : lines) {
@@ -221,6 +225,20 @@ public final class TableReplacer {
         }
     }
 
+    /** Whether the server that the process opens the map without has no part of the table, as it joined later. */
+    private boolean hasJoined(List<MapServiceClient> lines) {
+        for (MapServiceClient line : lines) {
+            RegionDirectory layout = GrowthTracker.read(line, RegionDirectory.of(map));
+            for (int server = map.servers(); layout != null && server < layout.servers(); server++) {
+                String address = GrowthTracker.address(line, server);
+                if (address != null && servers.goesWithout(address)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     private RemoteSpace reached(int number) {
         RemoteSpace space = reached.get(number);
         if (space == null) {
@@ -230,7 +248,7 @@ public final class TableReplacer {
     }
 
     /** The servers that are to have left, a bit for each. */
-    private long lost(Map<Integer, Edition> left, Edition base, long decided) {
+    private long lost(Map<Integer, Edition> left, Edition base, long decided, int unreached) {
         int of = base.servers(map.servers());
         long lost = 0;
         int missing = 0;
