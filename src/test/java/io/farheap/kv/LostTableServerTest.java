@@ -409,6 +409,26 @@ class LostTableServerTest {
         }
     }
 
+    /** The first of those that are left has less than its share of the memory, and together they have enough. */
+    @Test
+    void theOthersMemoryIsUsedToTheLastRegion() {
+        try (TestServers servers = new TestServers("memory")) {
+            String[] addresses = {
+                servers.start(5, REGION_BYTES, LEASE_NANOS),
+                servers.start(5, REGION_BYTES, LEASE_NANOS),
+                servers.start(7, REGION_BYTES, LEASE_NANOS)
+            };
+            try (FarMap map =
+                            map(servers, addresses).memory(12 * REGION_BYTES).create();
+                    MapSession session = map.openSession()) {
+                servers.stop(0);
+                await(() -> holds(() -> setAll(session, new HashSet<>())));
+                assertEquals(0, servers.freeRegions(0));
+                assertEquals(0, servers.freeRegions(1));
+            }
+        }
+    }
+
     /** What an operator says of one server holds for no other. */
     @Test
     void anOperatorSpeaksOfOneServerAlone() {

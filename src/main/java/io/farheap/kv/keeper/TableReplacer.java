@@ -33,6 +33,8 @@ public final class TableReplacer {
     private static final int TRIES = 50;
 
     private static final long TRY_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** Growths in the arguments of {@link MapCalls#INSTALL}, behind 8 words. */
+    private static final int MOST_MOVES = (MapCalls.MOST_WORDS - 8) / 4;
     /** More history entries than a map gets between two beats of a process. */
     private static final long HISTORY_BEHIND = 1L << 32;
 
@@ -400,6 +402,10 @@ public final class TableReplacer {
                 growths.add(RegionDirectory.Growth.leaving(server, next.regionsOf(server)));
             }
         }
+        if (growths.size() > MOST_MOVES) {
+            throw new MapException("the map's table moves in " + Plurals.of(growths.size(), "part") + ", and a server"
+                    + " takes at most " + MOST_MOVES + " at once: give the first servers of the map more memory");
+        }
         return growths;
     }
 
@@ -441,21 +447,27 @@ public final class TableReplacer {
         return next;
     }
 
-    /** Takes regions of a server, first those that an earlier attempt has left. @return how many there are */
+    /**
+     * Takes regions of a server, first those that an earlier attempt has left, and fewer if it has not so many.
+     *
+     * @return how many there are
+     */
     private static int take(RemoteSpace space, int from, int wanted) {
-        int there = space.refresh().size() - from;
-        if (there >= wanted) {
-            return wanted;
-        }
-        try {
-            space.grow(wanted - there);
-            return wanted;
-        } catch (ControlException e) {
-            if (e.code() != Code.OUT_OF_MEMORY) {
-                throw e;
+        int there = Math.min(wanted, space.refresh().size() - from);
+        int more = wanted - there;
+        while (more > 0) {
+            try {
+                space.grow(more);
+                there += more;
+                more = Math.min(more, wanted - there);
+            } catch (ControlException e) {
+                if (e.code() != Code.OUT_OF_MEMORY) {
+                    throw e;
+                }
+                more /= 2;
             }
-            return there;
         }
+        return there;
     }
 
     private static void install(
