@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -308,6 +309,37 @@ class LostTableServerTest {
                 queue.exit();
                 await(() -> map.servers().size() == 2);
                 servers.answer(1, addresses[1]);
+            }
+        }
+    }
+
+    /** The old leases end late, as the keeper's thread is held up: a session does not wait for that. */
+    @Test
+    void aSessionUsesTheNewLeasesAtOnce() throws Exception {
+        try (TestServers servers = new TestServers("again")) {
+            String[] addresses = start(servers, 3);
+            try (FarMap map = map(servers, addresses)
+                            .replaceAfter(Duration.ofHours(1))
+                            .create();
+                    MapSession session = map.openSession()) {
+                setAll(session, new HashSet<>());
+                MapConnection before = Fields.get(map, "now", MapConnection.class);
+                CountDownLatch holds = new CountDownLatch(1);
+                CompletableFuture<Void> held = CompletableFuture.runAsync(
+                        () -> before.keeper.tasks().ask(() -> {
+                            holds.await();
+                            return true;
+                        }),
+                        task -> Thread.ofVirtual().start(task));
+                servers.silence(1);
+                RemoteServer lost = before.memory.servers().get(1);
+                await(() -> lost.lost() != null);
+                servers.answer(1, addresses[1]);
+                await(() -> Fields.get(before.space, "ending", Boolean.class));
+                Set<Integer> found = found(session);
+                holds.countDown();
+                assertEquals(OBJECTS, found.size());
+                held.get();
             }
         }
     }

@@ -243,6 +243,11 @@ public final class MapRequests implements AutoCloseable {
         return queue.reconnects().isOver();
     }
 
+    /** As {@link Reconnects#isReplaced}: others can be begun under the new leases once these have ended. */
+    public boolean isReplaced() {
+        return queue.reconnects().isReplaced();
+    }
+
     /**
      * As {@link DeepQueue#cut}. The session's blocks stay its own until it is closed; requests in flight end as lost
      * when it is polled.

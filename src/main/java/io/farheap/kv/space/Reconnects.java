@@ -133,6 +133,14 @@ public final class Reconnects {
         return cut || space.hasEnded();
     }
 
+    /**
+     * Whether the process uses the map under other leases by now, and nothing that was posted here can take effect later
+     * than what is posted there.
+     */
+    public boolean isReplaced() {
+        return space.isEnding() && up();
+    }
+
     /** As {@link SpaceMemory#isCutOff}. */
     public boolean isCutOff() {
         return space.isCutOff();
