@@ -133,22 +133,24 @@ final class Pipeline {
     private void issueBatch(KeyBatch of) {
         posts.beginList();
         try {
+            // Once for all of these: each of them may have taken effect when the batch began.
+            boolean cutOff = reconnects.isCutOff();
             while (!of.issuedAll()
                     && !operations.full()
                     && !(of.stores() && mustWaitToWrite(of.keyBytes(), of.storedBytes()))) {
-                issueNext(of, operations.next());
+                issueNext(of, operations.next(), cutOff);
             }
         } finally {
             posts.endList();
         }
     }
 
-    private void issueNext(KeyBatch of, int place) {
+    private void issueNext(KeyBatch of, int place, boolean cutOff) {
         ofBatch[place] = true;
         if (!of.stores()) {
             prepareKey(place, of.keyMemory(), of.keyAt(), of.keyBytes());
             of.issued++;
-            add(place, RequestColumns.GET, 0, true);
+            add(place, RequestColumns.GET, 0, true, cutOff);
             return;
         }
         boolean prepared = prepareStore(
@@ -162,7 +164,7 @@ final class Pipeline {
                 of.lifeMillis);
         operations.argument[place] = 0;
         of.issued++;
-        add(place, RequestColumns.SET, 0, prepared);
+        add(place, RequestColumns.SET, 0, prepared, cutOff);
     }
 
     /**
@@ -280,12 +282,17 @@ final class Pipeline {
         operations.hash[place] = keyHash.of(ALL, key, keyBytes);
     }
 
+    private void add(int place, int kind, long tag, boolean prepared) {
+        add(place, kind, tag, prepared, reconnects.isCutOff());
+    }
+
     /**
      * Adds a request, and starts it unless it must wait.
      *
      * @param prepared false if this process has no memory for the request, which ends at once then
+     * @param cutOff as {@link Reconnects#isCutOff}, asked after the request was made
      */
-    private void add(int place, int kind, long tag, boolean prepared) {
+    private void add(int place, int kind, long tag, boolean prepared, boolean cutOff) {
         operations.kind[place] = kind;
         operations.tag[place] = tag;
         operations.pending[place] = 0;
@@ -294,7 +301,7 @@ final class Pipeline {
         operations.add(operations.hash[place]);
         if (!prepared) {
             blockWrite.noMemory(place);
-        } else if (reconnects.isCutOff()) {
+        } else if (cutOff) {
             blockWrite.cutOff(place);
         } else if (wait) {
             operations.step[place] = RequestColumns.HELD;
