@@ -1,28 +1,24 @@
 package io.farheap.kv;
 
 import io.farheap.control.ControlException;
-import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.elastic.ServerDrain;
 import io.farheap.kv.elastic.ServerJoin;
 import io.farheap.kv.eviction.EvictionSettings;
-import io.farheap.kv.format.MapDescriptor;
-import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.replacement.Replacements;
 import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.SessionCounter;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.kv.space.TableReader;
 import io.farheap.lifetime.Closeables;
 import io.farheap.memory.ByteSize;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.contract.RemoteRegion;
-import io.farheap.remote.contract.RemoteServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -181,7 +177,8 @@ public final class FarMap implements AutoCloseable {
     /** @param places how many requests it has room for, a power of two */
     private MapRequests requests(MapConnection of, int places) {
         return new MapRequests(
-                of.memory, of.space, of.clock, of.policy, places, () -> sessionNumber(of), of.keeper, tally);
+                of.memory, of.space, of.clock, of.policy, places, () -> SessionCounter.next(of.memory, of.space),
+                of.keeper, tally);
     }
 
     /**
@@ -202,44 +199,6 @@ public final class FarMap implements AutoCloseable {
      */
     public <K, V> TypedMap<K, V> openTyped(Codec<K> keys, Codec<V> values) {
         return new TypedMap<>(openFutureSession(), keys, values);
-    }
-
-    private static long sessionNumber(MapConnection of) {
-        try (TableReader reader = new TableReader(of.memory, of.space)) {
-            long number = reader.add(of.space.region(0), SpaceShape.SESSION_COUNTER, 1) + 1;
-            if (of.space.replaces()) {
-                raise(of.space, reader, number);
-            }
-            return number;
-        }
-    }
-
-    /**
-     * Has the other servers know of a session's number, in case the first is lost.
-     *
-     * @throws MapException if another process may be using the map without the first server, and give the number again
-     */
-    private static void raise(SpaceMemory space, TableReader reader, long number) {
-        int of = space.layout().madeOn() - Long.bitCount(space.layout().retired());
-        if (of < MapDescriptor.LEAST_REPLACING) {
-            return;
-        }
-        RemoteServer first = space.region(0).server();
-        int raised = 1;
-        for (int server = 0; server < space.layout().madeOn(); server++) {
-            RemoteRegion region = space.region(server);
-            if (!space.layout().hasLeft(server) && region.server() != first) {
-                try {
-                    reader.raise(region, SpaceShape.SESSION_COUNTER, number);
-                    raised++;
-                } catch (MapException e) {
-                    // It is lost, or does not answer: the others are enough.
-                }
-            }
-        }
-        if (2 * raised <= of || first.lost() != null || first.heldUntil() - System.nanoTime() <= 0) {
-            throw MapException.of(KvStatus.LOST);
-        }
     }
 
     /**

@@ -143,38 +143,6 @@ public final class TableReader implements AutoCloseable {
         }
     }
 
-    /**
-     * Adds to a word, at least once: if the connection fails, perhaps twice.
-     *
-     * @return its old value
-     */
-    public long add(RemoteRegion region, long offset, long delta) {
-        awaitEarlier();
-        if (!done(queue.fetchAndAdd(region, offset, delta, memory, 0, 0))) {
-            reconnect(region.server());
-            require(done(queue.fetchAndAdd(region, offset, delta, memory, 0, 0)));
-        }
-        return NativeMemory.ALL.get(JAVA_LONG, memory.segment().address());
-    }
-
-    /**
-     * Raises a word to at least this number.
-     *
-     * @throws MapException if the server is lost
-     */
-    public void raise(RemoteRegion region, long offset, long least) {
-        awaitEarlier();
-        long found = 0;
-        while (found < least) {
-            if (!done(queue.compareAndSwap(region, offset, found, least, memory, 0, 0))) {
-                reconnect(region.server());
-                require(done(queue.compareAndSwap(region, offset, found, least, memory, 0, 0)));
-            }
-            long old = NativeMemory.ALL.get(JAVA_LONG, memory.segment().address());
-            found = old == found ? least : old;
-        }
-    }
-
     /** Awaits an earlier operation that took too long, as it may still write to the same memory. */
     private void awaitEarlier() {
         if (underWay) {
