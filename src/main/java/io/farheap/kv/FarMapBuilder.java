@@ -49,7 +49,7 @@ public final class FarMapBuilder {
     private long mostBlocks;
     private EvictionSettings policy = EvictionSettings.ADAPTIVE;
     private @Nullable Duration life;
-    private Duration replaceAfter = Duration.ofMinutes(1);
+    private Duration replaceAfter = Duration.ofMinutes(5);
 
     FarMapBuilder() {}
 
@@ -77,8 +77,8 @@ public final class FarMapBuilder {
     /**
      * Opens the map without a server that is lost for good. If it has joined the map, this process does not find the
      * objects on it: {@linkplain FarMap#drain drain} the server then, after which any process can open the map again. If
-     * the map was made on it, it is replaced, as of {@link #replaceAfter}, but at once: name it among the
-     * {@linkplain #servers servers} then. Only for opening a map.
+     * the map was made on it, it is replaced, as of {@link #replaceAfter}, but at once, if all others answer: name it
+     * among the {@linkplain #servers servers} then. Only for opening a map.
      *
      * @param hostPort as the server was added or named
      */
@@ -151,10 +151,12 @@ public final class FarMapBuilder {
 
     /**
      * How long a server that the map was made on must not have answered before the map continues without it: the objects
-     * on it are lost, and its part of the table is made again, empty, on the others, which need memory for that. By
-     * default a minute. A map on fewer than three servers does not continue without one, and neither does one without
-     * more than half of those that it was made on. In any other map a process that reaches no more than half of them
-     * cannot make requests: they end as lost. Only for creating a map.
+     * on it are lost, and its part of the table is made again, empty, on the others, which need memory for that. If it
+     * answers again later, what it has is dropped. By default five minutes. A process that has the map open must have
+     * lost the server; if none has it open, only {@link #withoutServer} replaces it. A map on fewer than three servers
+     * does not continue without one, and neither does one without more than half of those that it was made on. In any
+     * other map a process that reaches less than half of them cannot make requests: they end as lost. Only for creating
+     * a map.
      *
      * @param value rounded up to ms, and at most ten years; zero: the map never continues without one
      */

@@ -2,6 +2,7 @@ package io.farheap.kv;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -340,6 +341,32 @@ class LostTableServerTest {
                 holds.countDown();
                 assertEquals(OBJECTS, found.size());
                 held.get();
+            }
+        }
+    }
+
+    /** The other two of four are no majority, so that they cannot have replaced these. */
+    @Test
+    void aProcessThatReachesHalfOfTheServersContinuesThere() {
+        try (TestServers servers = new TestServers("half")) {
+            String[] addresses = start(servers, 4);
+            try (FarMap map = map(servers, addresses).memory(8 * REGION_BYTES).create();
+                    MapSession session = map.openSession()) {
+                setAll(session, new HashSet<>());
+                MapConnection connection = Fields.get(map, "now", MapConnection.class);
+                servers.silence(2);
+                servers.silence(3);
+                await(() -> connection.memory.servers().stream()
+                                .filter(each -> each.lost() != null)
+                                .count()
+                        == 2);
+                assertTrue(found(session).size() > OBJECTS / 8, "the others' keys");
+                try (MapSession another = map.openSession()) {
+                    assertTrue(found(another).size() > OBJECTS / 8, "of a new session, too");
+                }
+                assertSame(connection, Fields.get(map, "now", MapConnection.class), "none is replaced");
+                servers.answer(2, addresses[2]);
+                servers.answer(3, addresses[3]);
             }
         }
     }

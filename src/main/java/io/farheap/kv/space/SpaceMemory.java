@@ -44,13 +44,16 @@ public final class SpaceMemory {
     private volatile boolean ended;
     /** Whether servers that are lost may be replaced, so that a process which reaches too few must not use the map. */
     private final boolean replaces;
-    /** More than half of the leases on servers that have the table are held until then; by {@link System#nanoTime}. */
+    /** At least half of the leases on servers that have the table are held until then; by {@link System#nanoTime}. */
     private volatile long heldUntil = System.nanoTime();
+    /** After a look that found too few leases: when to look again. */
+    private volatile long nextLook = heldUntil;
     /** Whether the process is about to end its use of the map. */
     private volatile boolean leavesMap;
 
     private static final long[] NONE = {};
     private static final long FOR_LONG_NANOS = 1_000_000_000L;
+    private static final long LOOK_NANOS = 1_000_000L;
     private static final byte USED = 0;
     /** The region has objects, and gets no more. */
     private static final byte LEAVING = 1;
@@ -316,16 +319,16 @@ public final class SpaceMemory {
     }
 
     /**
-     * Whether the process may not begin a request any more: it holds leases on no more than half of the servers that
-     * have the table, by its clock, so these may have been replaced by the others; or it is about to end its use of the
-     * map. Any thread.
+     * Whether the process may not begin a request any more: it holds leases on less than half of the servers that have
+     * the table, by its clock, so these may have been replaced by the others, which are more than half; or it is about
+     * to end its use of the map. Any thread.
      */
     public boolean isCutOff() {
         if (!replaces) {
             return false;
         }
         long now = System.nanoTime();
-        return leavesMap || now - heldUntil >= 0 && !holdsMost(now);
+        return leavesMap || now - heldUntil >= 0 && !holdsHalf(now);
     }
 
     /** Whether lost servers that have the table are replaced. */
@@ -338,7 +341,10 @@ public final class SpaceMemory {
         leavesMap = true;
     }
 
-    private boolean holdsMost(long now) {
+    private boolean holdsHalf(long now) {
+        if (now - nextLook < 0) {
+            return false;
+        }
         RegionDirectory present = layout;
         long retired = present.retired();
         int of = present.madeOn() - Long.bitCount(retired);
@@ -354,8 +360,9 @@ public final class SpaceMemory {
             for (int other = 0; held > most && other < present.madeOn(); other++) {
                 longer += heldFor(other, retired, now) >= held ? 1 : 0;
             }
-            most = 2 * longer > of ? held : most;
+            most = 2 * longer >= of ? held : most;
         }
+        nextLook = most > 0 ? now : now + LOOK_NANOS;
         heldUntil = now + most;
         return most > 0;
     }

@@ -52,7 +52,7 @@ final class KvCreateCommand implements Callable<Integer> {
             names = "--replace-after",
             paramLabel = "TIME",
             converter = Durations.class,
-            defaultValue = "1m",
+            defaultValue = "5m",
             description = "With three servers or more: how long one of them must not have answered before the map "
                     + "continues without it and what it had; 0s: never (default: ${DEFAULT-VALUE}).")
     private Duration replaceAfter;
