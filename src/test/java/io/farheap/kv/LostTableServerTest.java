@@ -299,15 +299,20 @@ class LostTableServerTest {
                     CallingProcess asks = new CallingProcess("posts")) {
                 MapConnection connection = Fields.get(map, "now", MapConnection.class);
                 RemoteQueue queue = connection.memory.openQueue(QueueOptions.DEFAULT);
+                Set<Long> answers = new HashSet<>();
                 queue.enter();
-                servers.silence(1);
-                RemoteServer lost = connection.memory.servers().get(1);
-                await(() -> lost.lost() != null);
-                for (int beats = 0; beats < 10; beats++) {
-                    assertEquals(MapCalls.IN_USE, asks.call(addresses[0], MapCalls.SEAL, 1L << 1, 1)[0]);
-                    LockSupport.parkNanos(100_000_000);
+                try {
+                    servers.silence(1);
+                    RemoteServer lost = connection.memory.servers().get(1);
+                    await(() -> lost.lost() != null);
+                    for (int beats = 0; beats < 10; beats++) {
+                        answers.add(asks.call(addresses[0], MapCalls.SEAL, 1L << 1, 1)[0]);
+                        LockSupport.parkNanos(100_000_000);
+                    }
+                } finally {
+                    queue.exit();
                 }
-                queue.exit();
+                assertEquals(Set.of(MapCalls.IN_USE), answers);
                 await(() -> map.servers().size() == 2);
                 servers.answer(1, addresses[1]);
             }

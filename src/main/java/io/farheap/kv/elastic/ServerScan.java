@@ -83,7 +83,7 @@ final class ServerScan implements AutoCloseable {
         }
         int region = chunks.region(next);
         int bucket = chunks.bucket(next);
-        if (space.isGone(space.layout().serverOf(region))) {
+        if (space.isGone(space.layout().serverOfTable(region))) {
             next++;
             return true;
         }

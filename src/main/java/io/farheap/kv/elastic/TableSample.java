@@ -51,7 +51,7 @@ final class TableSample {
         long seenUnits = 0;
         for (int chunk = 0; chunk < chunks.count(); chunk += step) {
             int region = chunks.region(chunk);
-            if (!space.isGone(space.layout().serverOf(region))) {
+            if (!space.isGone(space.layout().serverOfTable(region))) {
                 seenUnits += add(table, table.readSlots(region, chunks.bucket(chunk)));
             }
             read++;

@@ -161,6 +161,11 @@ public final class RegionDirectory {
         return region;
     }
 
+    /** The server that has a region of the table: another one than {@link #serverOf} says if its own was lost. */
+    public int serverOfTable(int region) {
+        return serverOf(tableAt(region));
+    }
+
     /** Whether a region of this number has, or had, a part of the table. */
     public boolean hadTable(int number) {
         return number < numbers[0] || number < regions() && growths.get(growthOf(number)).part >= 0;
@@ -168,7 +173,7 @@ public final class RegionDirectory {
 
     private boolean hasTable(int server) {
         for (int region = 0; region < numbers[0]; region++) {
-            if (serverOf(tableAt(region)) == server) {
+            if (serverOfTable(region) == server) {
                 return true;
             }
         }

@@ -178,7 +178,7 @@ final class ServerHeartbeat {
     }
 
     private boolean isFirst(int server) {
-        return space.layout().serverOf(space.layout().tableAt(0)) == server;
+        return space.layout().serverOfTable(0) == server;
     }
 
     /** Whether the server keeps copies of what the first has, which may be lost. */

@@ -410,7 +410,7 @@ public final class TableReplacer {
     }
 
     private static boolean isLost(RegionDirectory layout, int region, long lost) {
-        int server = layout.serverOf(layout.tableAt(region));
+        int server = layout.serverOfTable(region);
         return server < Long.SIZE && (lost >>> server & 1) != 0;
     }
 

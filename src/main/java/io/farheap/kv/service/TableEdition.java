@@ -50,7 +50,7 @@ final class TableEdition {
 
     /** Whether this is the map's first server. */
     boolean isFirst() {
-        return !map.joined() && layout.serverOf(layout.tableAt(0)) == map.server();
+        return !map.joined() && layout.serverOfTable(0) == map.server();
     }
 
     long id() {

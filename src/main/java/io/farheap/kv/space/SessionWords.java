@@ -33,7 +33,7 @@ final class SessionWords implements SessionCounter.CounterWords, AutoCloseable {
 
     @Override
     public int first() {
-        return space.layout().serverOf(space.layout().tableAt(0));
+        return space.layout().serverOfTable(0);
     }
 
     @Override

@@ -81,6 +81,7 @@ class RegionDirectoryTest {
             assertTrue(moved.hadTable(at[region]));
         }
         assertEquals(1, moved.serverOf(4), "blocks there are where they were");
+        assertEquals(0, moved.serverOfTable(4));
         assertEquals(2, moved.retired());
         assertEquals(3, moved.growths());
         assertEquals(layout.growths(), moved.first(0).growths());
@@ -89,7 +90,7 @@ class RegionDirectoryTest {
                 .with(new RegionDirectory.Growth(0, 8, 1, 7))
                 .with(RegionDirectory.Growth.leaving(2, 4));
         for (int region = 0; region < at.length; region++) {
-            assertEquals(0, again.serverOf(again.tableAt(region)), "region " + region);
+            assertEquals(0, again.serverOfTable(region), "region " + region);
         }
         assertEquals(6, again.retired());
         for (RegionDirectory.Growth wrong : new RegionDirectory.Growth[] {
