@@ -518,6 +518,34 @@ class LostTableServerTest {
         }
     }
 
+    /** It was told of an edition that nobody has used, and was replaced then. */
+    @Test
+    void whatAServerThatHasLeftSaysOfOthersDoesNotCount() {
+        try (TestServers servers = new TestServers("left")) {
+            String[] addresses = start(servers, 5);
+            map(servers, addresses).memory(5 * REGION_BYTES).create().close();
+            try (CallingProcess calls = new CallingProcess("left")) {
+                assertEquals(MapCalls.OK, calls.call(addresses[2], MapCalls.SEAL, 3, 1)[0]);
+                long[] unused = {1, 4711, 0, 0, 0, 0, 4, 3, 1, 1, 0, 3, 2, 1, 1, 0, 1, 0, -1, 1, 1, 0, -1};
+                assertEquals(MapCalls.OK, calls.call(addresses[2], MapCalls.INSTALL, unused)[0]);
+                calls.space(addresses[0]).grow(1);
+                long[] used = {1, 4712, 0, 0, 0, 0, 2, 0, 1, 1, 2, 2, 1, 0, -1};
+                for (int server : new int[] {0, 1, 3, 4}) {
+                    assertEquals(MapCalls.OK, calls.call(addresses[server], MapCalls.SEAL, 1L << 2, 1)[0]);
+                    assertEquals(MapCalls.OK, calls.call(addresses[server], MapCalls.INSTALL, used)[0]);
+                }
+            }
+            servers.stop(4);
+            FarMapBuilder without = servers.named(addresses).withoutServer(addresses[4]);
+            try (FarMap map = without.open();
+                    MapSession session = map.openSession()) {
+                assertEquals(3, map.servers().size());
+                setAll(session, new HashSet<>());
+                assertEquals(OBJECTS, found(session).size());
+            }
+        }
+    }
+
     @Test
     void ofTwoServersNoneIsReplaced() {
         try (TestServers servers = new TestServers("two")) {

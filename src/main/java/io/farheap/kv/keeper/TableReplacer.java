@@ -120,7 +120,9 @@ public final class TableReplacer {
     /** Whether a server of the edition is gone for good, though it may answer by now, and others can have its part. */
     private boolean mustReplace(Edition present, Map<Integer, Edition> editions) {
         return present.servers(map.servers()) >= MapDescriptor.LEAST_REPLACING
-                && editions.values().stream().anyMatch(each -> each.gone != 0);
+                && editions.entrySet().stream()
+                        .anyMatch(each ->
+                                present.has(each.getKey()) && (each.getValue().gone & ~present.retired) != 0);
     }
 
     /** A server is sealed by another process. */
@@ -160,12 +162,15 @@ public final class TableReplacer {
         return null;
     }
 
-    /** The edition whose growths the next one takes over: no process has used a later one. */
-    private Edition base(Map<Integer, Edition> editions) {
-        List<Edition> newestFirst = editions.values().stream()
+    private static List<Edition> newestFirst(Map<Integer, Edition> editions) {
+        return editions.values().stream()
                 .sorted(Comparator.comparingLong(Edition::number).reversed())
                 .toList();
-        for (Edition each : newestFirst) {
+    }
+
+    /** The latest edition that may be in use; null if there is none. */
+    private static @Nullable Edition used(Map<Integer, Edition> editions) {
+        for (Edition each : newestFirst(editions)) {
             // If a server of an edition is in another one, that edition was never used, or is not used any more.
             boolean used = editions.entrySet().stream()
                     .allMatch(there ->
@@ -174,6 +179,33 @@ public final class TableReplacer {
                 return each;
             }
         }
+        return null;
+    }
+
+    /**
+     * The servers of which another one says that they have left, or that it uses them no more: they stay out, though
+     * they may answer. A server that has left itself is not asked, as it may have missed what came since.
+     */
+    private static long decided(Map<Integer, Edition> editions, @Nullable Edition used) {
+        long decided = 0;
+        for (Map.Entry<Integer, Edition> each : editions.entrySet()) {
+            Edition there = each.getValue();
+            boolean counts = used != null
+                    ? used.has(each.getKey())
+                    : editions.values().stream()
+                            .allMatch(other -> other.number <= there.number || other.has(each.getKey()));
+            decided |= counts ? there.retired | there.gone : 0;
+        }
+        return decided;
+    }
+
+    /** The edition whose growths the next one takes over: no process has used a later one. */
+    private static Edition base(Map<Integer, Edition> editions) {
+        Edition used = used(editions);
+        if (used != null) {
+            return used;
+        }
+        List<Edition> newestFirst = newestFirst(editions);
         Edition oldest = newestFirst.getLast();
         if (newestFirst.stream().anyMatch(each -> each.number == oldest.number && each.id != oldest.id)) {
             throw new MapException("the map's servers that answer do not agree on which of them have the table: try again"
@@ -186,10 +218,7 @@ public final class TableReplacer {
         Edition newest = editions.values().stream()
                 .max(Comparator.comparingLong(Edition::number))
                 .orElseThrow();
-        // Of these a server says that they have left, or that it uses them no more: they stay out, though they may answer.
-        long decided = editions.values().stream()
-                .mapToLong(each -> each.retired | each.gone)
-                .reduce(0, (a, b) -> a | b);
+        long decided = decided(editions, used(editions));
         TreeMap<Integer, Edition> left = new TreeMap<>(editions);
         left.keySet().removeIf(number -> number < Long.SIZE && (decided >>> number & 1) != 0);
         if (left.isEmpty()) {
