@@ -12,6 +12,7 @@ import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.SynchronizedMapClock;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
@@ -37,6 +38,8 @@ public final class FarMapBuilder {
     /** The number of objects, if {@link #objects} was not called, is one for each so many bytes of memory. */
     private static final long DEFAULT_OBJECT_BYTES = 512;
 
+    private static final long MOST_POINTERS = 1 << 30;
+
     private String name = "";
     private String token = "";
     private List<String> servers = List.of();
@@ -45,6 +48,7 @@ public final class FarMapBuilder {
     private long memory = DEFAULT_MEMORY;
     private long objects;
     private long mostBlocks;
+    private long pointers = FarMap.POINTERS;
     private EvictionSettings policy = EvictionSettings.ADAPTIVE;
     private @Nullable Duration life;
 
@@ -107,6 +111,22 @@ public final class FarMapBuilder {
             throw new IllegalArgumentException("a map for " + count + " objects; it needs at least 1");
         }
         objects = count;
+        return this;
+    }
+
+    /**
+     * How many pointers to objects this process keeps, so that a get of one of these objects is one READ. They take 64
+     * bytes each, rounded up to a power of two; 262,144 by default, and 0 for none. About twice as many as there are
+     * objects that are often got. Other processes choose for themselves.
+     *
+     * @param most 0 to 2^30
+     */
+    public FarMapBuilder pointers(long most) {
+        if (most < 0 || most > MOST_POINTERS) {
+            throw new IllegalArgumentException(
+                    "a process with " + most + " pointers to a map's objects; it keeps 0 to " + MOST_POINTERS);
+        }
+        pointers = most;
         return this;
     }
 
@@ -208,7 +228,12 @@ public final class FarMapBuilder {
     }
 
     private interface MapOpener {
-        FarMap.ConnectionMaker on(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack);
+        FarMap.ConnectionMaker on(
+                RemoteMemory remote,
+                PointerCache pointers,
+                List<RemoteServer> attached,
+                SpaceKey key,
+                CloseStack stack);
     }
 
     /** Checks the name, the token and the servers. */
@@ -228,6 +253,7 @@ public final class FarMapBuilder {
         same.token = token;
         same.device = device;
         same.without = without;
+        same.pointers = pointers;
         AtomicReference<Runnable> onLost = new AtomicReference<>(() -> {});
         FarMap.ReopeningWay again = addresses -> {
             same.servers = addresses;
@@ -239,19 +265,32 @@ public final class FarMapBuilder {
     /** @param onLost has what is run when a lease is lost */
     private FarMap.ConnectionMaker connection(MapOpener way, AtomicReference<Runnable> onLost) {
         SpaceKey key = key();
+        PointerCache kept = new PointerCache(pointers);
+        AtomicReference<@Nullable List<RemoteServer>> named = new AtomicReference<>();
         try (CloseStack stack = new CloseStack()) {
-            RemoteMemory remote =
-                    stack.add(RemoteMemory.open(device, "map " + name, lost -> Objects.requireNonNull(onLost.get())
-                            .run()));
+            RemoteMemory remote = stack.add(RemoteMemory.open(device, "map " + name, lost -> {
+                List<RemoteServer> made = named.get();
+                if (made == null || made.contains(lost)) {
+                    // A server that the map was made on does not ask this process any more whether it has dropped
+                    // pointers.
+                    kept.stop();
+                }
+                Objects.requireNonNull(onLost.get()).run();
+            }));
             List<RemoteServer> attached = servers.stream().map(remote::attach).toList();
-            FarMap.ConnectionMaker made = way.on(remote, attached, key, stack);
+            named.set(attached);
+            FarMap.ConnectionMaker made = way.on(remote, kept, attached, key, stack);
             stack.keep();
             return made;
         }
     }
 
     private FarMap.ConnectionMaker create(
-            RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack) {
+            RemoteMemory remote,
+            PointerCache kept,
+            List<RemoteServer> attached,
+            SpaceKey key,
+            CloseStack stack) {
         long regionBytes = attached.getFirst().description().regionBytes();
         for (RemoteServer server : attached) {
             if (server.description().regionBytes() != regionBytes) {
@@ -284,7 +323,7 @@ public final class FarMapBuilder {
             stack.add(space::drop);
             spaces.add(space);
         }
-        return map(remote, key, descriptor, spaces, "");
+        return map(remote, kept, key, descriptor, spaces, "");
     }
 
     private int regionsOfEach(long regionBytes, int of) {
@@ -298,7 +337,11 @@ public final class FarMapBuilder {
     }
 
     private FarMap.ConnectionMaker open(
-            RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack unused) {
+            RemoteMemory remote,
+            PointerCache kept,
+            List<RemoteServer> attached,
+            SpaceKey key,
+            CloseStack unused) {
         List<RemoteSpace> opened = new ArrayList<>();
         List<MapDescriptor> descriptors = new ArrayList<>();
         for (RemoteSpace space : parts(remote, attached, key)) {
@@ -328,7 +371,7 @@ public final class FarMapBuilder {
             }
             inOrder.add(opened.get(at));
         }
-        return map(remote, key, descriptors.getFirst(), inOrder, without);
+        return map(remote, kept, key, descriptors.getFirst(), inOrder, without);
     }
 
     /** Opens the spaces of the map on all servers that were named. */
@@ -368,7 +411,12 @@ public final class FarMapBuilder {
     }
 
     private static FarMap.ConnectionMaker map(
-            RemoteMemory remote, SpaceKey key, MapDescriptor descriptor, List<RemoteSpace> spaces, String without) {
+            RemoteMemory remote,
+            PointerCache kept,
+            SpaceKey key,
+            MapDescriptor descriptor,
+            List<RemoteSpace> spaces,
+            String without) {
         SpaceMemory memory =
                 new SpaceMemory(descriptor.shape(), descriptor.keyHash(), RegionDirectory.of(descriptor), spaces::get);
         MapServers servers =
@@ -376,6 +424,6 @@ public final class FarMapBuilder {
         SynchronizedMapClock time = new SynchronizedMapClock(System::nanoTime);
         MapKeeper keeper = new MapKeeper(servers, spaces, memory, time);
         EvictionSettings policy = EvictionSettings.of(descriptor.policy());
-        return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, sessions);
+        return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, kept, sessions);
     }
 }

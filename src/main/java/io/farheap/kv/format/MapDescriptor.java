@@ -38,7 +38,7 @@ public record MapDescriptor(
         String policy) {
 
     static final long MARK = 0x4661726865617031L;
-    static final int VERSION = 7;
+    static final int VERSION = 8;
     static final int DISAGGREGATED = 1;
 
     private static final int BYTES = 80;
