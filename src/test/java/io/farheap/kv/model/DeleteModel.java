@@ -108,8 +108,11 @@ final class DeleteModel implements OperationModel {
             case NOT_YET -> {}
             case FAILED -> turn.readBucket();
             case DONE -> {
-                if (turn.get(ModelState.SLOT) == lowest()) {
-                    turn.end(turn.hasFlag(ClientTurn.OF_KEY) ? ModelOperation.YES : ModelOperation.NO);
+                if (!turn.hasFlag(ClientTurn.OF_KEY)) {
+                    // It could not be read. The key may be in another slot.
+                    turn.readBucket();
+                } else if (turn.get(ModelState.SLOT) == lowest()) {
+                    turn.end(ModelOperation.YES);
                 } else {
                     look(turn.get(ModelState.SLOT));
                 }

@@ -80,11 +80,9 @@ final class GetModel implements OperationModel {
         }
     }
 
+    /** The key may be in another slot. */
     private void takeOut() {
-        if (turn.swap(ModelWord.EMPTY) == ClientTurn.Swapped.DONE) {
-            turn.end(ModelOperation.ABSENT);
-        } else {
-            turn.readBucket();
-        }
+        turn.swap(ModelWord.EMPTY);
+        turn.readBucket();
     }
 }

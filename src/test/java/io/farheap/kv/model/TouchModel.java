@@ -70,10 +70,7 @@ final class TouchModel implements OperationModel {
     }
 
     private void takeOut() {
-        if (turn.swap(ModelWord.EMPTY) == ClientTurn.Swapped.DONE) {
-            absent();
-        } else {
-            turn.readBucket();
-        }
+        turn.swap(ModelWord.EMPTY);
+        turn.readBucket();
     }
 }
