@@ -333,11 +333,10 @@ class MapModelTest {
                         new ModelScenario(2, 4)
                                 .object(0, A, 3, 0)
                                 .object(1, B, 4, 1)
-                                .knows(3, 0)
+                                .knows(2, 0)
                                 .withLosses()
                                 .withEras(1)
-                                .client(evict())
-                                .client(touch(A))
+                                .client(evict(), touch(A))
                                 .client(set(A, 1))
                                 .client(get(A), get(A))),
                 arguments(
