@@ -13,6 +13,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,8 @@ class MapModelTest {
     private static final int B = 1;
     private static final int MOST_STATES = 2_000_000;
     private static final int MOST_STATES_OF_FULL = 7_000_000;
+    private static final int MOST_STATES_OF_SEED = 300_000;
+    private static final int SEEDS = 300;
 
     /** Of two insertions the older value is back, for good, after a delete that has seen one of their slots alone. */
     @Test
@@ -399,6 +402,18 @@ class MapModelTest {
         StateExplorer.Exploration found = StateExplorer.explore(scenario, MOST_STATES_OF_FULL);
         System.out.println(found);
         assertTrue(found.history().isEmpty(), found::toString);
+    }
+
+    @Tag("full")
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void withAllRulesEveryAnswerIsRightInAnyScenario(long seed) {
+        StateExplorer.Exploration found = StateExplorer.explore(ScenarioGenerator.scenario(seed), MOST_STATES_OF_SEED);
+        assertTrue(found.history().isEmpty(), found::toString);
+    }
+
+    static LongStream seeds() {
+        return LongStream.range(0, SEEDS);
     }
 
     @Tag("full")
