@@ -18,24 +18,28 @@ import org.jspecify.annotations.Nullable;
  * <p>A pointer counts in its era alone: a segment that begins again gives its blocks the same incarnations once more,
  * and waits for requests in flight that began in older eras, but not for pointers.
  *
- * <p>Off-heap and bounded, made when the first object is noted: sets of {@link #WAYS} entries of a cache line each. An
- * entry is of a pointer, or of a key that a get has found once. A new key takes the place of an entry of its set that
- * was not used; if all were, each counts as used less, and the key waits for another time.
+ * <p>Off-heap and bounded, made when the first object is noted: sets of {@link #WAYS} entries, whose heads are in one
+ * cache line, so a key that is not known costs one. An entry is of a pointer, or of a key that a get has found once. A
+ * new key takes the place of an entry of its set that was not used; if all were, each counts as used less, and the key
+ * waits for another time.
  *
  * <p><b>Threads.</b> Any, without locks. Two that write one entry at the same time may leave words of both there. So an
  * entry has a check of its hash, word, era and slot, and is no pointer if they do not match it. The other fields are
  * hints.
  *
  * <pre>
- *  0  u64  check of the words at 8, 16 and 24; that of a key which was found once is 0
- *  8  u64  hash of the key
- * 16  u64  word of the slot
- * 24  u64  era above 4 bits of the slot's number; 0: there is no entry
- * 32  u64  insert time of the object } in ticks, as the slot had them, or as this
- * 40  u64  time of its last access   } process has written them since
- * 48  u32  frequency
- * 52  u32  how much the entry was used, up to {@link #MOST_USED}
- * 56  u64  a word that gets have found in the slot while its block was marked; below it, in 16 bits, how often
+ * head of an entry
+ *  0  u64  hash of the key
+ *  8  u32  1 more than how much the entry was used, up to {@link #MOST_USED}; 0: there is no entry
+ * rest of it; of a key that was found once the check does not match
+ *  0  u64  check of the hash and of the words at 8 and 16
+ *  8  u64  word of the slot
+ * 16  u64  era above 4 bits of the slot's number
+ * 24  u64  insert time of the object } in ticks, as the slot had them, or as this
+ * 32  u64  time of its last access   } process has written them since
+ * 40  u32  frequency
+ * 44  u16  part of a word that gets have found in the slot while its block was marked
+ * 46  u16  how often they have
  * </pre>
  */
 public final class PointerCache implements AutoCloseable {
@@ -52,19 +56,24 @@ public final class PointerCache implements AutoCloseable {
     /** How often gets may find a block marked whose slot stays as it is, before the object is stored again. */
     private static final int MOST_MARKED = 64;
 
-    private static final int CHECK = 0;
-    private static final int HASH = 8;
-    private static final int WORD = 16;
-    private static final int SEEN = 24;
-    private static final int INSERTED = 32;
-    private static final int ACCESSED = 40;
-    private static final int FREQUENCY = 48;
-    private static final int USED = 52;
-    private static final int MARKED = 56;
-    /** Of an entry that is no pointer. */
-    private static final long FOUND_ONCE = 1;
+    private static final int HASH = 0;
+    private static final int USED = 8;
+    private static final long HEAD_BYTES = 16;
 
-    private static final long COUNT_MASK = 0xFFFF;
+    private static final int CHECK = 0;
+    private static final int WORD = 8;
+    private static final int SEEN = 16;
+    private static final int INSERTED = 24;
+    private static final int ACCESSED = 32;
+    private static final int FREQUENCY = 40;
+    private static final int MARKED = 44;
+    private static final long REST_BYTES = ENTRY_BYTES - HEAD_BYTES;
+    /** The value of {@link #USED} of an entry that was not used. */
+    private static final int NOT_USED = 1;
+
+    private static final int COUNT_BITS = 16;
+    private static final int COUNT_MASK = (1 << COUNT_BITS) - 1;
+    private static final int PART_SHIFT = 48;
 
     private static final long FIRST_FACTOR = 0x9E3779B97F4A7C15L;
     private static final long SECOND_FACTOR = 0xD6E8FEB86659FD93L;
@@ -108,23 +117,24 @@ public final class PointerCache implements AutoCloseable {
         return ((hash ^ hash >>> MIX_SHIFT) * FIRST_FACTOR >>> MIX_SHIFT & sets - 1) * SET_BYTES;
     }
 
-    private static long way(long hash, int number) {
-        return (hash + number & WAYS - 1) * ENTRY_BYTES;
-    }
-
-    /** The entry of a key, a pointer or not; {@link #NONE} if there is none. */
+    /** The head of a key's entry, a pointer or not; {@link #NONE} if there is none. */
     private long entry(MemorySegment all, long hash) {
         if (all.byteSize() == 0) {
             return NONE;
         }
         long set = set(hash);
-        for (int i = 0; i < WAYS; i++) {
-            long entry = set + way(hash, i);
-            if (all.get(JAVA_LONG, entry + HASH) == hash && all.get(JAVA_LONG, entry + SEEN) != 0) {
+        for (long entry = set; entry < set + WAYS * HEAD_BYTES; entry += HEAD_BYTES) {
+            if (all.get(JAVA_LONG, entry + HASH) == hash && all.get(JAVA_INT, entry + USED) != 0) {
                 return entry;
             }
         }
         return NONE;
+    }
+
+    /** The rest of the entry with this head. */
+    private static long rest(long entry) {
+        long inSet = entry % SET_BYTES;
+        return entry - inSet + WAYS * HEAD_BYTES + inSet / HEAD_BYTES * REST_BYTES;
     }
 
     private static long check(long hash, long word, long seen) {
@@ -146,15 +156,16 @@ public final class PointerCache implements AutoCloseable {
         if (entry == NONE) {
             return false;
         }
-        long word = all.get(JAVA_LONG, entry + WORD);
-        long seen = all.get(JAVA_LONG, entry + SEEN);
-        if (seen >>> SLOT_BITS != era || all.get(JAVA_LONG, entry + CHECK) != check(hash, word, seen)) {
+        long rest = rest(entry);
+        long word = all.get(JAVA_LONG, rest + WORD);
+        long seen = all.get(JAVA_LONG, rest + SEEN);
+        if (seen >>> SLOT_BITS != era || all.get(JAVA_LONG, rest + CHECK) != check(hash, word, seen)) {
             return false;
         }
         found.word = word;
         found.slot = (int) seen & (1 << SLOT_BITS) - 1;
         int used = all.get(JAVA_INT, entry + USED);
-        if (used < MOST_USED) {
+        if (used <= MOST_USED) {
             all.set(JAVA_INT, entry + USED, used + 1);
         }
         return true;
@@ -177,11 +188,8 @@ public final class PointerCache implements AutoCloseable {
         }
         long entry = take(all, hash);
         if (entry != NONE) {
-            all.set(JAVA_LONG, entry + CHECK, 0);
-            all.set(JAVA_LONG, entry + MARKED, 0);
-            all.set(JAVA_INT, entry + USED, 0);
             all.set(JAVA_LONG, entry + HASH, hash);
-            all.set(JAVA_LONG, entry + SEEN, FOUND_ONCE);
+            all.set(JAVA_INT, entry + USED, NOT_USED);
         }
         return false;
     }
@@ -192,15 +200,16 @@ public final class PointerCache implements AutoCloseable {
             return NONE;
         }
         long set = set(hash);
+        // Not always the same first, so that of several keys that are new each has its turn.
+        int first = (int) hash & WAYS - 1;
         for (int i = 0; i < WAYS; i++) {
-            long entry = set + way(hash, i);
-            if (all.get(JAVA_LONG, entry + SEEN) == 0 || all.get(JAVA_INT, entry + USED) == 0) {
+            long entry = set + (first + i & WAYS - 1) * HEAD_BYTES;
+            if (all.get(JAVA_INT, entry + USED) <= NOT_USED) {
                 return entry;
             }
         }
-        for (int i = 0; i < WAYS; i++) {
-            long entry = set + way(hash, i);
-            all.set(JAVA_INT, entry + USED, Math.max(0, all.get(JAVA_INT, entry + USED) - 1));
+        for (long entry = set; entry < set + WAYS * HEAD_BYTES; entry += HEAD_BYTES) {
+            all.set(JAVA_INT, entry + USED, Math.max(NOT_USED, all.get(JAVA_INT, entry + USED) - 1));
         }
         return NONE;
     }
@@ -224,12 +233,12 @@ public final class PointerCache implements AutoCloseable {
 
     private static void keep(MemorySegment all, long entry, long hash, long word, int slot, long era) {
         long seen = era << SLOT_BITS | slot;
-        all.set(JAVA_LONG, entry + CHECK, 0);
-        all.set(JAVA_INT, entry + USED, Math.max(1, all.get(JAVA_INT, entry + USED)));
+        long rest = rest(entry);
         all.set(JAVA_LONG, entry + HASH, hash);
-        all.set(JAVA_LONG, entry + WORD, word);
-        all.set(JAVA_LONG, entry + SEEN, seen);
-        all.set(JAVA_LONG, entry + CHECK, check(hash, word, seen));
+        all.set(JAVA_INT, entry + USED, Math.max(NOT_USED + 1, all.get(JAVA_INT, entry + USED)));
+        all.set(JAVA_LONG, rest + WORD, word);
+        all.set(JAVA_LONG, rest + SEEN, seen);
+        all.set(JAVA_LONG, rest + CHECK, check(hash, word, seen));
     }
 
     /** Notes what is known of the accesses to a key's object until a pointer to it is kept, by {@link #keepNoted}. */
@@ -242,9 +251,10 @@ public final class PointerCache implements AutoCloseable {
     }
 
     private static void write(MemorySegment all, long entry, ObjectMetadata accesses) {
-        all.set(JAVA_LONG, entry + INSERTED, accesses.insertTime());
-        all.set(JAVA_LONG, entry + ACCESSED, accesses.lastAccess());
-        all.set(JAVA_INT, entry + FREQUENCY, (int) Math.min(accesses.frequency(), Slot.MOST_FREQUENCY));
+        long rest = rest(entry);
+        all.set(JAVA_LONG, rest + INSERTED, accesses.insertTime());
+        all.set(JAVA_LONG, rest + ACCESSED, accesses.lastAccess());
+        all.set(JAVA_INT, rest + FREQUENCY, (int) Math.min(accesses.frequency(), Slot.MOST_FREQUENCY));
     }
 
     /** As {@link #keep} with the accesses that were noted, if the key is still known. */
@@ -257,9 +267,10 @@ public final class PointerCache implements AutoCloseable {
     }
 
     private static void read(MemorySegment all, long entry, ObjectMetadata into) {
-        into.insertTime(all.get(JAVA_LONG, entry + INSERTED))
-                .lastAccess(all.get(JAVA_LONG, entry + ACCESSED))
-                .frequency(Integer.toUnsignedLong(all.get(JAVA_INT, entry + FREQUENCY)));
+        long rest = rest(entry);
+        into.insertTime(all.get(JAVA_LONG, rest + INSERTED))
+                .lastAccess(all.get(JAVA_LONG, rest + ACCESSED))
+                .frequency(Integer.toUnsignedLong(all.get(JAVA_INT, rest + FREQUENCY)));
     }
 
     /** Reads what is known of the accesses to the object of a key's pointer. @return whether the key is known */
@@ -277,8 +288,8 @@ public final class PointerCache implements AutoCloseable {
     public void drop(long hash, long word) {
         MemorySegment all = entries;
         long entry = entry(all, hash);
-        if (entry != NONE && all.get(JAVA_LONG, entry + WORD) == word) {
-            all.set(JAVA_LONG, entry + CHECK, 0);
+        if (entry != NONE && all.get(JAVA_LONG, rest(entry) + WORD) == word) {
+            all.set(JAVA_LONG, rest(entry) + CHECK, 0);
         }
     }
 
@@ -287,8 +298,8 @@ public final class PointerCache implements AutoCloseable {
         MemorySegment all = entries;
         long entry = entry(all, hash);
         if (entry != NONE) {
-            all.set(JAVA_LONG, entry + CHECK, 0);
-            all.set(JAVA_INT, entry + USED, 0);
+            all.set(JAVA_LONG, rest(entry) + CHECK, 0);
+            all.set(JAVA_INT, entry + USED, NOT_USED);
         }
     }
 
@@ -304,11 +315,11 @@ public final class PointerCache implements AutoCloseable {
         if (entry == NONE) {
             return false;
         }
-        long before = all.get(JAVA_LONG, entry + MARKED);
-        boolean same = (before & ~COUNT_MASK) == (word & ~COUNT_MASK);
-        long count = same ? (before & COUNT_MASK) + 1 : 1;
+        int before = all.get(JAVA_INT, rest(entry) + MARKED);
+        int part = (int) (word * FIRST_FACTOR >>> PART_SHIFT);
+        int count = (before & COUNT_MASK) == part ? (before >>> COUNT_BITS) + 1 : 1;
         boolean enough = count >= MOST_MARKED;
-        all.set(JAVA_LONG, entry + MARKED, word & ~COUNT_MASK | (enough ? 0 : count));
+        all.set(JAVA_INT, rest(entry) + MARKED, part | (enough ? 0 : count << COUNT_BITS));
         return enough;
     }
 
