@@ -13,6 +13,7 @@ import io.farheap.kv.replacement.Replacements;
 import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.SessionCounter;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.kv.space.TableReader;
@@ -49,6 +50,8 @@ public final class FarMap implements AutoCloseable {
     private static final int REQUESTS = 16;
     private static final int AUDITS = 5;
     private static final int MOST_REQUESTS = 1024;
+    /** How many pointers a process keeps unless it is told. */
+    static final long POINTERS = 1 << 18;
     /** Requests in flight of each session that moves objects to other blocks. */
     private static final int DRAIN_REQUESTS = 64;
 
@@ -82,7 +85,8 @@ public final class FarMap implements AutoCloseable {
             EvictionSettings policy,
             MapKeeper keeper) {
         this(
-                sessions -> new MapConnection(memory, servers, space, clock, policy, keeper, sessions),
+                sessions -> new MapConnection(
+                        memory, servers, space, clock, policy, keeper, new PointerCache(POINTERS), sessions),
                 new AtomicReference<>(() -> {}),
                 addresses -> {
                     throw new MapException("this map cannot be opened again");
@@ -174,11 +178,27 @@ public final class FarMap implements AutoCloseable {
         return new MapSession(requests(now, places), () -> requests(now, places));
     }
 
+    /** Opens a session with pointers of its own, as one of another process has. */
+    MapSession openSession(PointerCache pointers) {
+        return new MapSession(requests(now, REQUESTS, pointers), () -> requests(now, REQUESTS, pointers));
+    }
+
     /** @param places how many requests it has room for, a power of two */
     private MapRequests requests(MapConnection of, int places) {
+        return requests(of, places, of.pointers);
+    }
+
+    private MapRequests requests(MapConnection of, int places, PointerCache pointers) {
         return new MapRequests(
-                of.memory, of.space, of.clock, of.policy, places, () -> SessionCounter.next(of.memory, of.space),
-                of.keeper, tally);
+                of.memory,
+                of.space,
+                of.clock,
+                of.policy,
+                places,
+                () -> SessionCounter.next(of.memory, of.space),
+                of.keeper,
+                pointers,
+                tally);
     }
 
     /**

@@ -13,6 +13,7 @@ import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.SynchronizedMapClock;
 import io.farheap.kv.keeper.TableReplacer;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
@@ -39,6 +40,8 @@ public final class FarMapBuilder {
     /** The number of objects, if {@link #objects} was not called, is one for each so many bytes of memory. */
     private static final long DEFAULT_OBJECT_BYTES = 512;
 
+    private static final long MOST_POINTERS = 1 << 30;
+
     private String name = "";
     private String token = "";
     private List<String> servers = List.of();
@@ -47,6 +50,7 @@ public final class FarMapBuilder {
     private long memory = DEFAULT_MEMORY;
     private long objects;
     private long mostBlocks;
+    private long pointers = FarMap.POINTERS;
     private EvictionSettings policy = EvictionSettings.ADAPTIVE;
     private @Nullable Duration life;
     private Duration replaceAfter = Duration.ofMinutes(5);
@@ -111,6 +115,22 @@ public final class FarMapBuilder {
             throw new IllegalArgumentException("a map for " + count + " objects; it needs at least 1");
         }
         objects = count;
+        return this;
+    }
+
+    /**
+     * How many pointers to objects this process keeps, so that a get of one of these objects is one READ. They take 64
+     * bytes each, rounded up to a power of two; 262,144 by default, and 0 for none. About twice as many as there are
+     * objects that are often got. Other processes choose for themselves.
+     *
+     * @param most 0 to 2^30
+     */
+    public FarMapBuilder pointers(long most) {
+        if (most < 0 || most > MOST_POINTERS) {
+            throw new IllegalArgumentException(
+                    "a process with " + most + " pointers to a map's objects; it keeps 0 to " + MOST_POINTERS);
+        }
+        pointers = most;
         return this;
     }
 
@@ -228,7 +248,31 @@ public final class FarMapBuilder {
     }
 
     private interface MapOpener {
-        FarMap.ConnectionMaker on(RemoteMemory remote, SpaceKey key, CloseStack stack);
+        FarMap.ConnectionMaker on(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack stack);
+    }
+
+    /** The pointers of this process to the map, under the leases of one connection. */
+    private static final class ProcessPointers {
+
+        private final PointerCache cache;
+        /** The servers that have the table; empty until they are known. */
+        private volatile List<RemoteServer> table = List.of();
+
+        ProcessPointers(long most) {
+            cache = new PointerCache(most);
+        }
+
+        /**
+         * A lease is lost. A server that has the table does not ask this process any more whether it has dropped its
+         * pointers, and may be replaced by others as soon as this process says that it has lost it. A server that has
+         * joined asks for nothing.
+         */
+        void lost(RemoteServer server) {
+            List<RemoteServer> known = table;
+            if (known.isEmpty() || known.contains(server)) {
+                cache.stop();
+            }
+        }
     }
 
     /** Checks the name, the token and the servers. */
@@ -248,6 +292,7 @@ public final class FarMapBuilder {
         same.token = token;
         same.device = device;
         same.without = without;
+        same.pointers = pointers;
         AtomicReference<Runnable> onLost = new AtomicReference<>(() -> {});
         FarMap.ReopeningWay again = addresses -> {
             same.servers = addresses;
@@ -259,17 +304,20 @@ public final class FarMapBuilder {
     /** @param onLost has what is run when a lease is lost */
     private FarMap.ConnectionMaker connection(MapOpener way, AtomicReference<Runnable> onLost) {
         SpaceKey key = key();
+        ProcessPointers kept = new ProcessPointers(pointers);
         try (CloseStack stack = new CloseStack()) {
-            RemoteMemory remote =
-                    stack.add(RemoteMemory.open(device, "map " + name, lost -> Objects.requireNonNull(onLost.get())
-                            .run()));
-            FarMap.ConnectionMaker made = way.on(remote, key, stack);
+            RemoteMemory remote = stack.add(RemoteMemory.open(device, "map " + name, lost -> {
+                kept.lost(lost);
+                Objects.requireNonNull(onLost.get()).run();
+            }));
+            FarMap.ConnectionMaker made = way.on(remote, kept, key, stack);
             stack.keep();
             return made;
         }
     }
 
-    private FarMap.ConnectionMaker create(RemoteMemory remote, SpaceKey key, CloseStack stack) {
+    private FarMap.ConnectionMaker create(
+            RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack stack) {
         List<RemoteServer> attached = servers.stream().map(remote::attach).toList();
         long regionBytes = attached.getFirst().description().regionBytes();
         for (RemoteServer server : attached) {
@@ -306,7 +354,7 @@ public final class FarMapBuilder {
         }
         TreeMap<Integer, RemoteSpace> byNumber = new TreeMap<>();
         spaces.forEach(space -> byNumber.put(byNumber.size(), space));
-        return map(remote, key, descriptor, servers -> byNumber);
+        return map(remote, kept, key, descriptor, servers -> byNumber);
     }
 
     private long replaceMillis() {
@@ -343,7 +391,8 @@ public final class FarMapBuilder {
         private @Nullable MapDescriptor map;
     }
 
-    private FarMap.ConnectionMaker open(RemoteMemory remote, SpaceKey key, CloseStack unused) {
+    private FarMap.ConnectionMaker open(
+            RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack unused) {
         FoundParts found = parts(remote, key);
         MapDescriptor map = found.map;
         if (map == null) {
@@ -356,9 +405,9 @@ public final class FarMapBuilder {
         if (!map.replaces()) {
             refuseMissing(found);
             requireAll(found, map);
-            return map(remote, key, map, servers -> found.made);
+            return map(remote, kept, key, map, servers -> found.made);
         }
-        return map(remote, key, map, servers -> agreed(remote, key, servers, map, found));
+        return map(remote, kept, key, map, servers -> agreed(remote, key, servers, map, found));
     }
 
     /** Finds out which of the servers that the map was made on have the table. */
@@ -485,7 +534,11 @@ public final class FarMapBuilder {
     }
 
     private FarMap.ConnectionMaker map(
-            RemoteMemory remote, SpaceKey key, MapDescriptor descriptor, TableServersChoice choice) {
+            RemoteMemory remote,
+            ProcessPointers kept,
+            SpaceKey key,
+            MapDescriptor descriptor,
+            TableServersChoice choice) {
         MapServers servers =
                 new MapServers(remote, key, ThreadLocalRandom.current().nextLong(), without);
         SortedMap<Integer, RemoteSpace> present;
@@ -495,6 +548,7 @@ public final class FarMapBuilder {
             Closeables.after(e, servers);
             throw e;
         }
+        kept.table = present.values().stream().map(RemoteSpace::server).toList();
         RemoteSpace any = present.values().iterator().next();
         SpaceMemory memory = new SpaceMemory(
                 descriptor.shape(),
@@ -505,6 +559,6 @@ public final class FarMapBuilder {
         SynchronizedMapClock time = new SynchronizedMapClock(System::nanoTime);
         MapKeeper keeper = new MapKeeper(servers, present, memory, time);
         EvictionSettings policy = EvictionSettings.of(descriptor.policy());
-        return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, sessions);
+        return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, kept.cache, sessions);
     }
 }

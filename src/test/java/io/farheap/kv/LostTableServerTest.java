@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -11,6 +12,8 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.contract.VersionedValue;
 import io.farheap.kv.format.CallingProcess;
 import io.farheap.kv.format.MapCalls;
+import io.farheap.kv.format.TestKeys;
+import io.farheap.kv.space.SpaceMemory;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.contract.RemoteServer;
@@ -317,6 +320,64 @@ class LostTableServerTest {
                 servers.answer(1, addresses[1]);
             }
         }
+    }
+
+    /**
+     * Its part of the table is made again while a process has pointers to objects that were named there: their blocks
+     * are on the other servers, and the lost one's memory can be read, too.
+     */
+    @Test
+    void pointersFromTheOldPartAreNotUsed() {
+        try (TestServers servers = new TestServers("pointers")) {
+            String[] addresses = start(servers, 3);
+            FarMapBuilder maker = map(servers, addresses).replaceAfter(Duration.ofHours(1));
+            try (FarMap map = maker.create();
+                    MapSession session = map.openSession()) {
+                setAll(session, new HashSet<>());
+                await(() -> {
+                    long before = map.counts().pointerHits();
+                    return found(session).size() == OBJECTS && map.counts().pointerHits() - before > OBJECTS / 2;
+                });
+                MapConnection connection = Fields.get(map, "now", MapConnection.class);
+                servers.silence(1);
+                RemoteServer lost = connection.memory.servers().get(1);
+                await(lost::isAbandoned);
+                for (int i = 0; i < OBJECTS; i++) {
+                    byte[] key = TestServers.key(i);
+                    if (tableServer(connection, key) == 1) {
+                        assertThrows(MapException.class, () -> session.get(key), "a pointer is used");
+                    }
+                }
+                try (FarMap second = servers.named(addresses)
+                                .withoutServer(addresses[1])
+                                .open();
+                        MapSession other = second.openSession()) {
+                    // Some slots say that there are pointers to objects on the lost server.
+                    for (int i = 0; i < OBJECTS; i++) {
+                        other.set(TestServers.key(i), TestServers.value(OBJECTS + i, VALUE_BYTES));
+                    }
+                    await(() -> findsNewValues(session));
+                    servers.answer(1, addresses[1]);
+                }
+            }
+        }
+    }
+
+    private static int tableServer(MapConnection connection, byte[] key) {
+        SpaceMemory space = connection.space;
+        return space.layout()
+                .serverOfTable(space.shape().bucketRegion(TestKeys.hash(space.keyHash(), key)));
+    }
+
+    /** @return false if a key is lost; an old value fails the test */
+    private static boolean findsNewValues(MapSession session) {
+        boolean all = true;
+        for (int i = 0; i < OBJECTS; i++) {
+            int key = i;
+            all &= holds(() -> assertArrayEquals(
+                    TestServers.value(OBJECTS + key, VALUE_BYTES), session.get(TestServers.key(key))));
+        }
+        return all;
     }
 
     /** The old leases end late, as the keeper's thread is held up: a session does not wait for that. */

@@ -47,8 +47,9 @@ public interface RemoteServer extends AutoCloseable {
     ControlException lost();
 
     /**
-     * Whether the lease is lost and all connections to the server have been failed since, so that no operation is posted
-     * to it any more. That takes as long as a queue's owner is in a handler.
+     * Whether the lease is lost, all connections to the server have been failed since, so that no operation is posted
+     * to it any more, and the listener for lost servers has returned. That takes as long as a queue's owner is in a
+     * handler.
      */
     boolean isAbandoned();
 

@@ -179,7 +179,7 @@ public final class LeasedServer implements RemoteServer {
         return abandoned;
     }
 
-    /** The lease is lost, and all connections have been failed. */
+    /** The lease is lost, all connections have been failed, and the listener has been told. */
     public void abandon() {
         abandoned = true;
     }

@@ -39,8 +39,12 @@ public final class TestKeys {
     }
 
     public static long hash(byte[] key) {
+        return hash(HASH, key);
+    }
+
+    public static long hash(KeyHash by, byte[] key) {
         MemorySegment padded = MemorySegment.ofArray(Arrays.copyOf(key, BlockFormat.padded(key.length)));
-        return HASH.of(padded, 0, key.length);
+        return by.of(padded, 0, key.length);
     }
 
     public static byte[] bytes(long number) {
