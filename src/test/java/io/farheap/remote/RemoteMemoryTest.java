@@ -38,7 +38,7 @@ class RemoteMemoryTest {
     private static final int ROUNDS = Effort.count(2_000);
     private static final int QUEUES = Effort.either(60, 200);
     private static final long REGION_BYTES = 1 << 20;
-    private static final long LEASE_NANOS = 200_000_000;
+    private static final long LEASE_NANOS = TestDevice.patience(1_000_000_000L);
     private static final int CLOSINGS = Effort.count(20);
 
     private TestServers servers;
