@@ -80,9 +80,9 @@ public final class FarMapBuilder {
 
     /**
      * Opens the map without a server that is lost for good. If it has joined the map, this process does not find the
-     * objects on it: {@linkplain FarMap#drain drain} the server then, after which any process can open the map again. If
-     * the map was made on it, it is replaced, as of {@link #replaceAfter}, but at once, if all others answer: name it
-     * among the {@linkplain #servers servers} then. Only for opening a map.
+     * objects on it: {@linkplain FarMap#drain drain} the server then, after which any process can open the map again.
+     * If the map was made on it, it is replaced, as of {@link #replaceAfter}, but at once, if all others answer: name
+     * it among the {@linkplain #servers servers} then. Only for opening a map.
      *
      * @param hostPort as the server was added or named
      */
@@ -170,13 +170,13 @@ public final class FarMapBuilder {
     }
 
     /**
-     * How long a server that the map was made on must not have answered before the map continues without it: the objects
-     * on it are lost, and its part of the table is made again, empty, on the others, which need memory for that. If it
-     * answers again later, what it has is dropped. By default five minutes. A process that has the map open must have
-     * lost the server; if none has it open, only {@link #withoutServer} replaces it. A map on fewer than three servers
-     * does not continue without one, and neither does one without more than half of those that it was made on. In any
-     * other map a process that reaches less than half of them cannot make requests: they end as lost. Only for creating
-     * a map.
+     * How long a server that the map was made on must not have answered before the map continues without it: the
+     * objects on it are lost, and its part of the table is made again, empty, on the others, which need memory for
+     * that. If it answers again later, what it has is dropped. By default five minutes. A process that has the map open
+     * must have lost the server; if none has it open, only {@link #withoutServer} replaces it. A map on fewer than
+     * three servers does not continue without one, and neither does one without more than half of those that it was
+     * made on. In any other map a process that reaches less than half of them cannot make requests: they end as lost.
+     * Only for creating a map.
      *
      * @param value rounded up to ms, and at most ten years; zero: the map never continues without one
      */
@@ -316,8 +316,7 @@ public final class FarMapBuilder {
         }
     }
 
-    private FarMap.ConnectionMaker create(
-            RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack stack) {
+    private FarMap.ConnectionMaker create(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack stack) {
         List<RemoteServer> attached = servers.stream().map(remote::attach).toList();
         long regionBytes = attached.getFirst().description().regionBytes();
         for (RemoteServer server : attached) {
@@ -391,16 +390,15 @@ public final class FarMapBuilder {
         private @Nullable MapDescriptor map;
     }
 
-    private FarMap.ConnectionMaker open(
-            RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack unused) {
+    private FarMap.ConnectionMaker open(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack unused) {
         FoundParts found = parts(remote, key);
         MapDescriptor map = found.map;
         if (map == null) {
             if (!found.missing.isEmpty()) {
                 throw found.missing.getFirst();
             }
-            throw new MapException("map " + name + " was made on other servers, and 0 of these were named; name all of "
-                    + "them");
+            throw new MapException(
+                    "map " + name + " was made on other servers, and 0 of these were named; name all of " + "them");
         }
         if (!map.replaces()) {
             refuseMissing(found);
@@ -464,8 +462,8 @@ public final class FarMapBuilder {
 
     private void requireAll(FoundParts found, MapDescriptor map) {
         if (map.servers() != found.made.size()) {
-            throw new MapException("map " + name + " was made on " + map.servers() + " servers, and " + found.made.size()
-                    + " of these were named; name all of them");
+            throw new MapException("map " + name + " was made on " + map.servers() + " servers, and "
+                    + found.made.size() + " of these were named; name all of them");
         }
     }
 

@@ -109,8 +109,7 @@ class HalfMadeMapTest {
             map(servers, addresses[0], addresses[1]).create().close();
             try (RemoteMemory client = RemoteMemory.open(TestDevice.client(), "dies")) {
                 client.openSpace(client.attach(addresses[0]), KEY).grow(1);
-                byte[] descriptor =
-                        FakeMap.descriptor(2, 2, REGION_BYTES).of(2).encode();
+                byte[] descriptor = FakeMap.descriptor(2, 2, REGION_BYTES).of(2).encode();
                 client.createSpace(client.attach(addresses[2]), KEY, 2, SpacePlane.FOR_EVER, descriptor);
             }
             assertEquals(3, servers.named(addresses).dropParts());

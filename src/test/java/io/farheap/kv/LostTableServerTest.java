@@ -55,10 +55,7 @@ class LostTableServerTest {
     }
 
     private static FarMapBuilder map(TestServers servers, String... addresses) {
-        return servers.named(addresses)
-                .memory(6 * REGION_BYTES)
-                .objects(2000)
-                .replaceAfter(Duration.ofMillis(100));
+        return servers.named(addresses).memory(6 * REGION_BYTES).objects(2000).replaceAfter(Duration.ofMillis(100));
     }
 
     private static void await(BooleanSupplier condition) {
@@ -246,8 +243,8 @@ class LostTableServerTest {
                 List<Client> clients =
                         List.of(new Client(map, 0, ends::get), new Client(other, CLIENT_KEYS, ends::get));
                 List<CompletableFuture<Void>> running = clients.stream()
-                        .map(client -> CompletableFuture.runAsync(client, task -> Thread.ofPlatform()
-                                .start(task)))
+                        .map(client -> CompletableFuture.runAsync(
+                                client, task -> Thread.ofPlatform().start(task)))
                         .toList();
                 await(() -> clients.stream().allMatch(client -> client.done > 2 * CLIENT_KEYS));
                 servers.stop(lost);
@@ -376,8 +373,7 @@ class LostTableServerTest {
 
     private static int tableServer(MapConnection connection, byte[] key) {
         SpaceMemory space = connection.space;
-        return space.layout()
-                .serverOfTable(space.shape().bucketRegion(TestKeys.hash(space.keyHash(), key)));
+        return space.layout().serverOfTable(space.shape().bucketRegion(TestKeys.hash(space.keyHash(), key)));
     }
 
     /** All keys have been set to new values since; some are lost to a process that has not opened the map again. */
@@ -456,15 +452,13 @@ class LostTableServerTest {
                     MapSession session = map.openSession()) {
                 setAll(session, new HashSet<>());
                 FarMapBuilder without = servers.named(addresses).withoutServer(addresses[0]);
-                String refused =
-                        assertThrows(MapException.class, without::open).getMessage();
+                String refused = assertThrows(MapException.class, without::open).getMessage();
                 assertTrue(refused.contains("it is not lost"), refused);
                 servers.stop(0);
                 awaitOpen(without).close();
                 await(() -> holds(() -> setAll(session, new HashSet<>())));
-                try (FarMap second = servers.named(addresses)
-                        .withoutServer(addresses[0])
-                        .open()) {
+                try (FarMap second =
+                        servers.named(addresses).withoutServer(addresses[0]).open()) {
                     second.drain(addresses[0], Duration.ofSeconds(10));
                 }
                 assertEquals(OBJECTS, found(session).size());
@@ -478,7 +472,9 @@ class LostTableServerTest {
         try (TestServers servers = new TestServers("wrong")) {
             String[] addresses = start(servers, 4);
             String[] made = {addresses[0], addresses[1], addresses[2]};
-            try (FarMap map = map(servers, made).replaceAfter(Duration.ofMillis(1)).create();
+            try (FarMap map = map(servers, made)
+                            .replaceAfter(Duration.ofMillis(1))
+                            .create();
                     MapSession session = map.openSession()) {
                 setAll(session, new HashSet<>());
             }
@@ -546,8 +542,7 @@ class LostTableServerTest {
                 servers.start(5, REGION_BYTES, LEASE_NANOS),
                 servers.start(7, REGION_BYTES, LEASE_NANOS)
             };
-            try (FarMap map =
-                            map(servers, addresses).memory(12 * REGION_BYTES).create();
+            try (FarMap map = map(servers, addresses).memory(12 * REGION_BYTES).create();
                     MapSession session = map.openSession()) {
                 servers.stop(0);
                 await(() -> holds(() -> setAll(session, new HashSet<>())));
@@ -567,7 +562,8 @@ class LostTableServerTest {
             try (FarMap map = maker.create()) {
                 map.addServer(addresses[5], REGION_BYTES);
             }
-            FarMapBuilder withoutJoined = servers.named(addresses[0], addresses[1], addresses[2], addresses[3], addresses[5])
+            FarMapBuilder withoutJoined = servers.named(
+                            addresses[0], addresses[1], addresses[2], addresses[3], addresses[5])
                     .withoutServer(addresses[5]);
             servers.stop(5);
             String unnamed =
@@ -695,7 +691,8 @@ class LostTableServerTest {
                 map.addServer(addresses[3], 2 * REGION_BYTES);
                 setAll(session, new HashSet<>());
                 servers.stop(0);
-                await(() -> holds(() -> setAll(session, new HashSet<>())) && map.servers().size() == 3);
+                await(() -> holds(() -> setAll(session, new HashSet<>()))
+                        && map.servers().size() == 3);
                 map.grow(3 * REGION_BYTES);
                 map.drain(addresses[3], Duration.ofSeconds(20));
                 assertEquals(2, map.servers().size());

@@ -285,8 +285,10 @@ class ReconnectTest {
     void aCutThatASilentServerHoldsUpStopsNoRequest() throws Exception {
         try (TestServers servers = new TestServers("cut")) {
             String[] addresses = servers.startAll(2, 4, 1 << 20);
-            try (FarMap map =
-                            servers.named(addresses).memory(4 << 20).objects(1000).create();
+            try (FarMap map = servers.named(addresses)
+                            .memory(4 << 20)
+                            .objects(1000)
+                            .create();
                     MapSession session = map.openSession()) {
                 TestServers.fill(session, 0, 20);
                 servers.silence(0);

@@ -25,6 +25,7 @@ final class RenewalSchedule {
     private long renewedAt;
     /** When the last renewal that has succeeded was sent; null if none has. Any thread reads it. */
     private volatile @Nullable Long renewed;
+
     private long sentAt;
     private long dueAt;
     private boolean asking;

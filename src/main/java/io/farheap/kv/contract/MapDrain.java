@@ -19,10 +19,7 @@ public record MapDrain(long objects, long moved, long evicted, long movedBytes) 
     /** The totals of two servers. */
     public MapDrain plus(MapDrain other) {
         return new MapDrain(
-                objects + other.objects,
-                moved + other.moved,
-                evicted + other.evicted,
-                movedBytes + other.movedBytes);
+                objects + other.objects, moved + other.moved, evicted + other.evicted, movedBytes + other.movedBytes);
     }
 
     @Override

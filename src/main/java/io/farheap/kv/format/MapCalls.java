@@ -32,9 +32,9 @@ public final class MapCalls {
     private static final int FIRST_CALL = 3840;
 
     /**
-     * [space, process, edition, retired]: the process has opened the map in this {@linkplain #EDITION edition}, by which
-     * those servers have left, a bit for each of the first 64. The status may be {@link #PART_GONE}, {@link #BUSY} while
-     * a lost server is being replaced, or {@link #STALE} if the map has another edition.
+     * [space, process, edition, retired]: the process has opened the map in this {@linkplain #EDITION edition}, by
+     * which those servers have left, a bit for each of the first 64. The status may be {@link #PART_GONE},
+     * {@link #BUSY} while a lost server is being replaced, or {@link #STALE} if the map has another edition.
      */
     public static final int REGISTER = FIRST_CALL;
     /**
@@ -97,8 +97,8 @@ public final class MapCalls {
      */
     public static final int GROWN = FIRST_CALL + 12;
     /**
-     * [space, from]: asks for the map's growths, beginning with number from; the map's first server has all, others have
-     * copies. Reply: [status, growths, n, (server, first, count, part)...].
+     * [space, from]: asks for the map's growths, beginning with number from; the map's first server has all, others
+     * have copies. Reply: [status, growths, n, (server, first, count, part)...].
      */
     public static final int LAYOUT = FIRST_CALL + 13;
     /**
@@ -136,8 +136,8 @@ public final class MapCalls {
     public static final int COPY = FIRST_CALL + 19;
     /**
      * [space]: asks for the map's edition, which changes when lost servers are replaced. Reply: [status, number, id,
-     * retired, growths when it began, growths, gone]: servers that are gone for good and have not left, a bit for each of
-     * the first 64.
+     * retired, growths when it began, growths, gone]: servers that are gone for good and have not left, a bit for each
+     * of the first 64.
      */
     public static final int EDITION = FIRST_CALL + 20;
     /**

@@ -24,8 +24,8 @@ public final class RegionDirectory {
      * @param server its number among the map's servers
      * @param first index of the first region in the server's space; if the server leaves, how many it had
      * @param count of the regions
-     * @param part the first region of the table whose place these take; the others take those of the regions that follow
-     *     on the same server. {@link #NO_PART} if they have no part of the table
+     * @param part the first region of the table whose place these take; the others take those of the regions that
+     *     follow on the same server. {@link #NO_PART} if they have no part of the table
      */
     public record Growth(int server, int first, int count, int part) {
 

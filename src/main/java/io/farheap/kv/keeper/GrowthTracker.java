@@ -109,10 +109,8 @@ public final class GrowthTracker {
             }
             for (int i = 0; i < line.reply(2); i++) {
                 layout = layout.with(new RegionDirectory.Growth(
-                        (int) line.reply(3 + 4 * i),
-                        (int) line.reply(4 + 4 * i),
-                        (int) line.reply(5 + 4 * i),
-                        (int) line.reply(6 + 4 * i)));
+                        (int) line.reply(3 + 4 * i), (int) line.reply(4 + 4 * i), (int) line.reply(5 + 4 * i), (int)
+                                line.reply(6 + 4 * i)));
             }
         } while (layout.growths() < line.reply(1) && line.reply(2) > 0);
         return layout;

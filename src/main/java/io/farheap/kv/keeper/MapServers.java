@@ -211,7 +211,8 @@ public final class MapServers implements AutoCloseable {
     @Override
     public void close() {
         leaving.forEach(ThreadJoiner::join);
-        Closeables.all(() -> Closeables.all(List.copyOf(prepared.values())), () -> Closeables.all(
-                present.stream().map(MapServer::line).toList()));
+        Closeables.all(
+                () -> Closeables.all(List.copyOf(prepared.values())),
+                () -> Closeables.all(present.stream().map(MapServer::line).toList()));
     }
 }

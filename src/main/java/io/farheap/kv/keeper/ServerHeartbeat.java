@@ -189,7 +189,8 @@ final class ServerHeartbeat {
     /** Has the server keep what the first one has, in case that is lost; or asks the first one. */
     private void copy() {
         long now = System.nanoTime();
-        if (!space.replaces() || now - nextCopy < 0 && (isFirst() || copies >= space.layout().growths())) {
+        if (!space.replaces()
+                || now - nextCopy < 0 && (isFirst() || copies >= space.layout().growths())) {
             return;
         }
         nextCopy = now + BEAT_NANOS;
@@ -329,7 +330,8 @@ final class ServerHeartbeat {
     private long lost() {
         long bits = 0;
         for (ServerHeartbeat each : all) {
-            if (each.line.isAbandoned() && each.line.number < Math.min(space.layout().madeOn(), Long.SIZE)) {
+            if (each.line.isAbandoned()
+                    && each.line.number < Math.min(space.layout().madeOn(), Long.SIZE)) {
                 bits |= 1L << each.line.number;
             }
         }

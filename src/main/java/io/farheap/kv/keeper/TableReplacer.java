@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the edition of a map for a process that opens it: which of the servers that it was made on have the table, and
- * where. If there is none without the servers that do not answer, it makes the next, by which these leave and others have
- * their part of the table, empty; if the servers agree. One thread.
+ * where. If there is none without the servers that do not answer, it makes the next, by which these leave and others
+ * have their part of the table, empty; if the servers agree. One thread.
  */
 public final class TableReplacer {
 
@@ -121,8 +121,7 @@ public final class TableReplacer {
     private boolean mustReplace(Edition present, Map<Integer, Edition> editions) {
         return present.servers(map.servers()) >= MapDescriptor.LEAST_REPLACING
                 && editions.entrySet().stream()
-                        .anyMatch(each ->
-                                present.has(each.getKey()) && (each.getValue().gone & ~present.retired) != 0);
+                        .anyMatch(each -> present.has(each.getKey()) && (each.getValue().gone & ~present.retired) != 0);
     }
 
     /** A server is sealed by another process. */
@@ -143,8 +142,8 @@ public final class TableReplacer {
             throw new MapException(line.space.server() + " does not say which servers have the map's table; run the "
                     + "same release there, with server threads, and try again");
         }
-        return new Edition(line.reply(1), line.reply(2), line.reply(3), (int) line.reply(4), (int) line.reply(5),
-                line.reply(6));
+        return new Edition(
+                line.reply(1), line.reply(2), line.reply(3), (int) line.reply(4), (int) line.reply(5), line.reply(6));
     }
 
     /** The edition that all of its servers are in; null if there is none. */
@@ -208,8 +207,9 @@ public final class TableReplacer {
         List<Edition> newestFirst = newestFirst(editions);
         Edition oldest = newestFirst.getLast();
         if (newestFirst.stream().anyMatch(each -> each.number == oldest.number && each.id != oldest.id)) {
-            throw new MapException("the map's servers that answer do not agree on which of them have the table: try again"
-                    + " when the others answer");
+            throw new MapException(
+                    "the map's servers that answer do not agree on which of them have the table: try again"
+                            + " when the others answer");
         }
         return oldest;
     }

@@ -220,7 +220,9 @@ final class MapState {
         long now = nanoTime.getAsLong();
         if (!blocks.emptying().isDue()
                 || !members.isOfEdition(member)
-                || audit || sweep.running() || emptier != 0 && now - emptierDeadline < 0) {
+                || audit
+                || sweep.running()
+                || emptier != 0 && now - emptierDeadline < 0) {
             return false;
         }
         emptier = member.lease;

@@ -11,7 +11,8 @@ import java.lang.foreign.ValueLayout;
 /**
  * The edition of a map that one of its servers is in: which servers have the table, and where each region of it is. The
  * next edition is installed by a process that has sealed this one, which it can when all processes that are registered
- * have lost the servers that leave by it. Also what a server keeps in case the map's first is lost. One thread at a time.
+ * have lost the servers that leave by it. Also what a server keeps in case the map's first is lost. One thread at a
+ * time.
  */
 final class TableEdition {
 

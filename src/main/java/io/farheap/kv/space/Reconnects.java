@@ -134,8 +134,8 @@ public final class Reconnects {
     }
 
     /**
-     * Whether the process uses the map under other leases by now, and nothing that was posted here can take effect later
-     * than what is posted there.
+     * Whether the process uses the map under other leases by now, and nothing that was posted here can take effect
+     * later than what is posted there.
      */
     public boolean isReplaced() {
         return space.isEnding() && up();
@@ -155,8 +155,8 @@ public final class Reconnects {
      * Ends all connections for good, and waits for the servers. When it returns, nothing that was posted can take
      * effect any more, and the session's thread posts nothing more. Any thread but that.
      *
-     * @throws RuntimeException if a server does not answer; call it again. Requests end as lost from then on, and
-     *     what they have posted counts as in flight
+     * @throws RuntimeException if a server does not answer; call it again. Requests end as lost from then on, and what
+     *     they have posted counts as in flight
      */
     void cut() {
         if (cut) {

@@ -75,11 +75,11 @@ public final class SessionCounter {
     }
 
     /**
-     * A number that no other session of the map has. If a server hangs, this waits for it only if it is the first one, or
-     * the others are too few.
+     * A number that no other session of the map has. If a server hangs, this waits for it only if it is the first one,
+     * or the others are too few.
      *
-     * @throws MapException if the first server is lost, or another process may be using the map without it, and give the
-     *     number again
+     * @throws MapException if the first server is lost, or another process may be using the map without it, and give
+     *     the number again
      */
     public static long next(RemoteMemory memory, SpaceMemory space) {
         try (SessionWords words = new SessionWords(memory, space)) {

@@ -25,7 +25,8 @@ final class SessionWords implements SessionCounter.CounterWords, AutoCloseable {
         this.space = space;
         first = space.region(0).server();
         try (CloseStack stack = new CloseStack()) {
-            kept = stack.add(new KeptBuffer(memory, (long) Long.BYTES * space.layout().madeOn()));
+            kept = stack.add(
+                    new KeptBuffer(memory, (long) Long.BYTES * space.layout().madeOn()));
             queue = stack.add(memory.openQueue(QueueOptions.DEFAULT.withDepth(1)));
             stack.keep();
         }

@@ -54,9 +54,9 @@ public interface RemoteServer extends AutoCloseable {
     boolean isAbandoned();
 
     /**
-     * The {@link System#nanoTime} until which the server keeps the lease at least, by what has been renewed so far, if it
-     * does not restart; the clocks may differ by a thousandth of the lease's length. It holds also if the process was
-     * stopped meanwhile, and does not know yet that the lease is lost.
+     * The {@link System#nanoTime} until which the server keeps the lease at least, by what has been renewed so far, if
+     * it does not restart; the clocks may differ by a thousandth of the lease's length. It holds also if the process
+     * was stopped meanwhile, and does not know yet that the lease is lost.
      */
     long heldUntil();
 

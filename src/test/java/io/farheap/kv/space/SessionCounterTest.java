@@ -15,7 +15,9 @@ import java.util.BitSet;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
 
-/** Numbers of sessions from servers of which some hang, are lost or lose connections. The second server is the first. */
+/**
+ * Numbers of sessions from servers of which some hang, are lost or lose connections. The second server is the first.
+ */
 class SessionCounterTest {
 
     private static final int FIRST = 1;
