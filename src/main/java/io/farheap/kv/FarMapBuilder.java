@@ -265,14 +265,13 @@ public final class FarMapBuilder {
     /** @param onLost has what is run when a lease is lost */
     private FarMap.ConnectionMaker connection(MapOpener way, AtomicReference<Runnable> onLost) {
         SpaceKey key = key();
-        PointerCache kept = new PointerCache(pointers);
         AtomicReference<@Nullable List<RemoteServer>> named = new AtomicReference<>();
         try (CloseStack stack = new CloseStack()) {
+            PointerCache kept = stack.add(new PointerCache(pointers));
             RemoteMemory remote = stack.add(RemoteMemory.open(device, "map " + name, lost -> {
                 List<RemoteServer> made = named.get();
                 if (made == null || made.contains(lost)) {
-                    // A server that the map was made on does not ask this process any more whether it has dropped
-                    // pointers.
+                    // Gets by pointers would find that the lease is over, each after a READ.
                     kept.stop();
                 }
                 Objects.requireNonNull(onLost.get()).run();
@@ -423,7 +422,20 @@ public final class FarMapBuilder {
                 new MapServers(remote, key, ThreadLocalRandom.current().nextLong(), without);
         SynchronizedMapClock time = new SynchronizedMapClock(System::nanoTime);
         MapKeeper keeper = new MapKeeper(servers, spaces, memory, time);
+        RemoteServer[] asked = spaces.stream().map(RemoteSpace::server).toArray(RemoteServer[]::new);
+        kept.onlyUnder(() -> heldUntil(asked));
         EvictionSettings policy = EvictionSettings.of(descriptor.policy());
         return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, kept, sessions);
+    }
+
+    /** When the first of the leases on these servers ends, in {@link System#nanoTime}. */
+    private static long heldUntil(RemoteServer[] servers) {
+        long first = servers[0].heldUntil();
+        for (RemoteServer server : servers) {
+            long until = server.heldUntil();
+            // These are nanoTime, which may overflow.
+            first = until - first < 0 ? until : first;
+        }
+        return first;
     }
 }

@@ -93,9 +93,12 @@ public final class BlockFormat {
         return incarnation | MARKED;
     }
 
-    /** Whether a copy of a block, or of its first word alone, was marked. */
-    public static boolean isMarked(MemorySegment memory, long at) {
-        return (memory.get(JAVA_LONG, at) & MARKED) != 0;
+    /**
+     * Whether a copy of a block, or of its first word alone, has the mark {@link #live} of an incarnation. A block with
+     * any other is not read by a pointer: whoever changes its slot could not mark it.
+     */
+    public static boolean isLive(MemorySegment memory, long at, int incarnation) {
+        return memory.get(JAVA_LONG, at) == live(incarnation);
     }
 
     /**

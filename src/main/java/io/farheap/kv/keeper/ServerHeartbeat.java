@@ -108,6 +108,7 @@ final class ServerHeartbeat {
         next = System.nanoTime() + (often ? OFTEN_NANOS : BEAT_NANOS);
         askForSweep();
         int asked = write();
+        long asking = System.nanoTime();
         long sent = time.local();
         if (!line.call(MapCalls.BEAT, 1 + MapCalls.BEAT_WORDS + 2 * (int) factCount() + asked)) {
             return false;
@@ -160,6 +161,9 @@ final class ServerHeartbeat {
             emptier.accept(line);
         }
         learnGrowth(growths, growthsOfAll);
+        if (line.number == 0 && growths <= space.layout().growths()) {
+            space.knewAllAt(asking);
+        }
         return (flags & MapCalls.ROOM) != 0;
     }
 

@@ -46,6 +46,12 @@ public interface RemoteServer extends AutoCloseable {
     @Nullable
     ControlException lost();
 
+    /**
+     * Until when the server keeps the lease for certain if no further renewal succeeds, in {@link System#nanoTime}. A
+     * process that was stopped past that moment does not know at once whether the lease is {@link #lost}.
+     */
+    long heldUntil();
+
     /** Renews the lease now, since the server may be gone: if it is, the lease is lost. Does not wait. */
     void doubt();
 

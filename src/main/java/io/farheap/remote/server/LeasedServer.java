@@ -72,6 +72,7 @@ public final class LeasedServer implements RemoteServer {
             ControlClient control,
             ServerDescription description,
             Lease lease,
+            long askedAt,
             ProtectionDomain domain,
             BiConsumer<RemoteServer, ControlException> onLost,
             Consumer<CompletableFuture<Void>> closesLater) {
@@ -83,7 +84,7 @@ public final class LeasedServer implements RemoteServer {
         this.calls = new LeaseCalls(address, lease);
         this.ends = new ServerFences(control, calls, closesLater);
         this.debts = new PendingReleases(control, lease.id(), this::owing);
-        this.keeper = control.keep(lease, new LeaseListener() {
+        this.keeper = control.keep(lease, askedAt, new LeaseListener() {
             @Override
             public void leaseLost(Lease ignored, ControlException cause) {
                 lose(cause, onLost);
@@ -128,9 +129,11 @@ public final class LeasedServer implements RemoteServer {
         try {
             // Not requested again: the control client checks grants against this description.
             ServerDescription description = control.server();
+            long askedAt = System.nanoTime();
             Lease lease = control.openLease(clientName, cacheId, grant);
             try {
-                return new LeasedServer(address, index, control, description, lease, domain, onLost, closesLater);
+                return new LeasedServer(
+                        address, index, control, description, lease, askedAt, domain, onLost, closesLater);
             } catch (Throwable e) {
                 Closeables.after(e, () -> control.closeLease(lease.id()));
                 throw e;
@@ -164,6 +167,12 @@ public final class LeasedServer implements RemoteServer {
     @Override
     public @Nullable ControlException lost() {
         return calls.lost();
+    }
+
+    @Override
+    public long heldUntil() {
+        // Given up or refused, it may have ended already.
+        return closing || lost() != null ? System.nanoTime() - 1 : keeper.heldUntil();
     }
 
     @Override
