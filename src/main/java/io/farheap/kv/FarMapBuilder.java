@@ -285,11 +285,7 @@ public final class FarMapBuilder {
     }
 
     private FarMap.ConnectionMaker create(
-            RemoteMemory remote,
-            PointerCache kept,
-            List<RemoteServer> attached,
-            SpaceKey key,
-            CloseStack stack) {
+            RemoteMemory remote, PointerCache kept, List<RemoteServer> attached, SpaceKey key, CloseStack stack) {
         long regionBytes = attached.getFirst().description().regionBytes();
         for (RemoteServer server : attached) {
             if (server.description().regionBytes() != regionBytes) {
@@ -336,11 +332,7 @@ public final class FarMapBuilder {
     }
 
     private FarMap.ConnectionMaker open(
-            RemoteMemory remote,
-            PointerCache kept,
-            List<RemoteServer> attached,
-            SpaceKey key,
-            CloseStack unused) {
+            RemoteMemory remote, PointerCache kept, List<RemoteServer> attached, SpaceKey key, CloseStack unused) {
         List<RemoteSpace> opened = new ArrayList<>();
         List<MapDescriptor> descriptors = new ArrayList<>();
         for (RemoteSpace space : parts(remote, attached, key)) {

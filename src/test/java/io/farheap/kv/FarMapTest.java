@@ -127,8 +127,7 @@ class FarMapTest {
             long hits = map.counts().pointerHits();
             futures.set(bytes("b"), bytes("two"), 0).get();
             Wait.until(
-                    () -> futures.get(bytes("b")).join() != null
-                            && map.counts().pointerHits() > hits,
+                    () -> futures.get(bytes("b")).join() != null && map.counts().pointerHits() > hits,
                     20_000_000_000L,
                     "no pointer is kept");
         }

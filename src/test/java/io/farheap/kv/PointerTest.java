@@ -149,7 +149,8 @@ class PointerTest {
     /** Another session changes the key or its object's place. Without the mark the pointer would find the old block. */
     @ParameterizedTest
     @CsvSource({
-        "SET,1", "REPLACE,1", "COMPARE_AND_SET,1", "INCREMENT,1", "TOUCH,1", "DELETE,1", "EXPIRE,1", "MOVE,1", "EVICT,1",
+        "SET,1", "REPLACE,1", "COMPARE_AND_SET,1", "INCREMENT,1", "TOUCH,1", "DELETE,1", "EXPIRE,1", "MOVE,1",
+                "EVICT,1",
         "SET,3", "REPLACE,3", "COMPARE_AND_SET,3", "INCREMENT,3", "TOUCH,3", "DELETE,3", "EXPIRE,3", "MOVE,3", "EVICT,3"
     })
     void whoeverTakesABlockOutMarksItBefore(Change change, int servers) {
@@ -412,7 +413,8 @@ class PointerTest {
                 of.get(name);
             }
         }
-        long reads = session.posted().since(first).reads() + other.posted().since(second).reads();
+        long reads = session.posted().since(first).reads()
+                + other.posted().since(second).reads();
         // An update reads its bucket.
         double each = (double) (reads - sets) / (requests - sets);
         assertTrue(each < 1.2, each + " READs a get");
@@ -516,7 +518,8 @@ class PointerTest {
 
     /** A broken client has written a word of no kind into a slot: it is an object whose block cannot be. */
     @ParameterizedTest
-    @CsvSource({"GET,0x7F", "SET,0x80", "ADD,0x35", "REPLACE,0xE5", "TOUCH,0x7F", "DELETE,0x80", "SET,0x7F", "GET,0xE5"})
+    @CsvSource({"GET,0x7F", "SET,0x80", "ADD,0x35", "REPLACE,0xE5", "TOUCH,0x7F", "DELETE,0x80", "SET,0x7F", "GET,0xE5"
+    })
     void aWordOfNoKindIsTakenOut(Request request, int low) {
         open(1);
         long place = 1 << 10;

@@ -76,7 +76,9 @@ final class ProbedSlot implements AutoCloseable {
     /** The slot's word; {@link SlotWord#EMPTY} if no slot has the fingerprint. */
     long word() {
         int slot = slot();
-        return slot == Bucket.NONE ? SlotWord.EMPTY : Bucket.word(memory.segment().address(), slot);
+        return slot == Bucket.NONE
+                ? SlotWord.EMPTY
+                : Bucket.word(memory.segment().address(), slot);
     }
 
     void store(int slot, long word) {

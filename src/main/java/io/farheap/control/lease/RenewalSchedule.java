@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides when to renew a lease, and when it is lost: the contract of {@link LeaseKeeper} without threads and without a
- * clock. All times are in ns; those named {@code now} are {@link System#nanoTime}. Used by one thread, but for {@link
- * #heldUntil}.
+ * clock. All times are in ns; those named {@code now} are {@link System#nanoTime}. Used by one thread, but for
+ * {@link #heldUntil}.
  */
 final class RenewalSchedule {
 
@@ -29,7 +29,9 @@ final class RenewalSchedule {
     private @Nullable ControlException failed;
     private @Nullable ControlException lost;
 
-    /** @param now when the lease was asked for, or a moment later: until it is renewed, its duration counts from there */
+    /**
+     * @param now when the lease was asked for, or a moment later: until it is renewed, its duration counts from there
+     */
     RenewalSchedule(long durationNanos, long now) {
         duration = durationNanos;
         renewedAt = now;

@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A lease that a {@link LeaseRenewalThread} renews, with its listener.
  *
- * <p><b>Between threads.</b> Only the keeper's thread uses {@code times}, but for its {@link #heldUntil}. The listener is called on a thread that
- * exists for that call, with the lock {@code telling}: so there are never two calls at a time for one lease, and a
- * thread that has set {@code closed} and then held the lock knows that no call is in progress or will follow. The
- * listener itself may close its lease: it has the lock already.
+ * <p><b>Between threads.</b> Only the keeper's thread uses {@code times}, but for its {@link #heldUntil}. The listener
+ * is called on a thread that exists for that call, with the lock {@code telling}: so there are never two calls at a
+ * time for one lease, and a thread that has set {@code closed} and then held the lock knows that no call is in progress
+ * or will follow. The listener itself may close its lease: it has the lock already.
  */
 final class RenewedLease {
 

@@ -98,7 +98,8 @@ public final class SlotWord {
 
     /**
      * Whether the slot has an object. So it is with each word that is neither empty nor a claim nor a history entry,
-     * also if it is of no kind that there is: then it names no block that can be, and whoever meets it empties the slot.
+     * also if it is of no kind that there is: then it names no block that can be, and whoever meets it empties the
+     * slot.
      */
     public static boolean isLive(long word) {
         int low = (int) word & BYTE;

@@ -49,8 +49,8 @@ public final class GetSteps implements RequestSteps {
 
     /**
      * One of 64 gets with a pointer asks the slot, whose time of access and frequency other clients write too: that for
-     * which these bits of a sum are 0. The addend is that of the golden ratio, so among the gets of one key are as many,
-     * however its gets alternate with those of others.
+     * which these bits of a sum are 0. The addend is that of the golden ratio, so among the gets of one key are as
+     * many, however its gets alternate with those of others.
      */
     private static final int ASK_SHIFT = 58;
 

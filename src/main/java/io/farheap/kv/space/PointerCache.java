@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  * <p>A pointer counts in its era alone: a segment that begins again gives its blocks the same incarnations once more,
  * and waits for requests in flight that began in older eras, but not for pointers.
  *
- * <p>Off-heap and bounded; a page takes memory from its first entry on. Sets of {@link #WAYS} entries, whose heads are in one
- * cache line, so a key that is not known costs one. An entry is of a pointer, or of a key that a get has found once. A
- * new key takes the place of an entry of its set that was not used; if all were, each counts as used less, and the key
- * waits for another time.
+ * <p>Off-heap and bounded; a page takes memory from its first entry on. Sets of {@link #WAYS} entries, whose heads are
+ * in one cache line, so a key that is not known costs one. An entry is of a pointer, or of a key that a get has found
+ * once. A new key takes the place of an entry of its set that was not used; if all were, each counts as used less, and
+ * the key waits for another time.
  *
  * <p><b>Threads.</b> Any, without locks. Two that write one entry at the same time may leave words of both there. So an
  * entry has a check of its hash, word, era and slot, and is no pointer if they do not match it. The other fields are

@@ -66,6 +66,7 @@ public final class RequestColumns {
     private static final int BUCKET = 0;
     /** The words that atomics have found: of a compare-and-swap, of an addition, of a mark. */
     private static final int OLD = SpaceShape.BUCKET_BYTES;
+
     private static final int METADATA = OLD + 64;
     private static final int HEAD = METADATA + 64;
     /** Behind room for a head with its key, which requests without a block of their own read too. */

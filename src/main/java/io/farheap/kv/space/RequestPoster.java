@@ -608,8 +608,7 @@ public final class RequestPoster {
                     case 0 -> queue.fetchAndAdd(region, offset, delta, hints, at, tag);
                     case SETS_POINTERS -> {
                         long word = hintWords[hint];
-                        yield queue.compareAndSwap(
-                                region, offset, word, SlotWord.withPointers(word), hints, at, tag);
+                        yield queue.compareAndSwap(region, offset, word, SlotWord.withPointers(word), hints, at, tag);
                     }
                     default -> queue.write(region, offset, hints, at, bytes, tag);
                 };
