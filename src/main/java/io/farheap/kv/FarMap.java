@@ -180,7 +180,10 @@ public final class FarMap implements AutoCloseable {
 
     /** Opens a session with pointers of its own, as one of another process has. */
     MapSession openSession(PointerCache pointers) {
-        return new MapSession(requests(now, REQUESTS, pointers), () -> requests(now, REQUESTS, pointers));
+        return new MapSession(
+                requests(now, REQUESTS, pointers),
+                // Eras begin again with a connection.
+                () -> requests(now, REQUESTS, new PointerCache(pointers.capacity())));
     }
 
     /** @param places how many requests it has room for, a power of two */
@@ -310,7 +313,8 @@ public final class FarMap implements AutoCloseable {
      * Takes a server that was {@linkplain #addServer added} out of the map while the map is used. Its objects are moved
      * to the other servers; if these have no room for all objects of the map, those that were used last are moved.
      * Objects that could not be moved in time are evicted. All other objects can be found throughout. If the server is
-     * lost, its objects are gone, and the map continues without it.
+     * lost, its objects are gone, and the map continues without it; requests for objects to which a process may have
+     * pointers end as lost until all processes know that the server has left.
      *
      * @param hostPort as it was added
      * @param within the time for moving and evicting; moving ends after three quarters of it. Until all processes know
@@ -367,12 +371,14 @@ public final class FarMap implements AutoCloseable {
         synchronized (closing) {
             closed = true;
             MapConnection last = now;
+            last.pointers.stop();
             List<AutoCloseable> ends = new ArrayList<>();
             ends.add(this::endStatistics);
             ends.add(last.emptier);
             ends.add(last.keeper::drop);
             last.servers.all().forEach(each -> ends.add(each.space()::drop));
             ends.add(last.memory);
+            ends.add(last.pointers);
             ends.addAll(before);
             Closeables.all(ends);
         }

@@ -262,10 +262,15 @@ public final class FarMapBuilder {
             cache = new PointerCache(most);
         }
 
+        /** These have the table: the pointers count only while the leases on them are held. */
+        void under(List<RemoteServer> servers) {
+            table = servers;
+            cache.onlyUnder(() -> heldUntil(servers));
+        }
+
         /**
-         * A lease is lost. A server that has the table does not ask this process any more whether it has dropped its
-         * pointers, and may be replaced by others as soon as this process says that it has lost it. A server that has
-         * joined asks for nothing.
+         * A lease is lost. A server that has the table may be replaced by others as soon as this process says that it
+         * has lost it. A server that has joined asks for nothing.
          */
         void lost(RemoteServer server) {
             List<RemoteServer> known = table;
@@ -304,8 +309,9 @@ public final class FarMapBuilder {
     /** @param onLost has what is run when a lease is lost */
     private FarMap.ConnectionMaker connection(MapOpener way, AtomicReference<Runnable> onLost) {
         SpaceKey key = key();
-        ProcessPointers kept = new ProcessPointers(pointers);
         try (CloseStack stack = new CloseStack()) {
+            ProcessPointers kept = new ProcessPointers(pointers);
+            stack.add(kept.cache);
             RemoteMemory remote = stack.add(RemoteMemory.open(device, "map " + name, lost -> {
                 kept.lost(lost);
                 Objects.requireNonNull(onLost.get()).run();
@@ -546,7 +552,7 @@ public final class FarMapBuilder {
             Closeables.after(e, servers);
             throw e;
         }
-        kept.table = present.values().stream().map(RemoteSpace::server).toList();
+        kept.under(present.values().stream().map(RemoteSpace::server).toList());
         RemoteSpace any = present.values().iterator().next();
         SpaceMemory memory = new SpaceMemory(
                 descriptor.shape(),
@@ -558,5 +564,16 @@ public final class FarMapBuilder {
         MapKeeper keeper = new MapKeeper(servers, present, memory, time);
         EvictionSettings policy = EvictionSettings.of(descriptor.policy());
         return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, kept.cache, sessions);
+    }
+
+    /** When the first of the leases on these servers ends, in {@link System#nanoTime}. */
+    private static long heldUntil(List<RemoteServer> servers) {
+        long first = servers.getFirst().heldUntil();
+        for (int i = 1; i < servers.size(); i++) {
+            long until = servers.get(i).heldUntil();
+            // These are nanoTime, which may overflow.
+            first = until - first < 0 ? until : first;
+        }
+        return first;
     }
 }

@@ -102,6 +102,8 @@ final class MapConnection implements AutoCloseable {
      * uses the memory until it has left the map.
      */
     synchronized void end() {
+        // A server that is no longer asked about this process must not be left before.
+        pointers.stop();
         space.beginEnd();
         Closeables.all(
                 keeper,
@@ -129,6 +131,7 @@ final class MapConnection implements AutoCloseable {
 
     @Override
     public synchronized void close() {
+        pointers.stop();
         Closeables.all(emptier, keeper, memory, pointers);
     }
 }

@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides when to renew a lease, and when it is lost: the contract of {@link LeaseKeeper} without threads and without a
- * clock. All times are in ns; those named {@code now} are {@link System#nanoTime}. Used by one thread.
+ * clock. All times are in ns; those named {@code now} are {@link System#nanoTime}. Used by one thread, but for
+ * {@link #heldUntil}.
  */
 final class RenewalSchedule {
 
@@ -16,23 +17,21 @@ final class RenewalSchedule {
     /** A renewal that has not ended this long after its time limit is assumed never to end. */
     static final long UNENDED_NANOS = 10_000_000_000L;
 
-    /** Two clocks differ by no more than one in this many of a lease's length. */
-    private static final long DRIFT_SHARE = 1000;
-
     private static final long LATE_NANOS = 1_000_000_000L;
+    /** Two clocks drift apart by at most this share. */
+    private static final long DRIFT = 1000;
 
     private final long duration;
-    private long renewedAt;
-    /** When the last renewal that has succeeded was sent; null if none has. Any thread reads it. */
-    private volatile @Nullable Long renewed;
-
+    private volatile long renewedAt;
     private long sentAt;
     private long dueAt;
     private boolean asking;
     private @Nullable ControlException failed;
     private @Nullable ControlException lost;
 
-    /** @param now when the lease was opened, or a moment later */
+    /**
+     * @param now when the lease was asked for, or a moment later: until it is renewed, its duration counts from there
+     */
     RenewalSchedule(long durationNanos, long now) {
         duration = durationNanos;
         renewedAt = now;
@@ -45,13 +44,11 @@ final class RenewalSchedule {
     }
 
     /**
-     * The time until which the server keeps the lease at least, by this process's clock. Any thread.
-     *
-     * @param before a moment before the lease was opened
+     * Until when the server keeps the lease for certain, if no further renewal succeeds: its duration after the last
+     * successful one was sent, less what clocks drift. Any thread.
      */
-    long heldUntil(long before) {
-        Long last = renewed;
-        return (last == null ? before : last) + duration - duration / DRIFT_SHARE;
+    long heldUntil() {
+        return renewedAt + duration - duration / DRIFT;
     }
 
     /** Why it is lost, or null while it is kept. */
@@ -107,7 +104,6 @@ final class RenewalSchedule {
         asking = false;
         // Not {@code now}: the server's duration began some time between the two.
         renewedAt = sentAt;
-        renewed = sentAt;
         failed = null;
         dueAt = now + duration / 3;
     }

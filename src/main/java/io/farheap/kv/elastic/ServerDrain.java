@@ -174,8 +174,8 @@ public final class ServerDrain {
         boolean lost = isLost(leaving);
         Runnable refuse = leaving == null || lost ? () -> {} : () -> refuseBlocks(leaving.line());
         long left = objects.empty(lost, refuse, within, progress);
-        // Some objects of a lost server stay: gets miss them, and their slots are emptied like all that name no region
-        // of the map.
+        // Some objects of a lost server stay, which cannot be marked: requests for them are lost until all processes
+        // know that it has left, and empty their slots from then on.
         if (left > 0 && !lost) {
             throw new MapException("after " + EvacuationWorker.LOOKS_IN_VAIN + " looks at the table there are still "
                     + left + " objects on the server, which stays in the map; see farheap kv audit, and try again");

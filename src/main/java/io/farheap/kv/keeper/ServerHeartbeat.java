@@ -117,6 +117,7 @@ final class ServerHeartbeat {
         next = System.nanoTime() + (often ? OFTEN_NANOS : BEAT_NANOS);
         askForSweep();
         int asked = write();
+        long asking = System.nanoTime();
         long sent = time.local();
         if (!line.call(MapCalls.BEAT, 1 + MapCalls.BEAT_WORDS + 2 * (int) factCount() + asked)) {
             return false;
@@ -170,6 +171,9 @@ final class ServerHeartbeat {
         }
         copy();
         learnGrowth(growths, growthsOfAll);
+        if (isFirst() && growths == space.layout().growths()) {
+            space.knewAllAt(asking);
+        }
         return (flags & MapCalls.ROOM) != 0;
     }
 

@@ -30,6 +30,7 @@ import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.contract.CompletionHandler;
 import io.farheap.remote.contract.Outcome;
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +55,7 @@ final class Pipeline {
     private final StepTable steps;
     private final BlockWrite blockWrite;
     private final Mailbox mailbox;
+    private final LongSupplier era;
     private final BlockAllocator allocator;
     private final Reclaimer reclaimer;
     private final FailedRequestBlocks doubts;
@@ -96,6 +98,7 @@ final class Pipeline {
         this.steps = steps;
         this.blockWrite = steps.changes().blockWrite;
         this.mailbox = mailbox;
+        this.era = mailbox::era;
         this.allocator = parts.allocator();
         this.reclaimer = parts.reclaimer();
         this.doubts = parts.doubts();
@@ -329,9 +332,7 @@ final class Pipeline {
     }
 
     private void start(int place) {
-        long era = mailbox.era();
-        operations.knows(place, era);
-        operations.fresh[place] = mailbox.era() == era;
+        operations.stamp(place, era);
         steps.of(operations.kind[place]).begin(place);
         settle(place);
     }

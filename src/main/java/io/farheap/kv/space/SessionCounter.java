@@ -4,7 +4,6 @@ import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.MapDescriptor;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.contract.CompletionHandler;
 import io.farheap.remote.contract.Outcome;
 import io.farheap.remote.contract.PostResult;
 import java.util.Arrays;
@@ -19,8 +18,6 @@ public final class SessionCounter {
 
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long SLEEP_NANOS = 1_000_000;
-    /** Tags of reconnections begin here; the tag of another operation is its server. */
-    static final long RECONNECTS = 1L << 32;
 
     // What is to be done about a server's word.
     private static final byte NOTHING = 0;
@@ -28,35 +25,6 @@ public final class SessionCounter {
     private static final byte RECONNECT = 2;
     private static final byte AWAIT = 3;
     private static final byte FAILED = 4;
-
-    /** The words with the number of the last session, one on each server. */
-    interface CounterWords {
-
-        /** The server that has the first region of the table. */
-        int first();
-
-        /** How many servers the map was made on; their numbers are below. */
-        int servers();
-
-        /** Whether a server has the table, and its lease is held. */
-        boolean reaches(int server);
-
-        /** Adds 1 to the first server's word; the tag is the server. @return as of {@link PostResult} */
-        int add();
-
-        /** Compares and swaps another server's word; the tag is the server. @return as of {@link PostResult} */
-        int swap(int server, long compare, long value);
-
-        /** Makes the connection to a server again; the tag is {@link #RECONNECTS} with the server. */
-        void reconnect(int server);
-
-        /** The old word, by the last operation that has ended there. */
-        long old(int server);
-
-        int poll(CompletionHandler handler);
-
-        void await(long nanos);
-    }
 
     private final CounterWords words;
     private final byte[] states;
@@ -165,9 +133,9 @@ public final class SessionCounter {
     }
 
     private void ended(long tag, int outcome) {
-        int server = (int) (tag & (RECONNECTS - 1));
+        int server = (int) (tag & (CounterWords.RECONNECTS - 1));
         boolean done = outcome == Outcome.DONE;
-        if (tag >= RECONNECTS) {
+        if (tag >= CounterWords.RECONNECTS) {
             states[server] = done ? POST : FAILED;
         } else if (!done) {
             fails(server);

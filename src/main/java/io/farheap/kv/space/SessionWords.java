@@ -13,7 +13,7 @@ import io.farheap.remote.contract.RemoteRegion;
 import io.farheap.remote.contract.RemoteServer;
 
 /** The words with the number of the last session on a map's servers. One thread. */
-final class SessionWords implements SessionCounter.CounterWords, AutoCloseable {
+final class SessionWords implements CounterWords, AutoCloseable {
 
     private final SpaceMemory space;
     private final RemoteServer first;
@@ -65,7 +65,7 @@ final class SessionWords implements SessionCounter.CounterWords, AutoCloseable {
 
     @Override
     public void reconnect(int server) {
-        queue.reconnect(region(server).server(), SessionCounter.RECONNECTS | server);
+        queue.reconnect(region(server).server(), RECONNECTS | server);
     }
 
     @Override

@@ -13,8 +13,8 @@ import io.farheap.remote.contract.RemoteServer;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
@@ -53,12 +53,6 @@ public final class SpaceMemory {
     /** Whether the process is about to end its use of the map. */
     private volatile boolean leavesMap;
 
-    /**
-     * How long after all processes have confirmed that a server has left, blocks there may still be read by a process
-     * whose lease on the first server was over by then: as long as a lease. A test makes it shorter.
-     */
-    public static long lateNanos = TimeUnit.SECONDS.toNanos(60);
-
     private static final long[] NONE = {};
     private static final long FOR_LONG_NANOS = 1_000_000_000L;
     private static final long LOOK_NANOS = 1_000_000L;
@@ -78,8 +72,15 @@ public final class SpaceMemory {
     /** The number of a lost server that counts as one that has left. Set before any other thread looks. */
     private int without = -1;
 
-    /** By server that has left: {@link System#nanoTime} when all processes had confirmed that. */
-    private final Map<Integer, Long> leftAt = new ConcurrentHashMap<>();
+    /** The process knew all of the map's memory at this moment of {@link System#nanoTime}. */
+    private volatile long knewAllAt = System.nanoTime();
+    /** Words that name unknown regions, and when one was met first. */
+    private final Map<Long, Long> unknown = new ConcurrentHashMap<>();
+
+    private static final int MOST_UNKNOWN = 1024;
+
+    /** Servers that have left, as all processes have confirmed. */
+    private final Set<Integer> leftForAll = ConcurrentHashMap.newKeySet();
 
     private int confirmed;
 
@@ -162,31 +163,50 @@ public final class SpaceMemory {
         for (; confirmed < Math.min(growths, known.growths()); confirmed++) {
             RegionDirectory.Growth growth = known.growth(confirmed);
             if (growth.leaves()) {
-                leftAt.putIfAbsent(growth.server(), System.nanoTime());
+                leftForAll.add(growth.server());
             }
         }
     }
 
     /**
-     * Whether some process may still read, by a pointer, the block of a word that holds none as far as this process
-     * knows: then it must not be emptied. A place that cannot be is one for no process.
+     * The first server has said, in answer to a question that was sent at this moment of {@link System#nanoTime} or
+     * later, that there is no more memory than this process knows. The keeper's thread.
+     */
+    public void knewAllAt(long nanos) {
+        knewAllAt = nanos;
+    }
+
+    /**
+     * Whether some process may still get an object by a pointer from the block of a word that holds none as far as this
+     * process knows: then it must not be emptied. A place that cannot be is one for no process. No slot names a block
+     * of a region before all processes know it, so a region that this process does not know, after it has met the word
+     * and asked the first server since, is one for no process either.
      */
     public boolean mayBeRead(long word) {
         long number = SlotWord.place(word) >>> placeShift;
         if (number >= regions.length) {
-            return number < shape.mostRegions();
+            return number < shape.mostRegions() && !isNowhere(word);
         }
         if (states[(int) number] != LEFT) {
             return false;
         }
         RegionDirectory known = layout;
         int server = known.serverOf(number);
-        if (server < known.madeOn() && known.hasLeft(server)) {
-            // It was lost and has been replaced, so each process that had pointers to blocks there has dropped them.
+        // It was lost and has been replaced, so each process that had pointers to blocks there has dropped them.
+        boolean isReplaced = server < known.madeOn() && known.hasLeft(server);
+        return !isReplaced && !leftForAll.contains(server);
+    }
+
+    private boolean isNowhere(long word) {
+        Long met = unknown.get(word);
+        if (met == null) {
+            if (unknown.size() >= MOST_UNKNOWN) {
+                unknown.clear();
+            }
+            unknown.put(word, System.nanoTime());
             return false;
         }
-        Long at = leftAt.get(server);
-        return at == null || System.nanoTime() - at < lateNanos;
+        return knewAllAt - met > 0;
     }
 
     private void somethingChanged() {

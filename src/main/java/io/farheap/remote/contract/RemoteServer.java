@@ -54,9 +54,8 @@ public interface RemoteServer extends AutoCloseable {
     boolean isAbandoned();
 
     /**
-     * The {@link System#nanoTime} until which the server keeps the lease at least, by what has been renewed so far, if
-     * it does not restart; the clocks may differ by a thousandth of the lease's length. It holds also if the process
-     * was stopped meanwhile, and does not know yet that the lease is lost.
+     * Until when the server keeps the lease for certain if no further renewal succeeds, in {@link System#nanoTime}. A
+     * process that was stopped past that moment does not know at once whether the lease is {@link #lost}.
      */
     long heldUntil();
 

@@ -56,9 +56,6 @@ public final class LeasedServer implements RemoteServer {
     private final ControlClient control;
     private final ServerDescription description;
     private final Lease lease;
-    /** A moment before the lease was opened. */
-    private final long opening;
-
     private final LeaseCalls calls;
     private final ServerFences ends;
     private final LeaseKeeper keeper;
@@ -76,7 +73,7 @@ public final class LeasedServer implements RemoteServer {
             ControlClient control,
             ServerDescription description,
             Lease lease,
-            long opening,
+            long askedAt,
             ProtectionDomain domain,
             BiConsumer<RemoteServer, ControlException> onLost,
             Consumer<CompletableFuture<Void>> closesLater) {
@@ -85,11 +82,10 @@ public final class LeasedServer implements RemoteServer {
         this.control = control;
         this.description = description;
         this.lease = lease;
-        this.opening = opening;
         this.calls = new LeaseCalls(address, lease);
         this.ends = new ServerFences(control, calls, closesLater);
         this.debts = new PendingReleases(control, lease.id(), this::owing);
-        this.keeper = control.keep(lease, new LeaseListener() {
+        this.keeper = control.keep(lease, askedAt, new LeaseListener() {
             @Override
             public void leaseLost(Lease ignored, ControlException cause) {
                 lose(cause, onLost);
@@ -134,11 +130,11 @@ public final class LeasedServer implements RemoteServer {
         try {
             // Not requested again: the control client checks grants against this description.
             ServerDescription description = control.server();
-            long opening = System.nanoTime();
+            long askedAt = System.nanoTime();
             Lease lease = control.openLease(clientName, cacheId, grant);
             try {
                 return new LeasedServer(
-                        address, index, control, description, lease, opening, domain, onLost, closesLater);
+                        address, index, control, description, lease, askedAt, domain, onLost, closesLater);
             } catch (Throwable e) {
                 Closeables.after(e, () -> control.closeLease(lease.id()));
                 throw e;
@@ -186,7 +182,8 @@ public final class LeasedServer implements RemoteServer {
 
     @Override
     public long heldUntil() {
-        return keeper.heldUntil(opening);
+        // Given up or refused, it may have ended already.
+        return closing || lost() != null ? System.nanoTime() - 1 : keeper.heldUntil();
     }
 
     @Override

@@ -47,6 +47,11 @@ public final class TestKeys {
         return by.of(padded, 0, key.length);
     }
 
+    /** The number of a key, or of a value that was made as one. */
+    public static long number(byte[] key) {
+        return ByteBuffer.wrap(key).order(ByteOrder.nativeOrder()).getLong();
+    }
+
     public static byte[] bytes(long number) {
         return ByteBuffer.allocate(Long.BYTES)
                 .order(ByteOrder.nativeOrder())

@@ -24,7 +24,7 @@ class SessionCounterTest {
 
     private final HeldWords words = new HeldWords(4);
 
-    private static final class HeldWords implements SessionCounter.CounterWords {
+    private static final class HeldWords implements CounterWords {
 
         private final long[] present;
         private final long[] old;
@@ -83,7 +83,7 @@ class SessionCounterTest {
 
         @Override
         public void reconnect(int server) {
-            ended.add(new long[] {SessionCounter.RECONNECTS | server, Outcome.DONE});
+            ended.add(new long[] {CounterWords.RECONNECTS | server, Outcome.DONE});
         }
 
         @Override
