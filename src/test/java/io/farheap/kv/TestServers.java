@@ -65,6 +65,18 @@ public final class TestServers implements AutoCloseable {
         controls.set(server, ControlServer.start(address, Planes.of(servers.get(server))));
     }
 
+    /** A server ends, and another process begins with its address, and knows nothing of leases and spaces. */
+    void restart(int server, int regions, long regionBytes, long leaseNanos) {
+        String address = controls.get(server).address();
+        controls.get(server).close();
+        servers.get(server).close();
+        servers.set(
+                server,
+                MemoryServer.open(new ServerOptions(
+                        regions * regionBytes, regionBytes, leaseNanos, TestDevice.server(), name + server)));
+        answer(server, address);
+    }
+
     /** A server takes others for gone for good, as it does when all processes have lost them for long. */
     void takesForGone(int server, long others) throws IllegalAccessException {
         Object plane = Fields.get(servers.get(server), "plane", Object.class);
