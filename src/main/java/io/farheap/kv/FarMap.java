@@ -7,13 +7,14 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.elastic.ServerDrain;
 import io.farheap.kv.elastic.ServerJoin;
 import io.farheap.kv.eviction.EvictionSettings;
-import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.replacement.Replacements;
 import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.PointerCache;
+import io.farheap.kv.space.SessionCounter;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.kv.space.TableReader;
 import io.farheap.lifetime.Closeables;
@@ -49,6 +50,8 @@ public final class FarMap implements AutoCloseable {
     private static final int REQUESTS = 16;
     private static final int AUDITS = 5;
     private static final int MOST_REQUESTS = 1024;
+    /** How many pointers a process keeps unless it is told. */
+    static final long POINTERS = 1 << 18;
     /** Requests in flight of each session that moves objects to other blocks. */
     private static final int DRAIN_REQUESTS = 64;
 
@@ -82,7 +85,8 @@ public final class FarMap implements AutoCloseable {
             EvictionSettings policy,
             MapKeeper keeper) {
         this(
-                sessions -> new MapConnection(memory, servers, space, clock, policy, keeper, sessions),
+                sessions -> new MapConnection(
+                        memory, servers, space, clock, policy, keeper, new PointerCache(POINTERS), sessions),
                 new AtomicReference<>(() -> {}),
                 addresses -> {
                     throw new MapException("this map cannot be opened again");
@@ -174,10 +178,30 @@ public final class FarMap implements AutoCloseable {
         return new MapSession(requests(now, places), () -> requests(now, places));
     }
 
+    /** Opens a session with pointers of its own, as one of another process has. */
+    MapSession openSession(PointerCache pointers) {
+        return new MapSession(
+                requests(now, REQUESTS, pointers),
+                // Eras begin again with a connection.
+                () -> requests(now, REQUESTS, new PointerCache(pointers.capacity())));
+    }
+
     /** @param places how many requests it has room for, a power of two */
     private MapRequests requests(MapConnection of, int places) {
+        return requests(of, places, of.pointers);
+    }
+
+    private MapRequests requests(MapConnection of, int places, PointerCache pointers) {
         return new MapRequests(
-                of.memory, of.space, of.clock, of.policy, places, () -> sessionNumber(of), of.keeper, tally);
+                of.memory,
+                of.space,
+                of.clock,
+                of.policy,
+                places,
+                () -> SessionCounter.next(of.memory, of.space),
+                of.keeper,
+                pointers,
+                tally);
     }
 
     /**
@@ -198,12 +222,6 @@ public final class FarMap implements AutoCloseable {
      */
     public <K, V> TypedMap<K, V> openTyped(Codec<K> keys, Codec<V> values) {
         return new TypedMap<>(openFutureSession(), keys, values);
-    }
-
-    private static long sessionNumber(MapConnection of) {
-        try (TableReader reader = new TableReader(of.memory, of.space)) {
-            return reader.add(of.space.region(0), SpaceShape.SESSION_COUNTER, 1) + 1;
-        }
     }
 
     /**
@@ -295,7 +313,8 @@ public final class FarMap implements AutoCloseable {
      * Takes a server that was {@linkplain #addServer added} out of the map while the map is used. Its objects are moved
      * to the other servers; if these have no room for all objects of the map, those that were used last are moved.
      * Objects that could not be moved in time are evicted. All other objects can be found throughout. If the server is
-     * lost, its objects are gone, and the map continues without it.
+     * lost, its objects are gone, and the map continues without it; requests for objects to which a process may have
+     * pointers end as lost until all processes know that the server has left.
      *
      * @param hostPort as it was added
      * @param within the time for moving and evicting; moving ends after three quarters of it. Until all processes know
@@ -352,12 +371,14 @@ public final class FarMap implements AutoCloseable {
         synchronized (closing) {
             closed = true;
             MapConnection last = now;
+            last.pointers.stop();
             List<AutoCloseable> ends = new ArrayList<>();
             ends.add(this::endStatistics);
             ends.add(last.emptier);
             ends.add(last.keeper::drop);
             last.servers.all().forEach(each -> ends.add(each.space()::drop));
             ends.add(last.memory);
+            ends.add(last.pointers);
             ends.addAll(before);
             Closeables.all(ends);
         }

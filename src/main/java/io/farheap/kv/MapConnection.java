@@ -8,6 +8,7 @@ import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
@@ -28,12 +29,13 @@ final class MapConnection implements AutoCloseable {
     final MapClock clock;
     final EvictionSettings policy;
     final MapKeeper keeper;
+    final PointerCache pointers;
     final MapGrowth growth;
     final SegmentEmptier emptier;
     private volatile boolean ended;
 
     /**
-     * @param memory closed with this, as is the keeper
+     * @param memory closed with this, as are the keeper and the pointers
      * @param sessions opens a session of this connection that moves objects
      */
     MapConnection(
@@ -43,7 +45,9 @@ final class MapConnection implements AutoCloseable {
             MapClock clock,
             EvictionSettings policy,
             MapKeeper keeper,
+            PointerCache pointers,
             MapSessionOpener sessions) {
+        this.pointers = pointers;
         this.memory = memory;
         this.servers = servers;
         this.space = space;
@@ -98,6 +102,8 @@ final class MapConnection implements AutoCloseable {
      * uses the memory until it has left the map.
      */
     synchronized void end() {
+        // A server that is no longer asked about this process must not be left before.
+        pointers.stop();
         space.beginEnd();
         Closeables.all(
                 keeper,
@@ -119,12 +125,13 @@ final class MapConnection implements AutoCloseable {
 
     private void closeUnused() {
         if (isUnused()) {
-            memory.close();
+            Closeables.all(memory, pointers);
         }
     }
 
     @Override
     public synchronized void close() {
-        Closeables.all(emptier, keeper, memory);
+        pointers.stop();
+        Closeables.all(emptier, keeper, memory, pointers);
     }
 }
