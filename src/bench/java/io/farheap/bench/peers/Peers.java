@@ -42,9 +42,12 @@ final class Peers implements AutoCloseable {
         return new Peers(parent, turnNanos).with(peers -> peers.addAll(server, maxBytes));
     }
 
-    /** Opens the peers that keep objects by key, as a map does. */
-    static Peers caches(Path parent, long turnNanos) throws IOException {
-        return new Peers(parent, turnNanos).with(Peers::addCaches);
+    /** Opens the peers that keep objects by key, as a map does, after one that is open. */
+    static Peers caches(Path parent, long turnNanos, String name, Peer beside) throws IOException {
+        return new Peers(parent, turnNanos).with(peers -> {
+            peers.open.put(name, peers.timed(name, beside));
+            peers.addCaches();
+        });
     }
 
     private Peers with(Consumer<Peers> adding) {
