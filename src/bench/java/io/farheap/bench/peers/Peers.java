@@ -64,8 +64,10 @@ final class Peers implements AutoCloseable {
         add("local memory", () -> timed("local memory", new LocalPeer(maxBytes)));
         add(FARHEAP, () -> timed(FARHEAP, new FarheapPeer(server, maxBytes)));
         add("loop (C)", () -> timed("loop (C)", new LoopPeer(server, maxBytes)));
-        add("perftest (C)", () -> Perftest.latency(directory));
-        add("perftest, 128 in flight (C)", () -> Perftest.rate(directory));
+        add("perftest, shared memory (C)", () -> Perftest.latency(directory, true));
+        add("perftest, shared memory, 128 in flight (C)", () -> Perftest.rate(directory, true));
+        add("perftest (C)", () -> Perftest.latency(directory, false));
+        add("perftest, 128 in flight (C)", () -> Perftest.rate(directory, false));
         add("UCX (C)", () -> UcxPerftest.open(directory));
         add("UCX, flushed (C)", () -> UcxFlush.open(directory, turnNanos));
         addProvided(JUCX);
