@@ -191,7 +191,8 @@ final class Perftest implements PeerRunner {
 
     /** Returns the path by which another process opens a memfd of this one. */
     private static String memfd(String name) throws IOException {
-        Path descriptors = Path.of("/proc", Long.toString(ProcessHandle.current().pid()), "fd");
+        Path descriptors =
+                Path.of("/proc", Long.toString(ProcessHandle.current().pid()), "fd");
         try (DirectoryStream<Path> all = Files.newDirectoryStream(descriptors)) {
             for (Path descriptor : all) {
                 if (Files.isSymbolicLink(descriptor)
