@@ -93,7 +93,7 @@ class BenchCommandsTest {
                                     "op size peer p50_ns p25_ns p75_ns p99_ns ratio_to_farheap? turns threads bytes_local cores in_flight group settled late_pct invalid",
                                     5,
                                     "peer absent",
-                                    8))),
+                                    10))),
             entry(
                     "search",
                     new Smallest(
