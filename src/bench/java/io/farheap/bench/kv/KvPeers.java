@@ -3,15 +3,20 @@ package io.farheap.bench.kv;
 import io.farheap.bench.peers.PeerOperation;
 import io.farheap.bench.peers.PeersBench;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.ModelLateness;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Measures Redis and memcached beside a map: one client gets and sets one pair of 256 bytes, one request after another,
- * through the usual Java client of each. A request is a message to the server's process and its answer.
+ * Measures Redis and memcached beside a map, in turns: one client gets and sets one pair of 256 bytes, one request
+ * after another, through the usual Java client of each. A request of these two is a message to the server's process and
+ * its answer.
  */
 final class KvPeers {
+
+    /** The map in turns with the peers; the other part of its row is {@code disaggregated}, beside a bare loop. */
+    static final String MAP = "map beside peers";
 
     private static final long TURN_NANOS = 100_000_000;
 
@@ -19,7 +24,7 @@ final class KvPeers {
     private final PrintStream out;
     private final int turns;
 
-    /** @param turns of each peer, of 0.1 s */
+    /** @param turns of each peer, at least, of 0.1 s */
     KvPeers(BenchReport report, PrintStream out, int turns) {
         this.report = report;
         this.out = out;
@@ -30,7 +35,11 @@ final class KvPeers {
         PeersBench bench =
                 new PeersBench(List.of(PeerOperation.GET, PeerOperation.PUT), List.of(BenchMaps.VALUE_BYTES));
         try {
-            bench.runCaches(Path.of(System.getProperty("java.io.tmpdir")), turns, TURN_NANOS);
+            MapPeer map = new MapPeer(BenchMaps.VALUE_BYTES);
+            try (ModelLateness lateness = new ModelLateness(map.address())) {
+                Path parent = Path.of(System.getProperty("java.io.tmpdir"));
+                bench.runCaches(parent, turns, TURN_NANOS, MAP, map, lateness);
+            }
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {
@@ -52,12 +61,11 @@ final class KvPeers {
                     .put("engine", row.peer())
                     .put("workload", "one key")
                     .put("operation", operation)
-                    .put("sessions", 1L)
-                    .put("reads", 0L)
-                    .put("writes", 0L)
-                    .put("cas", 0L)
-                    .put("faa", 0L)
-                    .put("calls", 1L)
+                    .put("sessions", 1L);
+            if (!row.peer().equals(MAP)) {
+                added.put("reads", 0L).put("writes", 0L).put("cas", 0L).put("faa", 0L);
+            }
+            added.put("calls", row.peer().equals(MAP) ? 0L : 1L)
                     .put("p50_ns", row.nanos().median())
                     .put("p25_ns", row.nanos().low())
                     .put("p75_ns", row.nanos().high())

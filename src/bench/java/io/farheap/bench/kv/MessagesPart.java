@@ -175,7 +175,9 @@ final class MessagesPart {
             Keys keys,
             boolean set) {
         // Fresh keys fill the map, so the number of insertions is limited to what there is room for.
-        long most = name.equals("set-insert") ? objects / (2L * (PairedTurns.WARM_UPS + turns)) : Long.MAX_VALUE;
+        long most = name.equals("set-insert")
+                ? objects / (2L * (PairedTurns.WARM_UPS + PairedTurns.counted(turns)))
+                : Long.MAX_VALUE;
         Runnable one = set ? () -> caller.set(keys.next()) : () -> caller.get(keys.next());
         Runnable begun = set ? () -> caller.beginSet(keys.next()) : () -> caller.beginGet(keys.next());
         long[] requests = {0};

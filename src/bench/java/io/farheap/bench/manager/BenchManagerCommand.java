@@ -5,6 +5,7 @@ import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.manager.ManagerBench.Turn;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.TimingNote;
 import io.farheap.bench.report.TurnWarmUp;
 import java.io.IOException;
@@ -148,7 +149,8 @@ public final class BenchManagerCommand implements Callable<Integer> {
             boolean settled = warmUp(bench, out);
             int cores = Runtime.getRuntime().availableProcessors();
             figures = new ManagerFigures(callers, settled, cores, heap << 20);
-            for (int turn = 0; turn < repeat; turn++) {
+            int turns = Rotation.turns(ManagerBench.SIDES, repeat);
+            for (int turn = 0; turn < turns; turn++) {
                 Turn done = bench.turn(turn, allocations);
                 double leader = bench.leaderChange();
                 print(out, String.valueOf(turn + 1), done, leader);

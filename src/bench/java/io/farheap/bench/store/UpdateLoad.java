@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class UpdateLoad implements AutoCloseable {
 
     private static final int GROUP = 64;
+    private static final long STILL_NANOS = 1_000_000;
 
     private final DataSet data;
     private final FarStore store;
@@ -25,6 +27,8 @@ final class UpdateLoad implements AutoCloseable {
     private final AtomicLong done = new AtomicLong();
     private final AtomicLong failed = new AtomicLong();
     private volatile boolean ends;
+    private volatile boolean paused;
+    private volatile boolean still;
     private volatile @Nullable Throwable failure;
 
     UpdateLoad(FarStore store, DataSet data) {
@@ -64,6 +68,9 @@ final class UpdateLoad implements AutoCloseable {
             long[] keys = new long[GROUP];
             SplittableRandom random = new SplittableRandom(1);
             while (!ends) {
+                if (paused) {
+                    standStill();
+                }
                 for (int i = 0; i < GROUP; i++) {
                     keys[i] = random.nextLong(data.records());
                 }
@@ -76,6 +83,30 @@ final class UpdateLoad implements AutoCloseable {
             }
         } catch (Throwable e) {
             failure = e;
+        }
+    }
+
+    private void standStill() {
+        still = true;
+        while (paused && !ends) {
+            LockSupport.parkNanos(STILL_NANOS);
+        }
+        still = false;
+    }
+
+    /** Returns when no operation is under way; none begins until {@link #resume}. */
+    void pause() {
+        paused = true;
+        while (!still && thread.isAlive()) {
+            Thread.yield();
+        }
+    }
+
+    /** Returns when the load continues. */
+    void resume() {
+        paused = false;
+        while (still && thread.isAlive()) {
+            Thread.yield();
         }
     }
 

@@ -17,6 +17,9 @@ final class TurnRunner {
     /** In one of this many groups one operation is timed: reading the clock takes as long as a fast operation. */
     private static final int TIMED_EVERY = 2;
 
+    /** Before a turn's time: one over this part of it. A thread with many operations under way begins with none. */
+    private static final int RAMP_PART = 10;
+
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private TurnRunner() {}
@@ -84,10 +87,16 @@ final class TurnRunner {
         stream.shuffle();
         long groups = 0;
         long allocated = THREADS.getCurrentThreadAllocatedBytes();
-        long begun = System.nanoTime();
-        long now = begun;
+        long ramp = System.nanoTime() + nanos / RAMP_PART;
+        long begun = 0;
+        long endedBefore = 0;
+        long now = System.nanoTime();
         // A rate of 0, which a short turn on a busy machine may have, cannot be compared.
-        while (now - begun < nanos || tally.ended == 0) {
+        while (begun == 0 || now - begun < nanos || tally.ended == endedBefore) {
+            if (begun == 0 && now - ramp >= 0) {
+                begun = now;
+                endedBefore = tally.ended;
+            }
             stream.fill(group, workload);
             if (groups++ % TIMED_EVERY == 0) {
                 group.time();
@@ -97,7 +106,7 @@ final class TurnRunner {
             client.run(group);
             now = System.nanoTime();
         }
-        double rate = tally.ended * 1e9 / (now - begun);
+        double rate = (tally.ended - endedBefore) * 1e9 / (now - begun);
         allocated = THREADS.getCurrentThreadAllocatedBytes() - allocated;
         client.drain();
         return new ContestTurn(rate, tally, allocated);

@@ -97,6 +97,8 @@ class BenchKvTest {
                 "1",
                 "--sessions",
                 "1,3",
+                "--plays",
+                "2",
                 "--report",
                 plots.toString());
         Map<String, Integer> parts = new HashMap<>();
