@@ -38,16 +38,19 @@ final class KvPeers {
     }
 
     void run() {
-        run(Path.of(System.getProperty("java.io.tmpdir")));
+        run(Path.of(System.getProperty("java.io.tmpdir")), new MapPeer(BenchMaps.VALUE_BYTES));
     }
 
-    /** @param parent of the directory that peers use */
-    void run(Path parent) {
+    /**
+     * @param parent of the directory that peers use
+     * @param map closed in any case
+     */
+    void run(Path parent, MapPeer map) {
         PeersBench bench =
                 new PeersBench(List.of(PeerOperation.GET, PeerOperation.PUT), List.of(BenchMaps.VALUE_BYTES));
         try {
             // The peers close the map, too, once they have it.
-            try (MapPeer map = new MapPeer(BenchMaps.VALUE_BYTES);
+            try (map;
                     ModelLateness lateness = new ModelLateness(map.address())) {
                 bench.runCaches(parent, turns, turnNanos, MAP, map, lateness);
             }

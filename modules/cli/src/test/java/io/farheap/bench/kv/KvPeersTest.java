@@ -19,7 +19,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -39,16 +38,26 @@ class KvPeersTest {
         return ProcessHandle.current().children().map(ProcessHandle::pid).toList();
     }
 
+    /** A get returns the bytes of the last update, and posts not only READs: so its row is judged. */
     @Test
     void theMapHasARowOfEachOperation() {
-        peers.run(directory);
-        List<JsonObject> map = report.rows().stream()
+        MapPeer map = new MapPeer(BenchMaps.VALUE_BYTES);
+        byte[] value = new byte[BenchMaps.VALUE_BYTES];
+        new SplittableRandom(1).nextBytes(value);
+        map.use(value);
+        map.put(2);
+        map.get(2);
+        assertArrayEquals(value, map.got());
+        assertTrue(map.onDevice());
+        assertFalse(map.readsAlone());
+        peers.run(directory, map);
+        List<JsonObject> rows = report.rows().stream()
                 .filter(row -> row.get("engine").getAsString().equals(KvPeers.MAP))
                 .toList();
         assertEquals(
                 List.of("get-hit", "set-update"),
-                map.stream().map(row -> row.get("operation").getAsString()).collect(Collectors.toList()));
-        for (JsonObject row : map) {
+                rows.stream().map(row -> row.get("operation").getAsString()).toList());
+        for (JsonObject row : rows) {
             assertTrue(row.get("p50_ns").getAsDouble() > 0, row::toString);
             assertFalse(row.get("invalid").getAsBoolean(), row::toString);
             assertEquals(1, row.get("cores").getAsInt());
@@ -56,27 +65,14 @@ class KvPeersTest {
         }
     }
 
-    /** An update's bytes are those that a get then returns, and a get is not of READs alone. */
-    @Test
-    void aGetReturnsWhatWasPut() {
-        byte[] value = new byte[BenchMaps.VALUE_BYTES];
-        new SplittableRandom(1).nextBytes(value);
-        try (MapPeer map = new MapPeer(value.length)) {
-            map.use(value);
-            map.put(2);
-            map.get(2);
-            assertArrayEquals(value, map.got());
-            assertTrue(map.onDevice());
-            assertFalse(map.readsAlone());
-        }
-    }
-
     @Test
     void aMapWhosePeersCannotStartLeavesNoServer() {
         List<Long> before = children();
-        assertThrows(Exception.class, () -> peers.run(directory.resolve("missing")));
-        List<Long> left = children();
-        assertTrue(before.containsAll(left), () -> "left " + left + " beside " + before);
+        MapPeer map = new MapPeer(BenchMaps.VALUE_BYTES);
+        List<Long> with = children();
+        assertTrue(with.size() > before.size(), () -> "no server beside " + before);
+        assertThrows(IllegalStateException.class, () -> peers.run(directory.resolve("missing"), map));
+        assertTrue(before.containsAll(children()), () -> "left " + children() + " beside " + before);
     }
 
     @Test
