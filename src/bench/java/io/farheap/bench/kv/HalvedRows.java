@@ -19,6 +19,7 @@ final class HalvedRows {
     /** Numbers that say which row it is, and with which means: both halves have the same. */
     private static final Set<String> MEANS = Set.of(
             "sessions", "threads", "keys", "bytes_local", "bytes_remote", "cores", "in_flight", "group", "value_bytes");
+
     private static final String INVALID = "invalid";
 
     private HalvedRows() {}

@@ -48,15 +48,14 @@ class HalvedRowsTest {
     /** The mean of the sessions of two different rows would be no error, and no figure either. */
     @Test
     void halvesWithOtherMeansOrFieldsAreRefused() {
-        for (String name : List.of("sessions", "threads", "bytes_local", "bytes_remote", "cores", "in_flight", "group")) {
+        for (String name :
+                List.of("sessions", "threads", "bytes_local", "bytes_remote", "cores", "in_flight", "group")) {
             JsonObject one = row("'" + name + "': 1");
             JsonObject other = row("'" + name + "': 8");
             assertThrows(IllegalArgumentException.class, () -> HalvedRows.merge(one, other), name);
         }
-        assertThrows(
-                IllegalArgumentException.class, () -> HalvedRows.merge(row("'a': 1"), row("'a': 1, 'p99_ns': 2")));
-        assertThrows(
-                IllegalArgumentException.class, () -> HalvedRows.merge(row("'a': 1, 'p99_ns': 2"), row("'a': 1")));
+        assertThrows(IllegalArgumentException.class, () -> HalvedRows.merge(row("'a': 1"), row("'a': 1, 'p99_ns': 2")));
+        assertThrows(IllegalArgumentException.class, () -> HalvedRows.merge(row("'a': 1, 'p99_ns': 2"), row("'a': 1")));
     }
 
     @Test
