@@ -63,7 +63,6 @@ public final class BenchKvCommand implements Callable<Integer> {
             "first_tenth_hit_pct",
             "hit_pct",
             "hits",
-            "seconds",
             "ops_per_s",
             "p50_ns",
             "p99_ns",
@@ -76,6 +75,9 @@ public final class BenchKvCommand implements Callable<Integer> {
             "live_share",
             "no_room",
             "segments_emptied");
+
+    /** When a window of a load ended. */
+    private static final String MOMENT = "seconds";
 
     private static final Set<String> LONGEST = Set.of("max_ns", "quiet_max_ns");
 
@@ -356,7 +358,7 @@ public final class BenchKvCommand implements Callable<Integer> {
 
     /** Plays a part several times, and reports the median of each figure. Plots are of the first play. */
     private void played(BenchReport report, PrintStream out, List<Plot> plots, PlayedPart part) {
-        RepeatedPlays merged = new RepeatedPlays(PLAYED, LONGEST);
+        RepeatedPlays merged = new RepeatedPlays(PLAYED, LONGEST, MOMENT);
         for (int play = 1; play <= plays; play++) {
             out.printf("%nplay %d of %d%n", play, plays);
             BenchReport own = report.another();

@@ -1,10 +1,13 @@
 package io.farheap.bench.kv;
 
 import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import io.farheap.bench.report.BenchReport;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The rows of two halves of a run, between which another process ran: a figure is the mean of both halves. So no side
@@ -13,6 +16,10 @@ import java.util.List;
 final class HalvedRows {
 
     private static final String LATE = "late_pct";
+    /** Numbers that say which row it is, and with which means: both halves have the same. */
+    private static final Set<String> MEANS = Set.of(
+            "sessions", "threads", "keys", "bytes_local", "bytes_remote", "cores", "in_flight", "group", "value_bytes");
+
     private static final String INVALID = "invalid";
 
     private HalvedRows() {}
@@ -34,10 +41,31 @@ final class HalvedRows {
 
     static JsonObject merge(JsonObject one, JsonObject other) {
         JsonObject merged = new JsonObject();
-        for (String name : one.keySet()) {
-            merged.add(name, merge(name, one.get(name), other.get(name)));
+        Set<String> names = new LinkedHashSet<>(one.keySet());
+        names.addAll(other.keySet());
+        for (String name : names) {
+            if (!one.has(name) || !other.has(name)) {
+                throw new IllegalArgumentException(
+                        "two halves of a run have different rows: only one of them has the field " + name);
+            }
+            merged.add(name, name.equals(LATE) ? late(one, other) : merge(name, one.get(name), other.get(name)));
         }
         return merged;
+    }
+
+    /**
+     * Returns the higher share of late operations. If one half was not judged, the whole is not, unless the other is
+     * invalid.
+     */
+    private static JsonElement late(JsonObject one, JsonObject other) {
+        JsonElement a = one.get(LATE);
+        JsonElement b = other.get(LATE);
+        if (a.isJsonNull() || b.isJsonNull()) {
+            JsonObject known = a.isJsonNull() ? other : one;
+            boolean invalid = known.has(INVALID) && known.get(INVALID).getAsBoolean();
+            return invalid ? known.get(LATE) : JsonNull.INSTANCE;
+        }
+        return a.getAsDouble() < b.getAsDouble() ? b : a;
     }
 
     /** A field is null if one half has none: its ratio, or its rate, was invalid. */
@@ -53,11 +81,10 @@ final class HalvedRows {
             return new JsonPrimitive(
                     name.equals(INVALID) ? a.getAsBoolean() || b.getAsBoolean() : a.getAsBoolean() && b.getAsBoolean());
         }
-        if (!a.isNumber()) {
+        if (!a.isNumber() || MEANS.contains(name)) {
             throw new IllegalArgumentException(
                     "two halves of a run have different rows: " + name + " is " + one + " and " + other);
         }
-        double most = Math.max(a.getAsDouble(), b.getAsDouble());
-        return new JsonPrimitive(name.equals(LATE) ? most : (a.getAsDouble() + b.getAsDouble()) / 2);
+        return new JsonPrimitive((a.getAsDouble() + b.getAsDouble()) / 2);
     }
 }

@@ -112,6 +112,12 @@ final class MapPeer implements Peer {
         return true;
     }
 
+    /** A get also counts the object's uses, and notes the time of the last one. */
+    @Override
+    public boolean readsAlone() {
+        return false;
+    }
+
     @Override
     public void close() {
         resources.close();

@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -54,8 +53,6 @@ final class TracesPart {
         private final List<List<PlayedTrace>> games = new ArrayList<>();
 
         private int requests;
-        /** How long the first play of all games took, in ns. */
-        private long nanos;
 
         TracePlays(Path file) {
             this.file = file;
@@ -119,7 +116,9 @@ final class TracesPart {
                 "CAS",
                 "FAA",
                 comparison == null ? "" : "best other");
-        for (TracePlays trace : plays(traces)) {
+        List<TracePlays> plays = traces.stream().map(TracePlays::new).toList();
+        limit.playAll(plays, this::play, System::nanoTime);
+        for (TracePlays trace : plays) {
             String name = TraceFile.name(trace.file);
             trace.games.forEach(ofGame -> print(name, trace.requests, ofGame));
             if (comparison != null) {
@@ -241,28 +240,6 @@ final class TracesPart {
 
     private static long part(long distinct, int percent) {
         return Math.max(1, Math.round(distinct * percent / 100.0));
-    }
-
-    /** Plays all traces once, and then those again for which there is time, the shortest first. */
-    private List<TracePlays> plays(List<Path> traces) throws IOException {
-        List<TracePlays> all = traces.stream().map(TracePlays::new).toList();
-        long begun = System.nanoTime();
-        for (TracePlays trace : all) {
-            long from = System.nanoTime();
-            play(trace);
-            trace.nanos = System.nanoTime() - from;
-        }
-        List<TracePlays> shortest = all.stream()
-                .sorted(Comparator.comparingLong((TracePlays trace) -> trace.nanos))
-                .toList();
-        for (int play = 1; play < limit.plays(); play++) {
-            for (TracePlays trace : shortest) {
-                if (limit.again(System.nanoTime() - begun, trace.nanos)) {
-                    play(trace);
-                }
-            }
-        }
-        return all;
     }
 
     private void play(TracePlays into) throws IOException {

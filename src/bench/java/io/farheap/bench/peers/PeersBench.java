@@ -234,11 +234,12 @@ public final class PeersBench {
     }
 
     /** A turn of gets puts a value before, which is a WRITE, but is not measured. */
-    private static Validity validity(PeerRunner runner, PeerOperation operation, ModelLateness.Total late) {
+    static Validity validity(PeerRunner runner, PeerOperation operation, ModelLateness.Total late) {
         if (!runner.onDevice() || !late.modelled()) {
             return Validity.NO_MODEL;
         }
-        return operation == PeerOperation.GET ? Validity.NOT_JUDGED : late.validity();
+        boolean readsAlone = operation == PeerOperation.GET && runner.readsAlone();
+        return readsAlone ? Validity.NOT_JUDGED : late.validity();
     }
 
     /** Returns the names of the peers that took part, in the order of the table. */

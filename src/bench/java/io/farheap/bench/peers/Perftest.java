@@ -7,6 +7,7 @@ import io.farheap.verbs.VerbsLibrary;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -194,11 +195,19 @@ final class Perftest implements PeerRunner {
         Path descriptors =
                 Path.of("/proc", Long.toString(ProcessHandle.current().pid()), "fd");
         try (DirectoryStream<Path> all = Files.newDirectoryStream(descriptors)) {
-            for (Path descriptor : all) {
-                if (Files.isSymbolicLink(descriptor)
-                        && Files.readSymbolicLink(descriptor).toString().startsWith("/memfd:" + name + " ")) {
+            return memfd(all, name);
+        }
+    }
+
+    /** @param descriptors links, which other threads may close meanwhile */
+    static String memfd(Iterable<Path> descriptors, String name) throws IOException {
+        for (Path descriptor : descriptors) {
+            try {
+                if (Files.readSymbolicLink(descriptor).toString().startsWith("/memfd:" + name + " ")) {
                     return descriptor.toString();
                 }
+            } catch (NoSuchFileException e) {
+                // Closed since it was listed.
             }
         }
         throw new IOException("this process has no memory of the name " + name);

@@ -37,6 +37,28 @@ class HalvedRowsTest {
     }
 
     @Test
+    void aHalfThatWasNotJudgedHidesNoInvalidOne() {
+        String judged = "'late_pct': 2.0, 'invalid': true";
+        String not = "'late_pct': null, 'invalid': false";
+        assertEquals(row(judged), HalvedRows.merge(row(judged), row(not)));
+        assertEquals(row(judged), HalvedRows.merge(row(not), row(judged)));
+        assertEquals(row(not), HalvedRows.merge(row("'late_pct': 0.5, 'invalid': false"), row(not)));
+    }
+
+    /** The mean of the sessions of two different rows would be no error, and no figure either. */
+    @Test
+    void halvesWithOtherMeansOrFieldsAreRefused() {
+        for (String name :
+                List.of("sessions", "threads", "bytes_local", "bytes_remote", "cores", "in_flight", "group")) {
+            JsonObject one = row("'" + name + "': 1");
+            JsonObject other = row("'" + name + "': 8");
+            assertThrows(IllegalArgumentException.class, () -> HalvedRows.merge(one, other), name);
+        }
+        assertThrows(IllegalArgumentException.class, () -> HalvedRows.merge(row("'a': 1"), row("'a': 1, 'p99_ns': 2")));
+        assertThrows(IllegalArgumentException.class, () -> HalvedRows.merge(row("'a': 1, 'p99_ns': 2"), row("'a': 1")));
+    }
+
+    @Test
     void halvesWithOtherRowsAreRefused() {
         assertThrows(
                 IllegalArgumentException.class, () -> HalvedRows.merge(row("'workload': 'A'"), row("'workload': 'B'")));

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** What was played several times has medians and quartiles of its plays. */
 class RepeatedPlaysTest {
 
-    private final RepeatedPlays plays = new RepeatedPlays(Set.of("hit_pct", "moved"), Set.of("max_ns"));
+    private final RepeatedPlays plays = new RepeatedPlays(Set.of("hit_pct", "moved"), Set.of("max_ns"), "seconds");
 
     private static JsonObject row(String fields) {
         return JsonParser.parseString("{" + fields.replace('\'', '"') + "}").getAsJsonObject();
@@ -40,7 +40,7 @@ class RepeatedPlaysTest {
         assertEquals(3, row.get("plays").getAsInt());
     }
 
-    /** As windows of one size of a map: they differ in their figures alone, and a play may have more of them. */
+    /** As growths of a map: they differ in their figures alone, and a play may have more of them. */
     @Test
     void rowsOfAPlayThatLookAlikeBelongToThoseAtTheSamePlaceOfOthers() {
         plays.add(List.of(row("'bytes': 1, 'hit_pct': 10"), row("'bytes': 1, 'hit_pct': 50")));
@@ -51,6 +51,35 @@ class RepeatedPlaysTest {
                 List.of(15.0, 55.0, 90.0),
                 rows.stream().map(row -> row.get("hit_pct").getAsDouble()).toList());
         assertEquals(1, rows.getLast().get("plays").getAsInt());
+    }
+
+    /** The dip is in another window of each play: a median of windows at the same place would not have it. */
+    @Test
+    void windowsOfAllPlaysRemain() {
+        plays.add(List.of(
+                row("'bytes': 1, 'seconds': 0.1, 'hit_pct': 5"),
+                row("'bytes': 1, 'seconds': 0.2, 'hit_pct': 90"),
+                row("'bytes': 1, 'seconds': 0.3, 'hit_pct': 90"),
+                row("'moved': 10")));
+        plays.add(List.of(
+                row("'bytes': 1, 'seconds': 0.1, 'hit_pct': 90"),
+                row("'bytes': 1, 'seconds': 0.2, 'hit_pct': 7"),
+                row("'moved': 20")));
+        plays.add(List.of(row("'bytes': 1, 'seconds': 0.1, 'hit_pct': 90"), row("'moved': 60")));
+        List<JsonObject> windows =
+                merged().stream().filter(row -> row.has("seconds")).toList();
+        assertEquals(
+                List.of(5.0, 90.0, 90.0, 90.0, 7.0, 90.0),
+                windows.stream().map(row -> row.get("hit_pct").getAsDouble()).toList());
+        assertEquals(
+                List.of(1, 1, 1, 2, 2, 3),
+                windows.stream().map(row -> row.get("play").getAsInt()).toList());
+        assertEquals(
+                List.of(20.0),
+                merged().stream()
+                        .filter(row -> row.has("moved"))
+                        .map(row -> row.get("moved").getAsDouble())
+                        .toList());
     }
 
     @Test
