@@ -24,7 +24,7 @@ final class TurnRunner {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     /** The result of one thread. */
-    private record Ran(TurnWindow.Share share, ClientCounts tally, long allocatedBytes) {}
+    private record ThreadTurn(TurnWindow.Share share, ClientCounts tally, long allocatedBytes) {}
 
     private TurnRunner() {}
 
@@ -40,15 +40,15 @@ final class TurnRunner {
                 long begin = System.nanoTime() + nanos / RAMP_PART;
                 window.set(new TurnWindow(begin, begin + nanos));
             });
-            List<Future<Ran>> running = new ArrayList<>();
+            List<Future<ThreadTurn>> running = new ArrayList<>();
             for (KeyStream stream : streams) {
                 running.add(executor.submit(() -> run(contestant, workload, stream, window, ready)));
             }
             List<TurnWindow.Share> shares = new ArrayList<>();
             ClientCounts tally = new ClientCounts();
             long allocated = 0;
-            for (Future<Ran> future : running) {
-                Ran ran = future.get();
+            for (Future<ThreadTurn> future : running) {
+                ThreadTurn ran = future.get();
                 shares.add(ran.share());
                 tally.add(ran.tally());
                 allocated += ran.allocatedBytes();
@@ -66,7 +66,7 @@ final class TurnRunner {
     }
 
     @SuppressWarnings("try")
-    private static Ran run(
+    private static ThreadTurn run(
             Contestant contestant,
             YcsbWorkload workload,
             KeyStream stream,
@@ -92,7 +92,7 @@ final class TurnRunner {
         }
     }
 
-    private static Ran run(
+    private static ThreadTurn run(
             ContestantClient client, ClientCounts tally, YcsbWorkload workload, KeyStream stream, TurnWindow window)
             throws Exception {
         OperationGroup group = new OperationGroup();
@@ -111,6 +111,6 @@ final class TurnRunner {
         } while (share.continues(System.nanoTime(), tally.ended));
         allocated = THREADS.getCurrentThreadAllocatedBytes() - allocated;
         client.drain();
-        return new Ran(share, tally, allocated);
+        return new ThreadTurn(share, tally, allocated);
     }
 }
