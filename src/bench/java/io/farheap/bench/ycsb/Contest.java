@@ -272,7 +272,7 @@ final class Contest implements AutoCloseable {
                 what, KeyDistribution.UNIFORM, threads, entrant.localShare(), budgetBytes(entrant.localShare()));
         try (ModelLateness lateness = new ModelLateness(memories.addresses())) {
             do {
-                ContestTurn turn = TurnRunner.run(contestant, plan.workload(), streams, plan.turnNanos() / 4);
+                ContestTurn turn = TurnRunner.run(contestant, plan.workload(), streams, plan.resizeTurnNanos());
                 result.add(turn, contestant, lateness);
             } while (goesOn.getAsBoolean());
         }
