@@ -5,7 +5,6 @@ import io.farheap.bench.machine.ScratchDirectory;
 import io.farheap.bench.manager.ManagerBench.Turn;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.report.Rotation;
 import io.farheap.bench.report.TimingNote;
 import io.farheap.bench.report.TurnWarmUp;
 import java.io.IOException;
@@ -132,7 +131,7 @@ public final class BenchManagerCommand implements Callable<Integer> {
         note.put(report);
         ManagerFigures figures;
         Histogram ticks;
-        try (ManagerBench bench = new ManagerBench(directory, servers, caches, clients, callers)) {
+        try (ManagerBench bench = new ManagerBench(directory, servers, caches, clients, callers, repeat)) {
             out.printf(
                     "%d servers, %d caches of %d client processes, %d callers; a cache's record has %d bytes; heap of at most %d MiB; "
                             + "files on %s%n%n",
@@ -149,7 +148,7 @@ public final class BenchManagerCommand implements Callable<Integer> {
             boolean settled = warmUp(bench, out);
             int cores = Runtime.getRuntime().availableProcessors();
             figures = new ManagerFigures(callers, settled, cores, heap << 20);
-            int turns = Rotation.turns(ManagerBench.SIDES, repeat);
+            int turns = ManagerBench.turns(repeat);
             for (int turn = 0; turn < turns; turn++) {
                 Turn done = bench.turn(turn, allocations);
                 double leader = bench.leaderChange();

@@ -7,7 +7,6 @@ import io.farheap.bench.move.MigrationLoad;
 import io.farheap.bench.move.MoveCase;
 import io.farheap.bench.move.RecordContent;
 import io.farheap.bench.report.ModelLateness;
-import io.farheap.bench.report.Rotation;
 import io.farheap.migration.MigrationResult;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -31,14 +30,14 @@ final class ReclaimBench {
     private static final int QUIET = 0;
     private static final int MEMCPY = 1;
     private static final int BARE = 2;
-    private static final int RECLAIM = 3;
+    static final int RECLAIM = 3;
     static final int WINDOWS = 4;
 
     private final ReclaimRig rig;
     private final MoveCase how;
     private final RecordContent content;
     private final Memcpy memcpy;
-    private final Rotation rotation;
+    private final ReclaimWindows order;
     /** How long the last bare migration took, of the warm-up or of the turn. */
     private long last = SETTLE_NANOS;
 
@@ -51,7 +50,7 @@ final class ReclaimBench {
         this.how = how;
         this.content = content;
         this.memcpy = memcpy;
-        rotation = new Rotation(WINDOWS, turns);
+        order = new ReclaimWindows(turns);
     }
 
     /**
@@ -81,7 +80,7 @@ final class ReclaimBench {
     }
 
     /** The windows of a turn. */
-    private final class Turn {
+    private final class Turn implements ReclaimWindows.Steps {
 
         private final MigrationLoad load;
         private final ReclaimFigures figures;
@@ -96,36 +95,32 @@ final class ReclaimBench {
         }
 
         void run(int turn) {
-            int[] order = rotation.order(turn);
-            int after = 0;
-            // The spare server copies the regions, and has them after the reclaim.
-            try (ModelLateness lateness = new ModelLateness(rig.survivors())) {
-                while (after < order.length && reclaimed == null) {
-                    window(order[after++]);
-                }
-                figures.turns().addValidity(lateness.validity());
-            }
-            if (after < order.length) {
-                if (how.move() > 0) {
-                    startSpare(load);
-                }
-                try (ModelLateness lateness = new ModelLateness(rig.survivors())) {
-                    while (after < order.length) {
-                        window(order[after++]);
-                    }
-                    figures.turns().addValidity(lateness.validity());
-                }
-                if (how.move() > 0) {
-                    load.pause();
-                    // So that it is free, and known to be, for the next reclaim.
-                    rig.leaveSpare();
-                    load.resume();
-                }
-            }
+            order.take(turn, how.move() > 0, this);
             add();
         }
 
-        private void window(int number) {
+        @Override
+        public void startSpare() {
+            ReclaimBench.this.startSpare(load);
+        }
+
+        @Override
+        public void leaveSpare() {
+            load.pause();
+            rig.leaveSpare();
+            load.resume();
+        }
+
+        @Override
+        public void judge(Runnable windows) {
+            try (ModelLateness lateness = new ModelLateness(rig.survivors())) {
+                windows.run();
+                figures.turns().addValidity(lateness.validity());
+            }
+        }
+
+        @Override
+        public void window(int number) {
             switch (number) {
                 case QUIET -> windows[QUIET] = quiet(load);
                 case MEMCPY -> {
@@ -153,11 +148,6 @@ final class ReclaimBench {
         }
 
         private void reclaim() {
-            if (how.move() > 0) {
-                load.pause();
-                rig.leaveSpare();
-                load.resume();
-            }
             LoadWindow during = ReclaimBench.window(load);
             windows[RECLAIM] = during;
             ReclaimTimes times = null;

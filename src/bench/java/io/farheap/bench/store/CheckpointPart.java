@@ -63,8 +63,7 @@ final class CheckpointPart {
         }
 
         private double quiet() throws InterruptedException {
-            load.resume();
-            return load.rate(turnNanos);
+            return UpdateLoad.settled(load::resume, load::rate, turnNanos);
         }
 
         /** Returns the load's rate during a checkpoint. */

@@ -20,6 +20,7 @@ final class UpdateLoad implements AutoCloseable {
 
     private static final int GROUP = 64;
     private static final long STILL_NANOS = 1_000_000;
+    static final long SETTLE_NANOS = 20_000_000;
 
     private final DataSet data;
     private final FarStore store;
@@ -151,6 +152,26 @@ final class UpdateLoad implements AutoCloseable {
     /** Returns reads that did not find the expected value. */
     long failed() {
         return failed.get();
+    }
+
+    /** Measures the rate of a load. */
+    @FunctionalInterface
+    interface Meter {
+
+        /** Returns operations a second over a time, which lasts until at least one has ended. */
+        double rate(long nanos) throws InterruptedException;
+    }
+
+    /**
+     * Returns operations a second of a load that has stood still, after a time that does not count: other data has
+     * replaced its own in the processor's caches.
+     *
+     * @param resume returns when the load continues
+     */
+    static double settled(Runnable resume, Meter meter, long nanos) throws InterruptedException {
+        resume.run();
+        meter.rate(SETTLE_NANOS);
+        return meter.rate(nanos);
     }
 
     /** Returns operations a second over a time, which lasts until at least one has ended. */

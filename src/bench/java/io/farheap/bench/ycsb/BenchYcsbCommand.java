@@ -104,7 +104,7 @@ public final class BenchYcsbCommand implements Callable<Integer> {
     @Option(
             names = "--rounds",
             paramLabel = "N",
-            defaultValue = "5",
+            defaultValue = "20",
             description =
                     "turns of each that count, after three to five that do not, rounded up to a multiple of the contestants "
                             + "that take turns, so that each has each place equally often (default: ${DEFAULT-VALUE})")

@@ -35,7 +35,7 @@ final class Contest implements AutoCloseable {
     /** Key by key, as a thread that gets one key of RocksDB after another. */
     static final String FILE_SINGLE = "file-1";
 
-    /** With one group under way, as a thread that hands one group to RocksDB. */
+    /** Group by group, each when the one before has ended, as a thread that hands its groups to RocksDB. */
     static final String FILE_GROUP = "file-64";
     /** With a part of the same local memory for copies of records that were read. */
     static final String FAR_CACHED = "far-cached";
@@ -272,7 +272,7 @@ final class Contest implements AutoCloseable {
                 what, KeyDistribution.UNIFORM, threads, entrant.localShare(), budgetBytes(entrant.localShare()));
         try (ModelLateness lateness = new ModelLateness(memories.addresses())) {
             do {
-                ContestTurn turn = TurnRunner.run(contestant, plan.workload(), streams, plan.turnNanos() / 4);
+                ContestTurn turn = TurnRunner.run(contestant, plan.workload(), streams, plan.resizeTurnNanos());
                 result.add(turn, contestant, lateness);
             } while (goesOn.getAsBoolean());
         }

@@ -27,6 +27,7 @@ final class StoreClient implements ContestantClient, StoreCompletion {
     private final Update modification;
     private final ReadGroups groups;
     private final boolean single;
+    private final boolean whole;
 
     // Memory for results; the free places are in a stack.
     private final int[] free;
@@ -40,9 +41,12 @@ final class StoreClient implements ContestantClient, StoreCompletion {
     /**
      * @param pending the most waiting operations of the session
      * @param single whether an operation begins when the one before has ended
+     * @param whole whether a group begins when the one before has ended
      */
-    StoreClient(StoreSession session, DataSet data, int pending, boolean single, ClientCounts tally) {
+    StoreClient(
+            StoreSession session, DataSet data, int pending, boolean single, boolean whole, ClientCounts tally) {
         this.single = single;
+        this.whole = whole;
         this.session = session;
         this.data = data;
         this.tally = tally;
@@ -70,15 +74,23 @@ final class StoreClient implements ContestantClient, StoreCompletion {
         } else {
             mixed(group);
         }
+        if (whole) {
+            end();
+        }
         session.poll();
+    }
+
+    /** Waits until all operations have ended. */
+    private void end() {
+        while (session.pending() > 0) {
+            makeRoom();
+        }
     }
 
     private void one(OperationGroup group) {
         for (int i = 0; i < OperationGroup.SIZE; i++) {
             begin(group.kinds[i], group.keys[i], group.timed(i));
-            while (session.pending() > 0) {
-                makeRoom();
-            }
+            end();
         }
     }
 

@@ -25,6 +25,8 @@ final class StoreContestant implements Contestant {
     private final FarStore store;
     /** The most operations of a thread that wait for the device. */
     private final int pending;
+    /** Whether a thread's group begins when the one before has ended. */
+    private final boolean whole;
 
     private long cacheBytes;
     private final CloseStack resources = new CloseStack();
@@ -39,12 +41,14 @@ final class StoreContestant implements Contestant {
 
     /** @param cachedPart the part of that memory for copies of records that were read */
     StoreContestant(DataSet data, LogStorage storage, double localShare, double cachedPart) {
-        this(data, storage, localShare, cachedPart, PENDING);
+        this(data, storage, localShare, cachedPart, PENDING, false);
     }
 
-    private StoreContestant(DataSet data, LogStorage storage, double localShare, double cachedPart, int pending) {
+    private StoreContestant(
+            DataSet data, LogStorage storage, double localShare, double cachedPart, int pending, boolean whole) {
         this.data = data;
         this.pending = pending;
+        this.whole = whole;
         this.storage = resources.add(storage);
         try {
             store = resources.add(store(Math.max(LEAST_SHARE, localShare), cachedPart));
@@ -57,12 +61,12 @@ final class StoreContestant implements Contestant {
 
     /** Returns a store whose threads carry out one operation after another, as a map without groups does. */
     static StoreContestant single(DataSet data, LogStorage storage, double localShare) {
-        return new StoreContestant(data, storage, localShare, 0, ONE);
+        return new StoreContestant(data, storage, localShare, 0, ONE, false);
     }
 
-    /** Returns a store whose threads have at most one group under way. */
+    /** Returns a store whose threads wait for each group, as those that hand one to a map's or RocksDB's call do. */
     static StoreContestant group(DataSet data, LogStorage storage, double localShare) {
-        return new StoreContestant(data, storage, localShare, 0, OperationGroup.SIZE);
+        return new StoreContestant(data, storage, localShare, 0, OperationGroup.SIZE, true);
     }
 
     private FarStore store(double localShare, double cachedPart) {
@@ -106,7 +110,7 @@ final class StoreContestant implements Contestant {
 
     @Override
     public StoreClient open(ClientCounts tally) {
-        return new StoreClient(openSession(), data, pending, pending == ONE, tally);
+        return new StoreClient(openSession(), data, pending, pending == ONE, whole, tally);
     }
 
     StoreSession openSession() {

@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.bench.report.ModelLateness;
+import io.farheap.bench.report.Rotation;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** Contestants of one load take turns, and each has each place equally often, however few rounds are wanted. */
 class ContestRoundsTest {
@@ -92,6 +95,23 @@ class ContestRoundsTest {
         assertEquals(
                 List.of("a", "b", "d", "f", "g"),
                 rounds.results().stream().map(result -> result.contestant).toList());
+    }
+
+    /** Each figure is of at least 2 seconds, also if few contestants take part: a disk's shorter samples are noise. */
+    @Test
+    void theUsualRoundsOfFewContestantsTakeLongEnough() {
+        CommandSpec usual = new CommandLine(new BenchYcsbCommand()).getCommandSpec();
+        int rounds = Integer.parseInt(usual.findOption("--rounds").defaultValue());
+        long millis = Long.parseLong(usual.findOption("--turn").defaultValue().replace("ms", ""));
+        for (int contestants : new int[] {1, 3, 5}) {
+            assertTrue(Rotation.whole(contestants, rounds) * millis >= 2000, contestants + " contestants");
+        }
+    }
+
+    @Test
+    void turnsDuringAResizeAreNoShorterThanTheirOpeningAllows() {
+        // The plan's turns have 1 ns.
+        assertEquals(100_000_000, plan(5).resizeTurnNanos());
     }
 
     @Test

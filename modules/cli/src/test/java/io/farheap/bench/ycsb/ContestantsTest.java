@@ -190,6 +190,30 @@ class ContestantsTest {
         }
     }
 
+    /** RocksDB's call returns when its whole group has ended: the means are the same only if the store's does. */
+    @Test
+    void aStoreOfGroupsHasEndedEachWhenItBeginsTheNext(@TempDir Path directory) throws Exception {
+        DataSet data = new DataSet(RECORDS, 8);
+        try (StoreContestant store = StoreContestant.group(data, new FileStorage(data, directory), 0)) {
+            store.load();
+            for (YcsbWorkload workload : new YcsbWorkload[] {YcsbWorkload.C, YcsbWorkload.F}) {
+                KeyStream uniform = new KeyStream(KeyDistribution.UNIFORM, RECORDS, 0, 1);
+                OperationGroup group = new OperationGroup();
+                ClientCounts tally = new ClientCounts();
+                try (StoreClient client = store.open(tally)) {
+                    for (int groups = 1; groups <= 20; groups++) {
+                        uniform.fill(group, workload);
+                        client.run(group);
+                        assertEquals((long) groups * OperationGroup.SIZE, tally.ended);
+                    }
+                    client.drain();
+                }
+                assertTrue(tally.pending > 0);
+                assertEquals(0, tally.wrong);
+            }
+        }
+    }
+
     @Test
     void whatWasNotStoredIsNoticed() throws Exception {
         DataSet data = new DataSet(RECORDS, 8);
