@@ -858,8 +858,11 @@ public final class PlannedMoves {
                     && stuck.containsKey(cache.id())
                     && cache.regions().containsKey(server.record.id())) {
                 // As in its search, it may take the room that was reserved for it, unless it moves there.
-                boolean told = Optional.ofNullable(moves.get(cache.id())).map(Move::told).orElse(false);
-                boolean stillMoves = source(cache, now) != NO_SERVER && (told || first.getValue().ahead());
+                boolean told = Optional.ofNullable(moves.get(cache.id()))
+                        .map(Move::told)
+                        .orElse(false);
+                boolean stillMoves = source(cache, now) != NO_SERVER
+                        && (told || first.getValue().ahead());
                 CacheRecord bare = stillMoves ? cache : cache.placed(cache.capacity(), cache.regions());
                 servers.promise(cache, bare);
                 try {
