@@ -43,8 +43,7 @@ final class StoreClient implements ContestantClient, StoreCompletion {
      * @param single whether an operation begins when the one before has ended
      * @param whole whether a group begins when the one before has ended
      */
-    StoreClient(
-            StoreSession session, DataSet data, int pending, boolean single, boolean whole, ClientCounts tally) {
+    StoreClient(StoreSession session, DataSet data, int pending, boolean single, boolean whole, ClientCounts tally) {
         this.single = single;
         this.whole = whole;
         this.session = session;
