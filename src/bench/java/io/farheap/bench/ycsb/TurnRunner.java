@@ -4,6 +4,7 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
@@ -57,7 +58,7 @@ final class TurnRunner {
                 throw new IllegalStateException(
                         tally.wrong + " of " + tally.ended + " operations failed, or read a value never stored");
             }
-            return new ContestTurn(window.get().perSecond(shares), tally, allocated);
+            return new ContestTurn(Objects.requireNonNull(window.get()).perSecond(shares), tally, allocated);
         } catch (InterruptedException e) {
             throw new IllegalStateException("interrupted", e);
         } catch (ExecutionException e) {
@@ -76,7 +77,7 @@ final class TurnRunner {
         ClientCounts tally = new ClientCounts();
         try (ContestantClient client = contestant.open(tally)) {
             await(ready);
-            return run(client, tally, workload, stream, window.get());
+            return run(client, tally, workload, stream, Objects.requireNonNull(window.get()));
         } catch (Throwable e) {
             // So that no other thread waits for this one.
             ready.reset();
