@@ -7,11 +7,14 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.MapDescriptor;
+import io.farheap.kv.format.MapEngine;
 import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.SynchronizedMapClock;
+import io.farheap.kv.leased.client.PointerCache;
+import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
@@ -22,20 +25,31 @@ import io.farheap.remote.contract.RemoteServer;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Names a map, and creates it or opens it. One thread. */
 public final class FarMapBuilder {
 
+    /** The engine of maps that clients change with one-sided operations, without the servers' processors. */
+    public static final String DISAGGREGATED = "disaggregated";
+    /** The engine of maps that servers change, and of which clients read what is used often by one READ, under leases. */
+    public static final String LEASED = "leased";
+
     private static final long DEFAULT_MEMORY = 1L << 30;
     /** The number of objects, if {@link #objects} was not called, is one for each so many bytes of memory. */
     private static final long DEFAULT_OBJECT_BYTES = 512;
+
+    private static final long DEFAULT_POINTERS = 1 << 18;
+    private static final long MOST_POINTERS = 1 << 28;
 
     private String name = "";
     private String token = "";
@@ -46,6 +60,11 @@ public final class FarMapBuilder {
     private long objects;
     private long mostBlocks;
     private EvictionSettings policy = EvictionSettings.ADAPTIVE;
+    private MapEngine engine = MapEngine.DISAGGREGATED;
+    private Duration term = Duration.ofSeconds(1);
+    private Duration mostTerm = Duration.ofSeconds(10);
+    private long pointers = DEFAULT_POINTERS;
+    private LongSupplier leaseClock = System::nanoTime;
     private @Nullable Duration life;
 
     FarMapBuilder() {}
@@ -131,6 +150,54 @@ public final class FarMapBuilder {
      */
     public FarMapBuilder policy(String value) {
         policy = EvictionSettings.of(value);
+        return this;
+    }
+
+    /**
+     * How the map's clients and servers share the work: {@link #DISAGGREGATED}, the default, or {@link #LEASED}. A leased
+     * map has no policy, and lies on the servers that it was made on, with the memory that it was made with. Only for
+     * creating a map.
+     *
+     * @throws IllegalArgumentException if there is no engine of that name
+     */
+    public FarMapBuilder engine(String value) {
+        engine = MapEngine.of(value);
+        return this;
+    }
+
+    /**
+     * For how long a leased map leases its blocks to clients: an object that was used about 2^n times lately for n times
+     * {@code step}, and at most {@code longest}. A block that was replaced is used again when its lease is over. By
+     * default 1 s and 10 s; zero for no leases. Only for creating a map.
+     *
+     * @throws IllegalArgumentException if one is negative or above a minute
+     */
+    public FarMapBuilder leaseTerms(Duration step, Duration longest) {
+        Duration most = Duration.ofNanos(LeasedDescriptor.MOST_TERM_NANOS);
+        if (step.isNegative() || longest.isNegative() || step.compareTo(most) > 0 || longest.compareTo(most) > 0) {
+            throw new IllegalArgumentException(
+                    "leases of " + step + " up to " + longest + "; terms are between zero and " + most);
+        }
+        term = step;
+        mostTerm = longest;
+        return this;
+    }
+
+    /**
+     * How many pointers to a leased map's objects this process keeps, at 128 bytes each outside of the heap; by default
+     * 262,144. A get whose key has a pointer needs no call of a server.
+     */
+    public FarMapBuilder pointers(long count) {
+        if (count < 1 || count > MOST_POINTERS) {
+            throw new IllegalArgumentException(count + " pointers; a process keeps 1 to " + MOST_POINTERS);
+        }
+        pointers = count;
+        return this;
+    }
+
+    /** The clock by which this process counts its leases; for tests. */
+    FarMapBuilder leaseClock(LongSupplier nanos) {
+        leaseClock = nanos;
         return this;
     }
 
@@ -228,6 +295,8 @@ public final class FarMapBuilder {
         same.token = token;
         same.device = device;
         same.without = without;
+        same.pointers = pointers;
+        same.leaseClock = leaseClock;
         AtomicReference<Runnable> onLost = new AtomicReference<>(() -> {});
         FarMap.ReopeningWay again = addresses -> {
             same.servers = addresses;
@@ -264,6 +333,9 @@ public final class FarMapBuilder {
         int each = regionsOfEach(regionBytes, attached.size());
         int regions = each * attached.size();
         long wanted = objects > 0 ? objects : Math.max(1, regions * regionBytes / DEFAULT_OBJECT_BYTES);
+        if (engine == MapEngine.LEASED) {
+            return createLeased(remote, attached, key, stack, each, regionBytes, wanted);
+        }
         SpaceShape.of(regionBytes, regions, wanted);
         MapDescriptor descriptor = new MapDescriptor(
                 ThreadLocalRandom.current().nextLong(),
@@ -276,15 +348,89 @@ public final class FarMapBuilder {
                 mostBlocks,
                 KeyHash.random(new SecureRandom()),
                 policy.name());
+        List<RemoteSpace> spaces = spaces(
+                remote, attached, key, stack, each, false, number -> descriptor.of(number).encode());
+        return map(remote, key, descriptor, spaces, "");
+    }
+
+    private List<RemoteSpace> spaces(
+            RemoteMemory remote,
+            List<RemoteServer> attached,
+            SpaceKey key,
+            CloseStack stack,
+            int regionsOfEach,
+            boolean readOnly,
+            IntFunction<byte[]> descriptor) {
         long millis = life == null ? SpacePlane.FOR_EVER : Lifetimes.millis(life, SpacePlane.FOR_EVER);
         List<RemoteSpace> spaces = new ArrayList<>();
         for (RemoteServer server : attached) {
             RemoteSpace space = remote.createSpace(
-                    server, key, each, millis, descriptor.of(spaces.size()).encode());
+                    server, key, regionsOfEach, millis, descriptor.apply(spaces.size()), readOnly);
             stack.add(space::drop);
             spaces.add(space);
         }
-        return map(remote, key, descriptor, spaces, "");
+        return spaces;
+    }
+
+    private FarMap.ConnectionMaker createLeased(
+            RemoteMemory remote,
+            List<RemoteServer> attached,
+            SpaceKey key,
+            CloseStack stack,
+            int each,
+            long regionBytes,
+            long wanted) {
+        if (mostBlocks > 0 || !policy.equals(EvictionSettings.ADAPTIVE)) {
+            throw new IllegalArgumentException("a leased map with the policy " + policy.name()
+                    + (mostBlocks > 0 ? " and a limit of small objects" : "")
+                    + "; it has neither: leave them out, or make a map of the disaggregated engine");
+        }
+        LeasedDescriptor descriptor = new LeasedDescriptor(
+                ThreadLocalRandom.current().nextLong(),
+                0,
+                attached.size(),
+                each,
+                regionBytes,
+                wanted,
+                term.toNanos(),
+                mostTerm.toNanos(),
+                LeasedDescriptor.MOST_QUEUES,
+                KeyHash.random(new SecureRandom()));
+        // Refuses what cannot be before a server is asked for memory.
+        descriptor.shape();
+        List<RemoteSpace> spaces = spaces(
+                remote, attached, key, stack, each, true, number -> descriptor.of(number).encode());
+        return leased(remote, descriptor, spaces);
+    }
+
+    private FarMap.ConnectionMaker leased(RemoteMemory remote, LeasedDescriptor descriptor, List<RemoteSpace> spaces) {
+        LeasedConnection made = new LeasedConnection(remote, descriptor, spaces, new PointerCache(pointers), leaseClock);
+        return _ -> made;
+    }
+
+    private FarMap.ConnectionMaker openLeased(RemoteMemory remote, List<RemoteSpace> parts) {
+        List<LeasedDescriptor> descriptors = parts.stream()
+                .map(space -> LeasedDescriptor.decode(space.descriptor(), space.toString()))
+                .toList();
+        LeasedDescriptor first = descriptors.getFirst();
+        for (int i = 1; i < parts.size(); i++) {
+            if (!descriptors.get(i).belongsTo(first)) {
+                throw new MapException(parts.get(i) + " is of another map than " + parts.getFirst()
+                        + "; name the servers of one map");
+            }
+        }
+        List<RemoteSpace> inOrder = IntStream.range(0, parts.size())
+                .boxed()
+                .sorted(Comparator.comparingInt(i -> descriptors.get(i).server()))
+                .map(parts::get)
+                .toList();
+        long different =
+                descriptors.stream().map(LeasedDescriptor::server).distinct().count();
+        if (first.servers() != parts.size() || different != parts.size()) {
+            throw new MapException("map " + name + " was made on " + first.servers() + " servers, and " + different
+                    + " of these were named; name all of them, each once");
+        }
+        return leased(remote, first, inOrder);
     }
 
     private int regionsOfEach(long regionBytes, int of) {
@@ -301,7 +447,12 @@ public final class FarMapBuilder {
             RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack unused) {
         List<RemoteSpace> opened = new ArrayList<>();
         List<MapDescriptor> descriptors = new ArrayList<>();
-        for (RemoteSpace space : parts(remote, attached, key)) {
+        List<RemoteSpace> parts = parts(remote, attached, key);
+        RemoteSpace one = parts.getFirst();
+        if (MapDescriptor.engine(one.descriptor(), one.toString()) == MapEngine.LEASED) {
+            return openLeased(remote, parts);
+        }
+        for (RemoteSpace space : parts) {
             MapDescriptor own = MapDescriptor.decode(space.descriptor(), space.toString());
             if (!own.joined()) {
                 opened.add(space);

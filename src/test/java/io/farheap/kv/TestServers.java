@@ -61,6 +61,11 @@ public final class TestServers implements AutoCloseable {
         controls.set(server, ControlServer.start(address, Planes.of(servers.get(server))));
     }
 
+    /** A count of the server's services. */
+    long counter(int server, String count) {
+        return servers.get(server).counters().getOrDefault(count, 0L);
+    }
+
     int freeRegions(int server) {
         return servers.get(server).description().freeRegions();
     }

@@ -48,12 +48,20 @@ final class KvCreateCommand implements Callable<Integer> {
             description = "Lifetime, after which the map ends (default: no limit).")
     private @Nullable Duration life;
 
+    @Option(
+            names = "--engine",
+            paramLabel = "NAME",
+            defaultValue = FarMapBuilder.DISAGGREGATED,
+            description = "How clients and servers share the work: disaggregated, without the servers' processors; or "
+                    + "leased, where servers change the map and clients read by leases (default: ${DEFAULT-VALUE}).")
+    private String engine;
+
     @Spec
     private CommandSpec spec;
 
     @Override
     public Integer call() {
-        FarMapBuilder builder = options.builder().memory(memory);
+        FarMapBuilder builder = options.builder().memory(memory).engine(engine);
         if (objects != null) {
             builder.objects(objects);
         }
