@@ -41,7 +41,9 @@ public final class FarMapBuilder {
 
     /** The engine of maps that clients change with one-sided operations, without the servers' processors. */
     public static final String DISAGGREGATED = "disaggregated";
-    /** The engine of maps that servers change, and of which clients read what is used often by one READ, under leases. */
+    /**
+     * The engine of maps that servers change, and of which clients read what is used often by one READ, under leases.
+     */
     public static final String LEASED = "leased";
 
     private static final long DEFAULT_MEMORY = 1L << 30;
@@ -154,9 +156,9 @@ public final class FarMapBuilder {
     }
 
     /**
-     * How the map's clients and servers share the work: {@link #DISAGGREGATED}, the default, or {@link #LEASED}. A leased
-     * map has no policy, and lies on the servers that it was made on, with the memory that it was made with. Only for
-     * creating a map.
+     * How the map's clients and servers share the work: {@link #DISAGGREGATED}, the default, or {@link #LEASED}. A
+     * leased map has no policy, and lies on the servers that it was made on, with the memory that it was made with.
+     * Only for creating a map.
      *
      * @throws IllegalArgumentException if there is no engine of that name
      */
@@ -166,9 +168,9 @@ public final class FarMapBuilder {
     }
 
     /**
-     * For how long a leased map leases its blocks to clients: an object that was used about 2^n times lately for n times
-     * {@code step}, and at most {@code longest}. A block that was replaced is used again when its lease is over. By
-     * default 1 s and 10 s; zero for no leases. Only for creating a map.
+     * For how long a leased map leases its blocks to clients: an object that was used about 2^n times lately for n
+     * times {@code step}, and at most {@code longest}. A block that was replaced is used again when its lease is over.
+     * By default 1 s and 10 s; zero for no leases. Only for creating a map.
      *
      * @throws IllegalArgumentException if one is negative or above a minute
      */

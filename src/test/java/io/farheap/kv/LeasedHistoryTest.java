@@ -55,7 +55,9 @@ class LeasedHistoryTest {
         run(keys, termMillis, room, RIGHT, MapHistoryTest.Beside.NOTHING);
     }
 
-    /** A process whose clock stands still never thinks that a lease is over: the blocks themselves say what they are. */
+    /**
+     * A process whose clock stands still never thinks that a lease is over: the blocks themselves say what they are.
+     */
     @ParameterizedTest
     @MethodSource("maps")
     void noClockMakesAnAnswerWrong(int keys, int termMillis, int room) throws Exception {

@@ -13,8 +13,8 @@ import java.util.List;
  * free.
  *
  * <p>A space's regions belong to no lease: {@link ControlPlane#release}, {@link ControlPlane#export} and batches of
- * reads and writes cannot use them. Clients that have a space open trust each other, since each can write all of it, unless it
- * was created to be read alone.
+ * reads and writes cannot use them. Clients that have a space open trust each other, since each can write all of it,
+ * unless it was created to be read alone.
  *
  * <p>Thread-safe. Every method throws {@link ControlException} as those of {@link ControlPlane} do. Each call may be
  * repeated if its answer was lost, and then returns the answer that the first call had, or would have had.

@@ -8,8 +8,8 @@ import java.util.Map;
  * Totals of all sessions of a map that this process has opened, with those that are closed. If sessions are in use, the
  * figures are of about the same moment.
  *
- * @param hits gets that found their key; in a map of the disaggregated engine without a call of a server, and in a leased
- *     map as many of them as {@code posted} has READs that were not read again
+ * @param hits gets that found their key; with the disaggregated engine none calls a server, with the leased one as many
+ *     do not as {@code posted} has READs that {@code readAgain} has not
  * @param misses gets that did not
  * @param stored objects, by sets, adds, replaces, compare-and-sets and increments
  * @param refused adds, replaces, compare-and-sets, increments and touches that the object, or its absence, did not
@@ -18,8 +18,8 @@ import java.util.Map;
  * @param touched objects that got another time to live
  * @param noRoom requests that found no room
  * @param lost requests whose server was lost
- * @param readAgain gets that read their bucket again, since the block that it named had been used again; in a leased map
- *     gets that asked the server, since the block that they had read was no longer the key's
+ * @param readAgain gets that read their bucket again, since the block that it named had been used again; with the leased
+ *     engine gets that called the server, since the block that they had read was not their key's any more
  * @param swapsLost compare-and-swaps of requests that failed because another client was faster, and were repeated
  * @param evicted objects
  * @param crowdedOut objects that were evicted because their bucket was full; {@code evicted} does not include them

@@ -1,9 +1,9 @@
 package io.farheap.kv.leased.format;
 
 /**
- * How long a term is by the clocks of both ends. A term is a duration: a client counts it from when it sent the request,
- * the server from when it executes it, which is later. Each clock may be wrong by {@value #DRIFT_PER_MILLION} millionths
- * of the time that passes; the client counts so much less, and the server so much more.
+ * How long a term is by the clocks of both ends. A term is a duration: a client counts it from when it sent the
+ * request, the server from when it executes it, which is later. Each clock may be wrong by {@value #DRIFT_PER_MILLION}
+ * millionths of the time that passes; the client counts so much less, and the server so much more.
  */
 public final class LeaseClock {
 

@@ -23,9 +23,9 @@ import java.lang.invoke.VarHandle;
  * </pre>
  *
  * <p>The mark is one word. Within one incarnation its state goes from {@link #UNBORN} to {@link #LIVE} to {@link #DEAD}
- * and never back. No incarnation comes back in a shard: they are numbers that the shard counts up, and not of the place.
- * So a copy is the object of a pointer exactly if its mark has the pointer's incarnation and says live, and its checksum
- * is right.
+ * and never back. No incarnation comes back in a shard: they are numbers that the shard counts up, and not of the
+ * place. So a copy is the object of a pointer exactly if its mark has the pointer's incarnation and says live, and its
+ * checksum is right.
  */
 public final class LeasedBlock {
 

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The sessions of one process, by the numbers that it gives them. A later session of a number takes the place of an
- * earlier one, so there are never more than {@link LeasedCalls#MOST_SESSIONS}. And how many READs the process may report:
- * no more than a connection does in the time that has passed. Any server thread.
+ * earlier one, so there are never more than {@link LeasedCalls#MOST_SESSIONS}. And how many READs the process may
+ * report: no more than a connection does in the time that has passed. Any server thread.
  */
 final class LeaseSessions {
 

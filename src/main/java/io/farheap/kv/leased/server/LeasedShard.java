@@ -471,8 +471,10 @@ final class LeasedShard {
     /** Moves heads of queues one queue down whose leases, and the terms of their queues, are over. */
     private void demote(int ofSize) {
         int left = DEMOTED;
-        for (int filled = queues.filled(ofSize) & ~1; filled != 0 && left > 0; filled &= ~Integer.highestOneBit(filled)) {
+        int filled = queues.filled(ofSize) & ~1;
+        while (filled != 0 && left > 0) {
             int queue = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(filled);
+            filled &= ~(1 << queue);
             int head = queues.head(ofSize, queue);
             long used = (long) entries.usedAt(head) * NANOS_PER_USE;
             if (entries.leasedUntil(head) <= now && used + terms.of(queue) <= now - NANOS_PER_USE) {
@@ -554,7 +556,8 @@ final class LeasedShard {
         int own = victim(ofSize, keep, LOOKS);
         if (own == ShardEntries.NONE || ++evictions % BALANCE == 0) {
             int other = coldest(ofSize, keep, OTHER_LOOKS);
-            if (other != ShardEntries.NONE && (own == ShardEntries.NONE || isColder(other, own)) && empty(other, keep)) {
+            boolean better = other != ShardEntries.NONE && (own == ShardEntries.NONE || isColder(other, own));
+            if (better && empty(other, keep)) {
                 return true;
             }
         }

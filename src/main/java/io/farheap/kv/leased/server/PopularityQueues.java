@@ -4,9 +4,9 @@ import io.farheap.kv.format.SizeClasses;
 import java.util.Arrays;
 
 /**
- * The objects of a shard in LRU queues, as multi-queue replacement has them: one that was used about c times is in queue
- * floor(log2 c), and at its end when it is used. Each size class has queues of its own, since an eviction makes room for
- * a block of the victim's class. The shard's thread.
+ * The objects of a shard in LRU queues, as multi-queue replacement has them: one that was used about c times is in
+ * queue floor(log2 c), and at its end when it is used. Each size class has queues of its own, since an eviction makes
+ * room for a block of the victim's class. The shard's thread.
  */
 final class PopularityQueues {
 

@@ -98,7 +98,8 @@ final class ShardThread implements ServerWork, ShardOwner {
         if (index == ServedShards.ELSEWHERE) {
             return refuse(out, LeasedCalls.ELSEWHERE);
         }
-        RepeatableCalls calls = LeasedCalls.session(request, from) == 0 ? null : calls(shards, held.lease(), request, from);
+        RepeatableCalls calls =
+                LeasedCalls.session(request, from) == 0 ? null : calls(shards, held.lease(), request, from);
         if (calls == null && operation != LeasedCalls.GET && operation != LeasedCalls.RENEW) {
             return refuse(out, LeasedCalls.WRONG);
         }

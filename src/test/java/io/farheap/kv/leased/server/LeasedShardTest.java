@@ -94,7 +94,9 @@ class LeasedShardTest {
         }
     }
 
-    /** A block that was replaced keeps its bytes until its lease is over by the server's clock, and its mark at once. */
+    /**
+     * A block that was replaced keeps its bytes until its lease is over by the server's clock, and its mark at once.
+     */
     @Test
     void aMarkedBlockStaysUntilItsLeaseIsOver() {
         shard.set(1, value(100, 1));
