@@ -38,7 +38,7 @@ class LeasedReconnectTest {
     /** The map has one session, which knows what each request must find: none is lost, and none is made twice. */
     @Needs(Need.SOFTVERBS)
     @ParameterizedTest
-    @ValueSource(ints = {40, 100})
+    @ValueSource(ints = {200, 500})
     void noRequestIsLostAndNoneIsMadeTwice(int operations) {
         try {
             requests(operations);
