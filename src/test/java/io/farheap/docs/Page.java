@@ -16,6 +16,9 @@ import java.util.stream.Stream;
  */
 public record Page(Path path, List<String> lines) {
 
+    public static final int MOST_LINES = 300;
+    /** What README.md has at most. */
+    public static final long MOST_README_BYTES = 12 * 1024;
     /** The contents of docs. */
     public static final Path CONTENTS = Path.of("docs/README.md");
 

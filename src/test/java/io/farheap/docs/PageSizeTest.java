@@ -15,16 +15,15 @@ import org.junit.jupiter.api.Test;
 @Needs(Need.HOST)
 class PageSizeTest {
 
-    private static final int MOST_LINES = 300;
     private static final int MOST_COLUMNS = 120;
-    private static final long MOST_README_BYTES = 12 * 1024;
     /** A table of old and new names, for look-ups; it may be longer than other pages. */
     private static final Path NAMES = Path.of("docs/contribute/names.md");
 
     @Test
     void aPageHasFewLines() throws IOException {
         List<String> longer = Page.all().stream()
-                .filter(page -> page.lines().size() > MOST_LINES && !page.path().equals(NAMES))
+                .filter(page ->
+                        page.lines().size() > Page.MOST_LINES && !page.path().equals(NAMES))
                 .map(page -> page.path() + " has " + page.lines().size() + " lines")
                 .toList();
         assertEquals(List.of(), longer);
@@ -47,6 +46,6 @@ class PageSizeTest {
     @Test
     void theReadmeIsShort() throws IOException {
         long bytes = Files.size(Path.of("README.md"));
-        assertTrue(bytes <= MOST_README_BYTES, "README.md has " + bytes + " bytes of " + MOST_README_BYTES);
+        assertTrue(bytes <= Page.MOST_README_BYTES, "README.md has " + bytes + " bytes of " + Page.MOST_README_BYTES);
     }
 }

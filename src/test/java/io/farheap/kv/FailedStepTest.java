@@ -26,6 +26,7 @@ import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Softverbs;
 import io.farheap.testing.TestDevice;
+import io.farheap.testing.Wait;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -34,7 +35,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -230,11 +230,7 @@ class FailedStepTest {
                     .device(TestDevice.client())
                     .servers(address)
                     .open()) {
-                long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
-                while (lastAccount(other).held() > 0) {
-                    assertTrue(System.nanoTime() - deadline < 0, "blocks are lost");
-                    LockSupport.parkNanos(1_000_000);
-                }
+                Wait.until(() -> lastAccount(other).held() <= 0, 20_000_000_000L, "blocks are lost");
             }
         }
     }

@@ -3,12 +3,11 @@ package io.farheap.kv;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.contract.MapException;
 import io.farheap.testing.TestDevice;
+import io.farheap.testing.Wait;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -86,10 +85,6 @@ class LostLeaseTest {
     }
 
     private static void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
-        while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - deadline < 0, "it has not come to that");
-            LockSupport.parkNanos(1_000_000);
-        }
+        Wait.until(condition, 60_000_000_000L, "it has not come to that");
     }
 }

@@ -1,14 +1,12 @@
 package io.farheap.kv;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException;
 import io.farheap.kv.contract.MapException;
 import io.farheap.testing.Fields;
-import io.farheap.testing.TestDevice;
+import io.farheap.testing.Wait;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
@@ -18,11 +16,7 @@ class MapReopenerTest {
     private final AtomicInteger attempts = new AtomicInteger();
 
     private static void await(BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
-        while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - deadline < 0, "it has not come to that");
-            LockSupport.parkNanos(1_000_000);
-        }
+        Wait.until(condition, 20_000_000_000L, "it has not come to that");
     }
 
     private static boolean isWorking(MapReopener reopener) {

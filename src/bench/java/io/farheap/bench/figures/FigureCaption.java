@@ -43,7 +43,8 @@ final class FigureCaption {
 
     /**
      * Returns the sentences that warn a reader: a later run failed, the figure is older than 90 days, or a later commit
-     * changed the code that it measures. None for most figures.
+     * changed the code that it measures. None for most figures. They are short, since a page may have many old figures;
+     * {@code ./farheap figures --list} names the commit.
      */
     static List<String> marks(FigureFile figure, LocalDate today) {
         List<String> marks = new ArrayList<>();
@@ -51,11 +52,10 @@ final class FigureCaption {
         if (failedOn != null) {
             marks.add("A run on " + failedOn + " failed, so this is the figure of " + figure.date() + ".");
         }
-        GitTree.Commit later = figure.outdatedBy();
         if (!today.isBefore(oldFrom(figure))) {
-            marks.add("Old: measured on " + figure.date() + ", more than " + MOST_DAYS + " days ago.");
-        } else if (later != null) {
-            marks.add("Old: commit " + shorten(later.hash()) + " of " + later.date() + " changed its code.");
+            marks.add("Old: more than " + MOST_DAYS + " days ago.");
+        } else if (figure.outdatedBy() != null) {
+            marks.add("Old: the code has changed.");
         }
         return marks;
     }
@@ -65,7 +65,8 @@ final class FigureCaption {
         return figure.date().plusDays(MOST_DAYS + 1);
     }
 
-    private static String shorten(String hash) {
+    /** The first digits of a commit's hash. */
+    static String shorten(String hash) {
         return hash.substring(0, Math.min(SHORT_HASH, hash.length()));
     }
 }

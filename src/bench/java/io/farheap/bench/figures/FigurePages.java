@@ -80,6 +80,23 @@ final class FigurePages {
         return problems;
     }
 
+    /**
+     * The lines of each page with places as they are when all of its figures are older than 90 days: the most marks
+     * that a page has, and the longest ones.
+     *
+     * @return by the page's path from the root of the checkout; a place that cannot be rendered keeps its content
+     */
+    Map<Path, List<String>> old() throws IOException {
+        Map<Path, List<String>> pages = new HashMap<>();
+        for (Path path : paths()) {
+            MarkedPage page = MarkedPage.read(root, path);
+            if (!page.markers().isEmpty()) {
+                pages.put(path, page.filled(contents(page, FigureCaption::oldFrom, _ -> {})));
+            }
+        }
+        return pages;
+    }
+
     /** The pages, from the root of the checkout. */
     private List<Path> paths() throws IOException {
         List<Path> paths = new ArrayList<>();

@@ -212,6 +212,10 @@ public final class FiguresCommand implements Subcommand, Callable<Integer> {
             List<String> states = new ArrayList<>();
             states.add("measured on " + stored.date());
             states.addAll(FigureCaption.marks(stored, today()));
+            if (later != null) {
+                states.add("The latest change is commit " + FigureCaption.shorten(later.hash()) + " of " + later.date()
+                        + ".");
+            }
             return states;
         } catch (IllegalArgumentException e) {
             return List.of("its stored figure is wrong: " + e.getMessage());

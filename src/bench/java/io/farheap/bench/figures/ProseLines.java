@@ -17,9 +17,8 @@ final class ProseLines {
         List<String> words = new ArrayList<>();
         boolean block = false;
         for (String line : lines) {
-            boolean fence = line.startsWith(FENCE);
-            boolean stays = block || fence || line.isBlank() || line.startsWith("|") || line.startsWith("![");
-            block ^= fence;
+            boolean stays = block || stays(line);
+            block ^= line.startsWith(FENCE);
             if (stays || line.startsWith(ITEM)) {
                 end(words, wrapped);
             }
@@ -31,6 +30,15 @@ final class ProseLines {
         }
         end(words, wrapped);
         return wrapped;
+    }
+
+    /** Whether a line, as the first one of a text, begins a paragraph. */
+    static boolean begins(String line) {
+        return !stays(line) && !line.startsWith(ITEM);
+    }
+
+    private static boolean stays(String line) {
+        return line.startsWith(FENCE) || line.isBlank() || line.startsWith("|") || line.startsWith("![");
     }
 
     /** Adds the lines of the words, if there are any, and clears them. */

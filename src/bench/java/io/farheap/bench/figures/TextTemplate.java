@@ -24,13 +24,20 @@ record TextTemplate(List<String> source) implements FigureTemplate {
                     .replaceAll(place ->
                             Matcher.quoteReplacement(value(place.group(1).strip(), figure))));
         }
-        List<String> lines = new ArrayList<>(ProseLines.wrap(filled));
         List<String> marks = FigureCaption.marks(figure, today);
         if (!marks.isEmpty()) {
-            lines.add("");
-            lines.addAll(ProseLines.wrap(List.of("*" + String.join(" ", marks) + "*")));
+            mark("*" + String.join(" ", marks) + "*", filled);
         }
-        return lines;
+        return ProseLines.wrap(filled);
+    }
+
+    /** Puts a mark where a reader sees it first; in front of a list, a table, a plot or a block it is a paragraph. */
+    private static void mark(String mark, List<String> lines) {
+        if (!lines.isEmpty() && ProseLines.begins(lines.getFirst())) {
+            lines.set(0, mark + " " + lines.getFirst());
+        } else {
+            lines.addAll(0, List.of(mark, ""));
+        }
     }
 
     private static String value(String text, FigureFile figure) {

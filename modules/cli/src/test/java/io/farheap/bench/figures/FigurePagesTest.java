@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Places of pages are filled with stored figures, and the check finds each page and each result that is wrong. */
 class FigurePagesTest {
@@ -238,9 +239,25 @@ class FigurePagesTest {
         checkout.render(LATER.minusDays(1));
         assertEquals(fresh, checkout.page());
         checkout.render(LATER);
-        String mark = "Old: measured on 2026-11-01, more than 90 days ago.*";
+        String mark = "Old: more than 90 days ago.*";
         assertTrue(checkout.page().contains("2 cores. " + mark + "\n"), checkout.page());
-        assertTrue(checkout.page().contains("in C.\n\n*" + mark + "\n"), checkout.page());
+        assertTrue(checkout.page().contains("\n*" + mark + " A read of 8 bytes takes 36 ns"), checkout.page());
+        assertEquals(
+                checkout.page(),
+                String.join(
+                                "\n",
+                                new FigurePages(directory, checkout.list())
+                                        .old()
+                                        .get(Path.of(MadeCheckout.PAGE))) + "\n");
+    }
+
+    /** A mark inside would be of one item, or no part of the page. */
+    @ParameterizedTest
+    @ValueSource(strings = {"- one", "![reads](made.png)", "| ![reads](made.png) |", "```"})
+    void theMarkOfATextThatIsNoParagraphIsAParagraphAboveIt(String first) throws IOException {
+        checkout.template("claim.text", first + "\n");
+        checkout.render(LATER);
+        assertTrue(checkout.page().contains("\n*Old: more than 90 days ago.*\n\n" + first + "\n"), checkout.page());
     }
 
     /** A check that begins to fail one morning, in a checkout without a change, shows no fault. */
@@ -249,7 +266,7 @@ class FigurePagesTest {
         assertEquals(List.of(), checkout.problems(), "rendered while it was new");
         checkout.render(LATER);
         assertEquals(List.of(), checkout.problems(), "rendered when it was old");
-        checkout.write(MadeCheckout.PAGE, checkout.page().replace("more than 90 days ago", "more than 9 days ago"));
+        checkout.write(MadeCheckout.PAGE, checkout.page().replace("more than 90 days", "more than 9 days"));
         assertEquals(2, checkout.problems().size(), "another mark");
     }
 
@@ -273,8 +290,8 @@ class FigurePagesTest {
         assertEquals(2, checkout.problems().size());
         checkout.render(MadeCheckout.TODAY);
         assertEquals(List.of(), checkout.problems());
-        assertTrue(
-                checkout.page().contains("*Old: commit fedcba9876 of 2026-11-20 changed its code.*"), checkout.page());
+        assertTrue(checkout.page().contains("2 cores. Old: the code has changed.*\n"), checkout.page());
+        assertTrue(checkout.page().contains("\n*Old: the code has changed.* A read of 8 bytes"), checkout.page());
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.gson.JsonObject;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.io.IOException;
@@ -70,7 +71,7 @@ class FiguresCommandTest {
                 made                quick; at most 180 s
                     SOFTVERBS=model=made ./farheap bench made --turns 1
                     measured on 2026-11-01
-                    Old: measured on 2026-11-01, more than 90 days ago.
+                    Old: more than 90 days ago.
                 """, printed.toString());
         assertEquals(stored, Files.readString(directory.resolve(FigureFile.place("made"))));
         checkout.write(FigureFile.place("made").toString(), "{");
@@ -83,6 +84,26 @@ class FiguresCommandTest {
         assertEquals(1, execute("--list", "made", "none"));
         assertTrue(printed.toString().endsWith("    not measured\n"), printed::toString);
         assertTrue(printed.toString().contains("farheap: none: there is no such figure; there are made\n"));
+    }
+
+    @Test
+    void theListNamesTheCommitThatMadeAFigureOld() throws Exception {
+        MadeRepository.requireGit();
+        MadeRepository repository = new MadeRepository(directory);
+        String code = "src/main/java/io/farheap/made/Made.java";
+        repository.write(code, "1");
+        MadeCheckout checkout = new MadeCheckout(directory);
+        JsonObject stored = MadeCheckout.stored();
+        stored.addProperty("commit", repository.commit("code"));
+        checkout.store(stored);
+        repository.write(code, "2");
+        String later = repository.commit("later code");
+        assertEquals(0, execute("--list"));
+        assertTrue(
+                printed.toString()
+                        .contains("    Old: the code has changed.\n    The latest change is commit "
+                                + later.substring(0, 10) + " of "),
+                printed::toString);
     }
 
     /** A repository of its own: the test's directory may be inside another one. */

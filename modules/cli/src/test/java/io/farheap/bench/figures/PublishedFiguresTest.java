@@ -7,9 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonObject;
 import io.farheap.bench.BenchCommand;
+import io.farheap.docs.Page;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -38,6 +40,19 @@ class PublishedFiguresTest {
     @Test
     void pagesHaveWhatTheStoredFiguresRender() throws IOException {
         assertEquals("", String.join("\n", new FigurePages(ROOT, figures).problems()));
+    }
+
+    /** Else a commit to measured code would need a shorter page first. */
+    @Test
+    void pagesHaveRoomForTheMarksOfOldFigures() throws IOException {
+        List<String> full = new ArrayList<>();
+        new FigurePages(ROOT, figures).old().forEach((path, lines) -> {
+            int bytes = String.join("\n", lines).getBytes(StandardCharsets.UTF_8).length + 1;
+            if (lines.size() > Page.MOST_LINES || path.equals(Path.of("README.md")) && bytes > Page.MOST_README_BYTES) {
+                full.add(path + ": " + lines.size() + " lines, " + bytes + " bytes");
+            }
+        });
+        assertEquals(List.of(), full);
     }
 
     @Test

@@ -40,7 +40,8 @@ public interface ServerProvider extends AutoCloseable {
 
     /**
      * Returns the cheapest machines that together have the room: a large one or several small ones, by what can be had
-     * and what it costs now. They are not reserved for the caller.
+     * and what it costs now. They are not reserved for the caller, which may start the same machines in other racks of
+     * their cluster instead, if the {@link #menu} has them at the same price and as many as it says are available.
      *
      * @return empty if all machines that can be had do not have the room
      */

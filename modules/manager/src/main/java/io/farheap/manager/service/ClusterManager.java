@@ -562,6 +562,11 @@ public final class ClusterManager implements CacheManager {
         return lock.held(moves::searches);
     }
 
+    /** Returns how many expired caches were looked at, as often as each was. */
+    long looks() {
+        return lock.held(endings::looks);
+    }
+
     /** Returns how often all servers were looked at. */
     long passes() {
         return lock.held(servers::passes);

@@ -110,12 +110,14 @@ final class SimulateSpotCommand implements Callable<Integer> {
     private static void print(PrintWriter out, SpotFigures found) {
         out.printf(
                 Locale.ROOT,
-                "%s: %d ends; mean life %.2f h, estimated %.2f h after %d ends and %.2f h at the end; %d moves, "
-                        + "%d early, %d not needed; %d of %d observed servers without an offer; %d caches, %d refused, "
-                        + "%d of these beside room; %d machines started, %d needed; %d of %d regions with a notice lost%n",
+                "%s: %d ends; mean life %.2f h, drawn %.2f h and estimated %.2f h after %d ends, and %.2f h at the "
+                        + "end; %d moves, %d early, %d not needed; %d of %d observed servers without an offer; "
+                        + "%d caches, %d refused, %d of these beside room; %d machines started, %d needed; "
+                        + "%d of %d regions with a notice lost, %d in turn, %d of absent clients%n",
                 found.options().lives().text(),
                 found.ends(),
                 found.options().meanHours(),
+                found.drawnAtFifty(),
                 found.meanAtFifty(),
                 SpotFigures.ENOUGH_ENDS,
                 found.meanAtEnd(),
@@ -130,7 +132,9 @@ final class SimulateSpotCommand implements Callable<Integer> {
                 found.started(),
                 found.needed(),
                 found.lost(),
-                found.left());
+                found.left(),
+                found.lostInTurn(),
+                found.lostAbsent());
         found.missed().forEach(target -> out.println("  missed: " + target));
         out.flush();
     }

@@ -3,7 +3,9 @@ package io.farheap.manager.simulator;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.simulator.SpotMarket.SpotMachine;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -13,9 +15,16 @@ final class SpotCache {
     /**
      * A move off a machine that its client makes; times are ms.
      *
+     * @param awayMillis for how long its client was away when its alert came; 0 if it was there
      * @param endedAt when all of its regions have moved, and its client reports that
      */
-    record ClientMove(Reclaim alert, SpotMachine source, long beganAt, long endedAt) {}
+    record ClientMove(Reclaim alert, SpotMachine source, long awayMillis, long beganAt, long endedAt) {
+
+        /** Whether it would end before its machine if its client had been there. */
+        boolean isLateByAbsence() {
+            return awayMillis > 0 && endedAt > source.endsAt() && endedAt - awayMillis <= source.endsAt();
+        }
+    }
 
     private static final long NEVER = Long.MAX_VALUE;
 
@@ -31,6 +40,9 @@ final class SpotCache {
 
     @Nullable
     ClientMove move;
+
+    /** The machines off which its client has begun moves. */
+    final Set<SpotMachine> sources = new HashSet<>();
 
     /** When its client reports its state again, in ms, since the manager did not take the last report. */
     private long reportsAt = NEVER;
@@ -58,6 +70,13 @@ final class SpotCache {
     void shrinks() {
         shrinksAt = NEVER;
         wanted--;
+    }
+
+    /** Whether its client leaves or has left another machine with about the same end. */
+    boolean leavesOthers(SpotMachine machine) {
+        return sources.stream()
+                .anyMatch(other ->
+                        other != machine && Math.abs(other.endsAt() - machine.endsAt()) < SpotMarket.NOTICE_MILLIS);
     }
 
     void reportAt(long millis) {

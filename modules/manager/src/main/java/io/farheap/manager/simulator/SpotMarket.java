@@ -161,6 +161,10 @@ final class SpotMarket implements ServerProvider, ServerProvider.Factory {
     private long now;
     private long count;
     private long takes;
+    /** Spot machines that have started, and how long all of these live together, in ms. */
+    private long drawn;
+
+    private double drawnMillis;
 
     /** @param ended called for each machine that has ended, before the manager is notified */
     SpotMarket(SpotLifeForm lives, double meanHours, RandomGenerator random, Consumer<SpotMachine> ended) {
@@ -264,7 +268,10 @@ final class SpotMarket implements ServerProvider, ServerProvider.Factory {
     }
 
     private void take(int rack) {
-        takes += machines.values().stream().anyMatch(machine -> machine.rack == rack && machine.serves) ? 1 : 0;
+        takes += machines.values().stream()
+                        .anyMatch(machine -> machine.rack == rack && machine.lot.spot() && machine.stays())
+                ? 1
+                : 0;
         closedUntil[rack] = now + CLOSED_MILLIS;
         takenAt[rack] = closedUntil[rack] + draw();
         for (SpotMachine machine : List.copyOf(machines.values())) {
@@ -295,6 +302,8 @@ final class SpotMarket implements ServerProvider, ServerProvider.Factory {
             machine.serves = true;
             if (machine.lot.spot()) {
                 machine.noticeAt = lives == SpotLifeForm.RACK ? takenAt[machine.rack] : now + draw();
+                drawn++;
+                drawnMillis += machine.left();
             }
             machine.served.complete(machine.hostPort());
         }
@@ -324,9 +333,17 @@ final class SpotMarket implements ServerProvider, ServerProvider.Factory {
         return machines.get(Long.parseLong(hostPort.substring(2, hostPort.indexOf(':'))));
     }
 
-    /** Returns how many racks with machines were taken. */
+    /** Returns how many racks with spot machines that stayed were taken. */
     long takes() {
         return takes;
+    }
+
+    /**
+     * Returns the average life in hours that the spot machines have drawn which have started until now, whatever
+     * becomes of them; not a number if none has.
+     */
+    double drawnHours() {
+        return drawnMillis / drawn / MILLIS_AN_HOUR;
     }
 
     /** Returns how many machines were ordered. */

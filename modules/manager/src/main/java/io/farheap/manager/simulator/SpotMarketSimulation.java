@@ -48,7 +48,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private static final long IDLE_MACHINE_MILLIS = 300_000;
     private static final long OBSERVE_MILLIS = 300_000;
 
-    private static final long MOVE_MILLIS = (long) (1_000 * MemoryOffers.MOVE_SECONDS);
+    static final long MOVE_MILLIS = (long) (1_000 * MemoryOffers.MOVE_SECONDS);
     /** How long it takes until a client begins a move: reports, the alert, and a connection. */
     private static final long REACTION_MILLIS = 1_500;
     /** How often a client is away when an alert comes, and for how long at most. */
@@ -80,6 +80,8 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private final List<Reclaim> alerts = new ArrayList<>();
     /** Machines that have ended since the last step. */
     private final List<SpotMachine> gone = new ArrayList<>();
+
+    private final RegionLosses losses = new RegionLosses();
     /** When machines that would have been ordered become servers. */
     private final List<Long> due = new ArrayList<>();
 
@@ -88,6 +90,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private long observed;
     private long ids;
     private double meanAtFifty = Double.NaN;
+    private double drawnAtFifty = Double.NaN;
     private double meanAtEnd = Double.NaN;
     private int ends;
     private long moves;
@@ -100,7 +103,6 @@ final class SpotMarketSimulation implements CacheManager.Listener {
     private long refusedBesideRoom;
     private long needed;
     private long left;
-    private long lost;
     private long failed;
 
     SpotMarketSimulation(SpotMarketOptions options) {
@@ -163,6 +165,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 options,
                 ends,
                 meanAtFifty,
+                drawnAtFifty,
                 meanAtEnd,
                 moves,
                 early,
@@ -175,7 +178,9 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 market.ordered(),
                 needed,
                 left,
-                lost,
+                losses.all(),
+                losses.inTurn(),
+                losses.absent(),
                 failed);
     }
 
@@ -302,7 +307,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
             // A move that has begun continues; the client follows the new alert instead of one that still waits.
             cache.move = before.beganAt() <= now
                     ? before
-                    : new SpotCache.ClientMove(alert, source, before.beganAt(), before.endedAt());
+                    : new SpotCache.ClientMove(alert, source, before.awayMillis(), before.beganAt(), before.endedAt());
             return;
         }
         moves++;
@@ -316,7 +321,8 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         long begin = away > 0 ? now + away : Math.max(source.busyUntil, now + REACTION_MILLIS);
         long end = begin + count * MOVE_MILLIS;
         source.busyUntil = away > 0 ? source.busyUntil : end;
-        cache.move = new SpotCache.ClientMove(alert, source, begin, end);
+        cache.move = new SpotCache.ClientMove(alert, source, away, begin, end);
+        cache.sources.add(source);
     }
 
     private void finishMoves() {
@@ -399,26 +405,13 @@ final class SpotMarketSimulation implements CacheManager.Listener {
         }
     }
 
-    /**
-     * A client that has lost regions closes its cache, and asks for another for the rest of its time. Regions that had
-     * moved before the machine's end are not lost.
-     */
+    /** A client that has lost regions closes its cache, and asks for another for the rest of its time. */
     private void loseGone() {
-        for (SpotMachine machine : gone) {
-            left += machine.noticedRegions();
-            for (long id : List.copyOf(machine.held.keySet())) {
-                SpotCache cache = caches.get(id);
-                if (cache != null) {
-                    SpotCache.ClientMove move = cache.move;
-                    long moved = move == null || move.source() != machine
-                            ? 0
-                            : Math.max(0, (machine.endsAt() - move.beganAt()) / MOVE_MILLIS);
-                    lost += Math.max(0, cache.regions.getOrDefault(machine.number, 0) - moved);
-                    close(cache);
-                    create(cache.wanted(), cache.endsAt);
-                }
-            }
-        }
+        left += gone.stream().mapToInt(SpotMachine::noticedRegions).sum();
+        losses.count(gone, caches, cache -> {
+            close(cache);
+            create(cache.wanted(), cache.endsAt);
+        });
         gone.clear();
     }
 
@@ -475,6 +468,7 @@ final class SpotMarketSimulation implements CacheManager.Listener {
                 long independent = options.lives() == SpotLifeForm.RACK ? market.takes() : ends;
                 if (independent >= SpotFigures.ENOUGH_ENDS && Double.isNaN(meanAtFifty)) {
                     meanAtFifty = meanAtEnd;
+                    drawnAtFifty = market.drawnHours();
                 }
             }
         }

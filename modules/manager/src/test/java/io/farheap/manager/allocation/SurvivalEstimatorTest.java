@@ -3,7 +3,9 @@ package io.farheap.manager.allocation;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -52,6 +54,63 @@ class SurvivalEstimatorTest {
             life.add(1, true, 1_000 + i / 50.0);
         }
         assertEquals(1, life.endsWithin(0.99, 0.1));
+    }
+
+    /** Racks that are taken at once bias nothing, and fifty of them know the mean to 20%. */
+    @Test
+    void racksThatAreTakenAtOnceDoNotBiasTheMean() {
+        Random random = new Random(7);
+        double[] means = new double[200];
+        Arrays.setAll(means, _ -> meanAfterFiftyTakes(random));
+        double average = Arrays.stream(means).average().orElseThrow();
+        assertEquals(6, average, 0.3);
+        double variance = Arrays.stream(means)
+                .map(mean -> (mean - average) * (mean - average))
+                .average()
+                .orElseThrow();
+        assertEquals(1.2, Math.sqrt(variance), 0.2);
+    }
+
+    /** Eight racks are taken after 6 h on average, and in each another machine starts every hour. */
+    private static double meanAfterFiftyTakes(Random random) {
+        SurvivalEstimator life = new SurvivalEstimator(1);
+        List<List<Double>> born = new ArrayList<>();
+        double[] takenAt = new double[8];
+        double[] startsAt = new double[8];
+        for (int rack = 0; rack < 8; rack++) {
+            born.add(new ArrayList<>());
+            takenAt[rack] = 6 * random.nextExponential();
+            startsAt[rack] = random.nextExponential();
+        }
+        double now = 0;
+        for (int takes = 0; takes < 50; ) {
+            int taken = first(takenAt);
+            int started = first(startsAt);
+            now = Math.min(takenAt[taken], startsAt[started]);
+            if (now == startsAt[started]) {
+                born.get(started).add(now);
+                startsAt[started] = now + random.nextExponential();
+                continue;
+            }
+            takes += born.get(taken).isEmpty() ? 0 : 1;
+            for (double at : born.get(taken)) {
+                life.add(now - at, true, now);
+            }
+            born.get(taken).clear();
+            takenAt[taken] = now + 6 * random.nextExponential();
+        }
+        double end = now;
+        life.living(
+                born.stream().flatMap(List::stream).mapToDouble(at -> end - at).toArray(), end);
+        return life.mean();
+    }
+
+    private static int first(double[] times) {
+        int first = 0;
+        for (int i = 1; i < times.length; i++) {
+            first = times[i] < times[first] ? i : first;
+        }
+        return first;
     }
 
     private static void times(int count, SurvivalEstimator life, double hours, boolean ended) {

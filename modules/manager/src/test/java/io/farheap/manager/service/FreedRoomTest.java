@@ -3,6 +3,7 @@ package io.farheap.manager.service;
 import static io.farheap.manager.service.TestCluster.SECOND;
 import static io.farheap.manager.service.TestCluster.refusal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -227,13 +228,13 @@ class FreedRoomTest {
         }
     }
 
-    /** Forty caches find no room, and are more than one call looks for room for. */
-    private void fortyAreStuck() {
-        cluster.reports(11, 320);
-        for (int id = 101; id <= 140; id++) {
+    /** These find no room, and one call looks for room for sixteen of them. */
+    private void areStuck(int caches) {
+        cluster.reports(11, 8 * caches);
+        for (int id = 1_001; id <= 1_000 + caches; id++) {
             cluster.allocate(id, 8, 0);
         }
-        cluster.leaves(11, 320, 10_000);
+        cluster.leaves(11, 8 * caches, 10_000);
         cluster.manager.tick();
     }
 
@@ -245,10 +246,22 @@ class FreedRoomTest {
 
     @Test
     void aNewCacheGetsRoomThatIsOfNoUseToOthersWhileMoreBecomesFreeAllTheTime() {
+        aNewCacheGetsRoomBeside(40, 0);
+    }
+
+    /** A round of searches takes more than a second. */
+    @Test
+    void aNewCacheWaitsForTwoSecondsAtMostHoweverManyLookForRoomBeforeIt() {
+        aNewCacheGetsRoomBeside(2_000, 250);
+    }
+
+    /** In ten calls at most, each so many ms after the one before. */
+    private void aNewCacheGetsRoomBeside(int stuck, long millis) {
         areGone();
-        fortyAreStuck();
+        areStuck(stuck);
         boolean waits = true;
         for (int call = 0; call < 10 && waits; call++) {
+            cluster.pass(millis);
             someBecomesFree();
             waits = isBusy(8, 1);
             cluster.manager.tick();
@@ -256,12 +269,69 @@ class FreedRoomTest {
         assertEquals(Map.of(12L, 1), cluster.record(8).regions());
     }
 
+    /** Its client asks every five seconds. */
+    @Test
+    void aNewCacheThatSeldomAsksWaitsNoLongerThanUntilItAsksAgain() {
+        areGone();
+        areStuck(300);
+        someBecomesFree();
+        assertTrue(isBusy(8, 1));
+        cluster.pass(5_000);
+        cluster.leaves(11, 2_400, 10_000);
+        someBecomesFree();
+        assertFalse(isBusy(8, 1));
+        assertEquals(Map.of(12L, 1), cluster.record(8).regions());
+    }
+
+    /** A hundred clients ask again all the time. */
+    @Test
+    void allCallsBetweenTwoTicksMakeAsFewSearchesAsATick() {
+        areGone();
+        areStuck(40);
+        for (int tick = 0; tick < 4; tick++) {
+            long before = cluster.manager.searches();
+            for (int call = 0; call < 100; call++) {
+                someBecomesFree();
+                isBusy(8, 3);
+            }
+            long searches = cluster.manager.searches() - before;
+            assertTrue(searches <= 256 + 2 * 16, () -> searches + " searches");
+            cluster.manager.tick();
+        }
+    }
+
+    /** The other four of its eight regions would get the room of a cache that is ended, and its server is cut off. */
+    @Test
+    void roomThatIsKeptInVainIsForTheServerThatEndsLater() {
+        areGone();
+        cluster.reports(11, 8);
+        cluster.reports(12, 4);
+        cluster.allocate(9, 12, 0);
+        cluster.reports(13, 4);
+        cluster.allocate(6, 4, 1_000);
+        cluster.attends(6L);
+        cluster.manager.tick();
+        cluster.pass(1_000);
+        cluster.reports(13, 4);
+        cluster.reports(14, 4);
+        cluster.leaves(11, 8, 20_000);
+        assertEquals(List.of(6L), cluster.ends);
+        for (int second = 0; second < 6; second++) {
+            cluster.leaves(11, 8, 20_000 - 1_000L * second);
+            cluster.leaves(12, 4, 30_000 - 1_000L * second);
+            cluster.reports(14, 4);
+            cluster.manager.tick();
+            cluster.pass(1_000);
+        }
+        assertEquals(Map.of(14L, 4), cluster.record(9).reserved());
+    }
+
     /** Its client does not ask again. */
     @Test
     void aMoveThatAClientAsksForIsNotRefusedForAMoment() {
         areGone();
         cluster.allocateOn(3, 9, 1);
-        fortyAreStuck();
+        areStuck(40);
         someBecomesFree();
         cluster.manager.reserve(9, "host12:1", 1);
         assertEquals(Map.of(12L, 1), cluster.record(9).reserved());

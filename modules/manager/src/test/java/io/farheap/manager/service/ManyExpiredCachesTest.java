@@ -3,6 +3,7 @@ package io.farheap.manager.service;
 import static io.farheap.manager.service.TestCluster.SECOND;
 import static io.farheap.manager.service.TestCluster.refusal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException.Code;
 import java.util.ArrayList;
@@ -36,9 +37,9 @@ class ManyExpiredCachesTest {
     private void expire(int regions, Long... others) {
         List<Long> ids = new ArrayList<>(List.of(others));
         reportsSpot();
-        for (long id = 10_000; id < 10_000 + SPOT; id++) {
-            cluster.allocate(id, 1, 20_000);
-            ids.add(id);
+        for (long cache = 0; cache < SPOT; cache++) {
+            cluster.allocate(10_000 + 2 * cache, 1, 20_000);
+            ids.add(10_000 + 2 * cache);
         }
         cluster.attends(ids.toArray(Long[]::new));
         reportsSpot();
@@ -50,13 +51,18 @@ class ManyExpiredCachesTest {
         cluster.reports(11, regions);
     }
 
+    /** Sixty caches have all of server 11, with so many regions each. */
+    private void sixtyHave(int regions) {
+        cluster.reports(11, 60 * regions);
+        for (int id = 101; id <= 160; id++) {
+            cluster.allocate(id, regions, 0);
+        }
+    }
+
     /** Sixty are searched for in vain before it is. */
     @Test
     void aCacheGetsItsRoomHoweverLongOthersLookAtExpiredCaches() {
-        cluster.reports(11, 480);
-        for (int id = 101; id <= 160; id++) {
-            cluster.allocate(id, 8, 0);
-        }
+        sixtyHave(8);
         cluster.allocateOn(12, 7, 1);
         expire(480);
         cluster.reports(12, 1);
@@ -71,10 +77,7 @@ class ManyExpiredCachesTest {
     /** Some of sixty still wait for a look at expired caches when room becomes free, and another server ends first. */
     @Test
     void freeRoomIsForTheServerThatEndsFirst() {
-        cluster.reports(11, 240);
-        for (int id = 101; id <= 160; id++) {
-            cluster.allocate(id, 4, 0);
-        }
+        sixtyHave(4);
         cluster.allocateOn(12, 7, 4);
         expire(240);
         cluster.reports(12, 4);
@@ -88,10 +91,7 @@ class ManyExpiredCachesTest {
     /** Two expired caches together are enough for it, and one for the server that ends later. */
     @Test
     void aCacheThatWaitsForALookGetsItForTheServerThatEndsFirst() {
-        cluster.reports(11, 540);
-        for (int id = 101; id <= 160; id++) {
-            cluster.allocate(id, 9, 0);
-        }
+        sixtyHave(9);
         cluster.reports(12, 8);
         cluster.reports(14, 4);
         cluster.allocate(7, 12, 0);
@@ -106,10 +106,51 @@ class ManyExpiredCachesTest {
         cluster.leaves(12, 8, 13_000);
         cluster.leaves(14, 4, 20_000);
         cluster.pass(500);
+        tickUntilOneEnds();
+        assertEquals(Set.of(5L, 6L), new TreeSet<>(cluster.ends));
+    }
+
+    /** It was to move to two servers, of which one leaves, too. */
+    @Test
+    void aLaterLookCountsRoomThatIsReservedForTheCache() {
+        sixtyHave(9);
+        cluster.allocateOn(12, 7, 6);
+        cluster.reports(15, 3);
+        cluster.allocate(5, 3, 19_000);
+        cluster.reports(15, 3);
+        cluster.reports(16, 3);
+        cluster.allocate(6, 3, 19_500);
+        expire(540, 5L, 6L);
+        cluster.reports(15, 3);
+        cluster.reports(16, 3);
+        cluster.reports(13, 3);
+        cluster.reports(14, 3);
+        cluster.leaves(12, 6, 20_000);
+        assertEquals(Map.of(13L, 3, 14L, 3), cluster.record(7).reserved());
+        cluster.leaves(11, 540, 10_000);
+        cluster.leaves(13, 3, 15_000);
+        tickUntilOneEnds();
+        assertEquals(List.of(5L), cluster.ends);
+    }
+
+    private void tickUntilOneEnds() {
         for (int tick = 0; tick < 20 && cluster.ends.isEmpty(); tick++) {
             cluster.manager.tick();
         }
-        assertEquals(Set.of(5L, 6L), new TreeSet<>(cluster.ends));
+    }
+
+    /** All others would have to wait for it. */
+    @Test
+    void aCallLeavesLooksAtExpiredCachesToTheNextTick() {
+        sixtyHave(4);
+        expire(240);
+        cluster.leaves(11, 240, 25_000);
+        cluster.reports(13, 1);
+        long before = cluster.manager.looks();
+        refusal(Code.BUSY, () -> cluster.allocate(8, 1, 0));
+        assertEquals(before, cluster.manager.looks());
+        cluster.manager.tick();
+        assertTrue(cluster.manager.looks() > before);
     }
 
     /** Cache 7 has all of server 11, and cache 6, which ends last, all of server 12. */
@@ -133,12 +174,99 @@ class ManyExpiredCachesTest {
     @Test
     void theExpiredCacheThatIsOfUseIsFoundBehindOthers() {
         expireBeforeAnother();
-        cluster.leaves(11, 1);
+        leaves(1);
+        assertEquals(List.of(6L), cluster.ends);
+    }
+
+    /** Server 11 leaves, and ticks look at expired caches for two seconds. */
+    private void leaves(int regions) {
+        cluster.leaves(11, regions);
         for (int tick = 0; tick < 5; tick++) {
             cluster.pass(500);
             cluster.manager.tick();
         }
-        assertEquals(List.of(6L), cluster.ends);
+    }
+
+    /** One of the two is among the first thousand that are looked at together, and the other one is not. */
+    @Test
+    void twoExpiredCachesThatAreEnoughTogetherAreFoundOnBothSidesOfALimit() {
+        cluster.allocateOn(11, 7, 2);
+        cluster.reports(12, 1);
+        cluster.allocate(12_001, 1, 20_000);
+        cluster.reports(12, 1);
+        cluster.reports(13, 1);
+        cluster.allocate(6, 1, 20_500);
+        cluster.reports(13, 1);
+        expire(2, 6L, 12_001L);
+        cluster.reports(12, 1);
+        cluster.reports(13, 1);
+        leaves(2);
+        assertEquals(Set.of(6L, 12_001L), new TreeSet<>(cluster.ends));
+    }
+
+    /** Each has one of a hundred regions that are needed. */
+    @Test
+    void aHundredCachesAreEndedAfterAFewThousandLooks() {
+        cluster.allocateOn(11, 7, 100);
+        cluster.reports(12, 100);
+        Long[] others = new Long[100];
+        for (int cache = 0; cache < others.length; cache++) {
+            others[cache] = 101L + cache;
+            cluster.allocate(others[cache], 1, 20_500);
+        }
+        expire(100, others);
+        cluster.reports(12, 100);
+        long before = cluster.manager.looks();
+        leaves(100);
+        assertEquals(Set.of(others), new TreeSet<>(cluster.ends));
+        long looks = cluster.manager.looks() - before;
+        assertTrue(looks <= 15_000, () -> looks + " looks");
+    }
+
+    /**
+     * Four hundred are being ended for another cache, and those that expired first have cheaper room, but too little.
+     */
+    @Test
+    void noMoreThanIsNeededAreEndedWhileHundredsAreBeingEnded() {
+        cluster.manager.menu("""
+                {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2},
+                           {"name": "cheap", "cores": 4, "memory": "16m", "price": 0.1}]}""");
+        cluster.allocateOn(11, 7, 100);
+        cluster.allocateOn(12, 8, 400);
+        Set<Long> ended = new TreeSet<>();
+        cluster.reports(13, 400);
+        for (long cache = 1_001; cache <= 1_400; cache++) {
+            cluster.allocate(cache, 1, 20_000);
+            ended.add(cache);
+        }
+        Set<Long> all = new TreeSet<>(ended);
+        reportsCheap();
+        for (long cache = 2_001; cache <= 2_050; cache++) {
+            cluster.allocate(cache, 1, 20_100);
+            all.add(cache);
+        }
+        cluster.reports(15, 100);
+        cluster.allocate(6, 100, 20_200);
+        all.add(6L);
+        cluster.attends(all.toArray(Long[]::new));
+        for (int tick = 0; tick < 3; tick++) {
+            cluster.manager.tick();
+        }
+        cluster.pass(21_000);
+        cluster.reports(13, 400);
+        reportsCheap();
+        cluster.reports(15, 100);
+        cluster.leaves(12, 400);
+        cluster.manager.tick();
+        assertEquals(ended, new TreeSet<>(cluster.ends));
+        cluster.leaves(11, 100);
+        cluster.manager.tick();
+        ended.add(6L);
+        assertEquals(ended, new TreeSet<>(cluster.ends));
+    }
+
+    private void reportsCheap() {
+        cluster.manager.report(TestCluster.server(14, "cheap", false, 50, cluster.held(14)));
     }
 
     /** Its second look comes later, as that of one of hundreds does. */

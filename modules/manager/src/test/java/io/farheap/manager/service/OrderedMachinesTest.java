@@ -18,6 +18,7 @@ import io.farheap.manager.provider.MachineOffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,10 +34,21 @@ class OrderedMachinesTest {
 
     /** A provider with machines of 16 regions. */
     private void start(int available) {
+        start(available, 16);
+    }
+
+    /** @param regions of each of the first machines; those that are offered then have 16 */
+    private void start(int available, int regions) {
         most = available;
-        provider.lots = List.of(lot(available));
-        cluster.manager.menu("{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"16m\", \"price\": 2}]}");
+        provider.lots = List.of(lot(regions, available));
+        menu("");
         cluster.manager.use(provider, Map.of(), "manager:1");
+    }
+
+    /** @param time further fields of the machines' type */
+    private void menu(String time) {
+        cluster.manager.menu(
+                "{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"16m\", \"price\": 2" + time + "}]}");
     }
 
     private static MachineOffer lot(int available) {
@@ -61,6 +73,20 @@ class OrderedMachinesTest {
         cluster.reports(1, 4);
         cluster.reports(2, 4);
         cluster.allocate(7, 8, 0);
+    }
+
+    private void twoServersLeave() {
+        cluster.leaves(1, 4);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+    }
+
+    /** Cache 7 has all of server 1, and cache 6, which lives for this long, all of server 2. */
+    private void another(long lifetimeMillis) {
+        cluster.allocateOn(1, 7, 4);
+        cluster.reports(2, 4);
+        cluster.allocate(6, 4, lifetimeMillis);
+        cluster.attends(6L);
     }
 
     private void serve(int machine) {
@@ -210,8 +236,7 @@ class OrderedMachinesTest {
     void regionsThatWouldBeLostDoNotWaitForAMachineThatIsLate() {
         cluster.allocateOn(1, 5, 4);
         start(9);
-        cluster.manager.menu("""
-                {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2, "start": "20s"}]}""");
+        menu(", \"start\": \"20s\"");
         busy(7, 9);
         passes(50);
         cluster.leaves(1, 4);
@@ -246,8 +271,7 @@ class OrderedMachinesTest {
         cluster.reports(1, 8);
         cluster.allocate(5, 4, 0);
         cluster.allocate(6, 4, 0);
-        start(1);
-        provider.lots = List.of(lot(8, 1));
+        start(1, 8);
         cluster.leaves(1, 8);
         cluster.manager.tick();
         assertEquals(1, provider.machines.size());
@@ -263,8 +287,7 @@ class OrderedMachinesTest {
     @Test
     void roomThatIsTooLittleForOneIsForAnother() {
         cluster.allocateOn(1, 5, 8);
-        start(1);
-        provider.lots = List.of(lot(8, 1));
+        start(1, 8);
         cluster.leaves(1, 8);
         cluster.manager.tick();
         provider.lots = List.of();
@@ -382,12 +405,9 @@ class OrderedMachinesTest {
     @Test
     void aCacheOnTwoServersThatLeaveGetsMachinesForBothAtOnce() {
         isOnTwoServers();
-        start(2);
-        provider.lots = List.of(lot(4, 2));
+        start(2, 4);
         cluster.attends(7L);
-        cluster.leaves(1, 4);
-        cluster.leaves(2, 4);
-        cluster.manager.tick();
+        twoServersLeave();
         assertEquals(2, provider.machines.size());
         serve(0);
         serve(1);
@@ -411,11 +431,8 @@ class OrderedMachinesTest {
     @Test
     void whatCanBeHadIsOrderedForTheServerThatEndsFirst() {
         isOnTwoServers();
-        start(1);
-        provider.lots = List.of(lot(4, 1));
-        cluster.leaves(1, 4);
-        cluster.leaves(2, 4);
-        cluster.manager.tick();
+        start(1, 4);
+        twoServersLeave();
         assertEquals(1, provider.machines.size());
         serve(0);
         cluster.manager.tick();
@@ -442,8 +459,7 @@ class OrderedMachinesTest {
     @Test
     void machinesAreOrderedForRegionsThatLeaveLaterToo() {
         isOnTwoServers();
-        start(9);
-        provider.lots = List.of(lot(4, 9));
+        start(9, 4);
         cluster.leaves(1, 4);
         cluster.manager.tick();
         assertEquals(1, provider.machines.size());
@@ -459,8 +475,7 @@ class OrderedMachinesTest {
         cluster.reports(1, 8);
         cluster.reports(2, 4);
         cluster.allocate(7, 12, 0);
-        start(1);
-        provider.lots = List.of(lot(4, 1));
+        start(1, 4);
         cluster.leaves(2, 4);
         cluster.manager.tick();
         assertEquals(1, provider.machines.size());
@@ -475,10 +490,7 @@ class OrderedMachinesTest {
     /** Three regions have room, a machine comes for the fourth, and then the time of another cache ends. */
     @Test
     void noCacheIsEndedForRoomThatIsComing() {
-        cluster.allocateOn(1, 7, 4);
-        cluster.reports(2, 4);
-        cluster.allocate(6, 4, 40_000);
-        cluster.attends(6L);
+        another(40_000);
         cluster.reports(3, 3);
         start(1);
         for (int second = 0; second < 45; second++) {
@@ -500,9 +512,7 @@ class OrderedMachinesTest {
     void aPartThatIsLeftOfTheRoomForARegionThatLeavesIsForOthers() {
         isOnTwoServers();
         start(0);
-        cluster.leaves(1, 4);
-        cluster.leaves(2, 4);
-        cluster.manager.tick();
+        twoServersLeave();
         cluster.reports(3, 4);
         cluster.reports(4, 2);
         cluster.reports(5, 2);
@@ -519,11 +529,8 @@ class OrderedMachinesTest {
     @ValueSource(booleans = {false, true})
     void aCacheThatFindsOtherRoomKeepsNoMoreThanItStillNeeds(boolean serves) {
         isOnTwoServers();
-        start(1);
-        provider.lots = List.of(lot(8, 1));
-        cluster.leaves(1, 4);
-        cluster.leaves(2, 4);
-        cluster.manager.tick();
+        start(1, 8);
+        twoServersLeave();
         if (serves) {
             serve(0);
         }
@@ -539,12 +546,11 @@ class OrderedMachinesTest {
         refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(9, 1, 0));
     }
 
-    /** It came 50 s after the notice, and clients wait for a minute. */
-    @Test
-    void aMachineForRegionsThatWouldBeLostRemainsTheirsForAsLongAsTheyWait() {
+    /** Cache 5 has all of server 1, which leaves, and the first of two machines fails after 50 s. */
+    private void aMachineFailsLate(int seconds) {
         cluster.allocateOn(1, 5, 16);
         start(2);
-        for (int second = 0; second < 65; second++) {
+        for (int second = 0; second < seconds; second++) {
             cluster.leaves(1, 16);
             cluster.manager.tick();
             cluster.pass(1_000);
@@ -552,6 +558,12 @@ class OrderedMachinesTest {
                 provider.machines.getFirst().fail("no socket");
             }
         }
+    }
+
+    /** Clients wait for a minute. */
+    @Test
+    void aMachineForRegionsThatWouldBeLostRemainsTheirsForAsLongAsTheyWait() {
+        aMachineFailsLate(65);
         assertEquals(1, provider.machines.size());
         refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 16, 0));
     }
@@ -559,16 +571,7 @@ class OrderedMachinesTest {
     /** Its client asks for that while the server is silent, so that it is not refused because of its regions there. */
     @Test
     void growthDoesNotGiveUpTheMachineForRegionsThatWouldBeLost() {
-        cluster.allocateOn(1, 5, 16);
-        start(2);
-        for (int second = 0; second < 58; second++) {
-            cluster.leaves(1, 16);
-            cluster.manager.tick();
-            cluster.pass(1_000);
-            if (second == 50) {
-                provider.machines.getFirst().fail("no socket");
-            }
-        }
+        aMachineFailsLate(58);
         cluster.pass(4_000);
         refusal(Code.BUSY, () -> cluster.manager.reallocate(5, 17 * MIB, List.of()));
         assertEquals(1, provider.machines.size());
@@ -580,8 +583,7 @@ class OrderedMachinesTest {
     void machinesThatAreAllLateAreNotReplacedForEver() {
         cluster.allocateOn(1, 5, 4);
         start(9);
-        cluster.manager.menu("""
-                {"types": [{"name": "t", "cores": 4, "memory": "16m", "price": 2, "start": "1s"}]}""");
+        menu(", \"start\": \"1s\"");
         for (int second = 0; second < 30; second++) {
             cluster.leaves(1, 4);
             cluster.manager.tick();
@@ -657,8 +659,7 @@ class OrderedMachinesTest {
             cluster.reports(id + 1000, 1);
             cluster.allocate(id, 2, 0);
         }
-        start(9);
-        provider.lots = List.of(lot(512, 9));
+        start(9, 512);
         for (int id = 1000; id < 1256; id++) {
             cluster.leaves(id, 1);
             cluster.leaves(id + 1000, 1);
@@ -688,13 +689,9 @@ class OrderedMachinesTest {
     @ParameterizedTest
     @ValueSource(strings = {", \"start\": \"90s\"", ", \"start\": \"12s\"", ""})
     void aCacheIsEndedForRegionsForWhichAMachineComesTooLate(String time) {
-        cluster.allocateOn(1, 7, 4);
-        cluster.reports(2, 4);
-        cluster.allocate(6, 4, 10_000);
-        cluster.attends(6L);
+        another(10_000);
         start(1);
-        cluster.manager.menu(
-                "{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"16m\", \"price\": 2" + time + "}]}");
+        menu(time);
         for (int second = 0; second < 23; second++) {
             noticeOf(1, 4, second);
             cluster.reports(2, 4);
@@ -708,13 +705,9 @@ class OrderedMachinesTest {
     /** Three regions have room, a machine comes for the fourth, and then the server with the three leaves, too. */
     @Test
     void aCacheIsEndedForRegionsOfWhichOnlyAPartHasRoomThatIsComing() {
-        cluster.allocateOn(1, 7, 4);
-        cluster.reports(2, 4);
-        cluster.allocate(6, 4, 40_000);
-        cluster.attends(6L);
+        another(40_000);
         cluster.reports(3, 3);
-        start(1);
-        provider.lots = List.of(lot(1, 1));
+        start(1, 1);
         for (int second = 0; second < 45; second++) {
             cluster.pass(1_000);
             cluster.leaves(1, 4);
@@ -735,8 +728,7 @@ class OrderedMachinesTest {
     void aServerThatIsSilentForAMomentDoesNotMakeACacheGiveUpAMachine() {
         cluster.allocateOn(1, 7, 4);
         cluster.reports(3, 3);
-        start(1);
-        provider.lots = List.of(lot(1, 1));
+        start(1, 1);
         for (int second = 0; second < 16; second++) {
             cluster.pass(1_000);
             cluster.leaves(1, 4);
@@ -754,27 +746,182 @@ class OrderedMachinesTest {
         assertEquals(Map.of(3L, 3, 100L, 1), cluster.record(7).reserved());
     }
 
-    /** Three of twelve regions had room on a server that leaves, too, and then four find other room. */
+    /** Six of twelve regions have room on two servers, of which one leaves, too; then eight find other room. */
     @Test
-    void roomThatIsGoneDoesNotReplaceThatOfAMachineThatIsComing() {
+    void roomThatIsGoneDoesNotReplaceRoomThatIsKept() {
+        cluster.reports(1, 8);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 12, 0);
+        cluster.reports(3, 3);
+        cluster.reports(4, 3);
+        start(1, 6);
+        cluster.leaves(1, 8, 20_000);
+        cluster.manager.tick();
+        cluster.leaves(2, 4, 30_000);
+        cluster.manager.tick();
+        assertEquals(1, provider.machines.size());
+        assertEquals(Map.of(), cluster.record(7).reserved());
+        cluster.leaves(3, 3);
+        cluster.reports(5, 8);
+        busy(8, 2);
+        assertEquals(Map.of(5L, 8), cluster.record(7).reserved());
+    }
+
+    /** A machine comes for eight of twelve regions, and then the time of another cache ends. */
+    @Test
+    void aCacheIsEndedForRegionsForWhichAMachineHasNoRoomBesideOthers() {
         for (int id = 1; id <= 3; id++) {
             cluster.reports(id, 4);
         }
         cluster.allocate(7, 12, 0);
-        cluster.reports(4, 3);
-        start(1);
-        provider.lots = List.of(lot(9, 1));
-        for (int id = 1; id <= 3; id++) {
-            cluster.leaves(id, 4);
+        cluster.reports(4, 4);
+        cluster.allocate(6, 4, 40_000);
+        cluster.attends(6L);
+        start(1, 8);
+        for (int second = 0; second < 45; second++) {
+            cluster.pass(1_000);
+            for (int id = 1; id <= 3; id++) {
+                cluster.leaves(id, 4);
+            }
+            cluster.reports(4, 4);
+            cluster.manager.tick();
         }
+        assertEquals(1, provider.machines.size());
+        assertEquals(List.of(6L), cluster.ends);
+    }
+
+    /** A machine comes for four of twelve regions, then the time of another cache ends: it has no room for eight. */
+    @Test
+    void noCacheIsEndedForAMachineThatIsOfNoUseToTheOtherRegions() {
+        cluster.reports(1, 4);
+        cluster.reports(2, 8);
+        cluster.allocate(7, 12, 0);
+        cluster.reports(4, 4);
+        cluster.allocate(6, 4, 40_000);
+        cluster.attends(6L);
+        start(1, 4);
+        for (int second = 0; second < 45; second++) {
+            cluster.pass(1_000);
+            cluster.leaves(1, 4);
+            cluster.leaves(2, 8);
+            cluster.reports(4, 4);
+            cluster.manager.tick();
+        }
+        assertEquals(1, provider.machines.size());
+        assertEquals(List.of(), cluster.ends);
+    }
+
+    /** It did not get its four regions there a moment ago, and there is no room for the other eight. */
+    @Test
+    void roomThatIsSetAsideForOneServerDoesNotHideThatThereIsNoneForAnother() {
+        cluster.reports(1, 8);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 12, 0);
+        start(1, 8);
+        cluster.attends(7L);
+        cluster.reports(3, 4);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        assertEquals(Map.of(3L, 4), cluster.record(7).reserved());
+        cluster.manager.moved(
+                7,
+                cluster.generation(7),
+                12 * MIB,
+                null,
+                List.of(share(1, 8), share(2, 4)),
+                new ReclaimOutcome("host2:1", 300, 100));
+        cluster.leaves(1, 8);
         cluster.manager.tick();
         assertEquals(1, provider.machines.size());
-        cluster.leaves(4, 3);
+    }
+
+    /** It is free after two to three seconds, unless the cache's server does not take it back. */
+    @Test
+    void noMachineIsStartedForRoomOfACacheThatWasEndedAMomentAgo() {
+        another(1_000);
+        start(1);
         cluster.manager.tick();
-        cluster.reports(5, 4);
+        cluster.pass(1_000);
+        for (int second = 0; second <= 6; second++) {
+            cluster.leaves(1, 4);
+            cluster.reports(2, 4);
+            cluster.manager.tick();
+            assertEquals(List.of(6L), cluster.ends);
+            assertEquals(second <= 5 ? 0 : 1, provider.machines.size(), "after " + second + " s");
+            cluster.pass(1_000);
+        }
+    }
+
+    /** Two regions have room, which is enough for the server that ends first with the room of an ended cache. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 9})
+    void roomThatIsMadeForTheServerThatEndsFirstIsNotForAnother(int available) {
+        cluster.reports(1, 8);
+        cluster.reports(2, 2);
+        cluster.allocate(7, 10, 0);
+        cluster.reports(4, 6);
+        cluster.allocate(6, 6, 1_000);
+        cluster.attends(6L, 7L);
+        cluster.reports(3, 2);
+        start(available);
         cluster.manager.tick();
-        assertEquals(Map.of(5L, 4), cluster.record(7).reserved());
-        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(8, 4, 0));
+        cluster.pass(1_000);
+        cluster.reports(3, 2);
+        cluster.reports(4, 6);
+        cluster.leaves(1, 8, 20_000);
+        cluster.leaves(2, 2, 60_000);
+        cluster.manager.tick();
+        assertEquals(List.of(6L), cluster.ends);
+        cluster.pass(500);
+        cluster.manager.tick();
+        assertEquals(Map.of(), cluster.record(7).reserved());
+        cluster.manager.report(TestCluster.server(4, "t", false, 6, Map.of(), Set.of(6L)));
+        cluster.manager.tick();
+        assertEquals(Map.of(3L, 2, 4L, 6), cluster.record(7).reserved());
+    }
+
+    /** The room of an ended cache is for eight of twelve regions on servers that end together. */
+    @Test
+    void roomThatIsMadeForTheLargerShareIsNotReplacedByThatForASmallerOne() {
+        cluster.reports(1, 8);
+        cluster.reports(2, 4);
+        cluster.allocate(7, 12, 0);
+        cluster.reports(3, 8);
+        cluster.allocate(6, 8, 1_000);
+        cluster.attends(6L, 7L);
+        cluster.reports(3, 8);
+        cluster.allocateOn(4, 5, 4);
+        cluster.manager.tick();
+        cluster.pass(1_000);
+        cluster.reports(3, 8);
+        cluster.leaves(1, 8);
+        assertEquals(List.of(6L), cluster.ends);
+        cluster.leaves(4, 4, 40_000);
+        cluster.pass(500);
+        cluster.leaves(2, 4);
+        cluster.manager.tick();
+        cluster.manager.report(TestCluster.server(3, "t", false, 8, Map.of(), Set.of(6L)));
+        cluster.manager.tick();
+        assertEquals(Map.of(3L, 8), cluster.record(7).reserved());
+    }
+
+    /** It waits for one more region when its server gives notice. */
+    @Test
+    void roomThatIsMadeForACacheStaysItsOwnThoughItWaitedToGrow() {
+        another(4_000);
+        start(9, 1);
+        cluster.manager.tick();
+        refusal(Code.BUSY, () -> cluster.manager.reallocate(7, 5 * MIB, List.of()));
+        assertEquals(1, provider.machines.size());
+        cluster.pass(4_000);
+        cluster.reports(2, 4);
+        cluster.leaves(1, 4);
+        cluster.manager.tick();
+        assertEquals(List.of(6L), cluster.ends);
+        assertEquals(1, provider.machines.size());
+        long before = cluster.manager.searches();
+        cluster.manager.tick();
+        assertEquals(before, cluster.manager.searches(), "nothing has become free");
     }
 
     private void asks(long id, int regions) {

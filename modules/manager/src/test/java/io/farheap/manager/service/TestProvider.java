@@ -18,6 +18,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /** Offers the machines that a test sets, and lets a started machine serve when the test calls for it. */
 final class TestProvider implements ServerProvider, ServerProvider.Factory {
@@ -115,6 +116,8 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
     List<MachineOffer> lots = List.of();
     final List<TestMachine> machines = new CopyOnWriteArrayList<>();
     final Set<String> awaited = new HashSet<>();
+    /** What it returns in place of the cheapest machines. */
+    UnaryOperator<Quote> choice = UnaryOperator.identity();
     /** How often it was asked for machines. */
     int asked;
 
@@ -149,7 +152,7 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
     @Override
     public Optional<Quote> cheapest(CapacityRequest wish) {
         asked++;
-        return ServerProvider.super.cheapest(wish);
+        return ServerProvider.super.cheapest(wish).map(choice);
     }
 
     @Override

@@ -77,6 +77,40 @@ class SpotMarketSimulationTest {
         meetsItsTargets("rack");
     }
 
+    @Test
+    void aManagerThatLosesManyRegionsWithRacksMissesItsTarget() {
+        assertEquals(List.of(), figures(SpotLifeForm.EXPONENTIAL, 6, 82).missed());
+        assertEquals(
+                List.of("82 of 1000 regions on machines with a notice were lost"),
+                figures(SpotLifeForm.RACK, 6, 82).missed());
+        assertEquals(List.of(), figures(SpotLifeForm.RACK, 6, 31).missed());
+        assertEquals(List.of(), figures(SpotLifeForm.RACK, Double.NaN, 82).missed(), "there were too few ends");
+    }
+
+    private static SpotFigures figures(SpotLifeForm lives, double mean, long lost) {
+        return new SpotFigures(
+                new SpotMarketOptions(lives, 6, 40, 30, SEED, true, 2),
+                99,
+                mean,
+                mean,
+                mean,
+                100,
+                0,
+                0,
+                100,
+                0,
+                100,
+                0,
+                0,
+                10,
+                10,
+                1000,
+                lost,
+                0,
+                0,
+                0);
+    }
+
     /** Here the ends can be foreseen, so caches leave ahead of the notice. */
     @Test
     void aManagerForeseesEndsAtTheSameAge() throws IOException {

@@ -32,6 +32,8 @@ public final class ExpiredCacheReclaimer {
     private static final long COMING_NANOS = 10_000_000_000L;
     /** How long a cache that finds no room waits for caches that are ended. */
     private static final long WAIT_NANOS = 20_000_000_000L;
+    /** For how long a cache that finds no room counts on ended caches' room alone: it is free after 2 to 3 s. */
+    private static final long SOON_NANOS = 5_000_000_000L;
     /** For how long it is known which caches were tried in vain: hundreds that find no room wait for their turns. */
     private static final long VAIN_NANOS = 600_000_000_000L;
     /** How many caches are tried together at first, and then more. */
@@ -42,6 +44,12 @@ public final class ExpiredCacheReclaimer {
     private static final int MOST = FIRST * MORE * MORE;
     /** The most among which these are looked for. */
     private static final int MOST_SEEN = 4 * MOST;
+    /** So many of them are tried with those that follow, too. */
+    private static final int SHARED = MOST / 4;
+    /** So many looks at most it takes to leave out those that are not needed; then some of these are ended, too. */
+    private static final int MOST_LEFT_OUT = 4 * MOST;
+    /** At least so many searches, each of which looks at all that are being ended: one of a thousand takes some 22. */
+    private static final long LEAST_STEPS = 32;
     /** So many caches that are only seen count as one look. */
     private static final int SEEN_OF_A_LOOK = 16;
 
@@ -62,13 +70,17 @@ public final class ExpiredCacheReclaimer {
     private long looks;
 
     /**
-     * The last cache that was tried.
+     * The cache behind which the next trial begins.
      *
      * @param millis when that one's time has ended
      * @param since when it was tried
      */
     private record VainTrial(long millis, long id, long since) {
         private static final VainTrial NONE = new VainTrial(0, Long.MAX_VALUE, 0);
+
+        private static VainTrial of(CacheRecord cache, long now) {
+            return new VainTrial(cache.terms().expiresAtMillis(), cache.id(), now);
+        }
     }
 
     /** @param forget called with each cache that is ended */
@@ -112,7 +124,9 @@ public final class ExpiredCacheReclaimer {
                 servers.giveUpMade(forCache);
                 return false;
             }
-            List<CacheRecord> needed = fewest(enough, coming, room);
+            List<CacheRecord> giving = giving(first(enough, coming, room), coming, room);
+            long most = Math.max(MOST_LEFT_OUT, LEAST_STEPS * (coming.size() + giving.size()));
+            List<CacheRecord> needed = fewest(giving, coming, room, looks + most);
             found = without(both(coming, needed), room);
             needed.forEach(cache -> end(cache, now, millis));
         }
@@ -130,6 +144,12 @@ public final class ExpiredCacheReclaimer {
     /** Returns how many caches it has looked at since it began: what its work grows with. */
     public long looks() {
         return looks;
+    }
+
+    /** Returns how many of a cache's regions will soon have room on which caches that are being ended still are. */
+    public int coming(CacheRecord cache, long now) {
+        Long began = waiting.get(cache.id());
+        return began == null || now - began > SOON_NANOS ? 0 : servers.made(cache.id(), cache.threadsOfRegion(), now);
     }
 
     private Optional<FreeRoom> without(List<CacheRecord> gone, Supplier<Optional<FreeRoom>> room) {
@@ -151,24 +171,23 @@ public final class ExpiredCacheReclaimer {
             // Those were the last ones.
             seen = caches.endingAfter(VainTrial.NONE.millis(), VainTrial.NONE.id(), millis, MOST_SEEN);
         }
-        List<CacheRecord> all = new ArrayList<>();
-        for (CacheRecord cache : seen) {
-            boolean uses = regionBytes == 0 || cache.regionBytes() == regionBytes;
-            if (uses && cache.id() != forCache && mayGive(cache, now, millis)) {
-                all.add(cache);
-            }
-            last = new VainTrial(cache.terms().expiresAtMillis(), cache.id(), now);
-            if (all.size() == MOST) {
-                break;
-            }
-        }
+        boolean continues = vain.containsKey(forCache);
+        List<CacheRecord> all = seen.stream()
+                .filter(cache -> regionBytes == 0 || cache.regionBytes() == regionBytes)
+                .filter(cache -> cache.id() != forCache && mayGive(cache, now, millis))
+                .limit(MOST)
+                .toList();
         looks += seen.size() / SEEN_OF_A_LOOK;
-        if (all.size() == MOST || seen.size() == MOST_SEEN) {
-            vain.put(forCache, last);
+        if (all.size() == MOST) {
+            // One of them and one behind them may be enough together.
+            vain.put(forCache, VainTrial.of(all.get(MOST - SHARED - 1), now));
+        } else if (seen.size() == MOST_SEEN) {
+            vain.put(forCache, VainTrial.of(seen.getLast(), now));
         } else {
             vain.remove(forCache);
         }
-        for (long most = FIRST; !all.isEmpty(); most *= MORE) {
+        // The first of those that continue a trial were tried with others already.
+        for (long most = continues ? MOST : FIRST; !all.isEmpty(); most *= MORE) {
             List<CacheRecord> some = all.subList(0, (int) Math.min(most, all.size()));
             if (without(both(coming, some), room).isPresent()) {
                 vain.remove(forCache);
@@ -185,9 +204,54 @@ public final class ExpiredCacheReclaimer {
         return expiry.mayEnd(cache, now, millis) && caches.isWritten(cache.id()) && servers.gives(cache, now);
     }
 
-    /** Leaves out the caches that are not needed beside the others: tries by halves, the later ones first. */
-    private List<CacheRecord> fewest(
+    /** Returns as few of the caches that expired first as give enough room together. */
+    private List<CacheRecord> first(
             List<CacheRecord> enough, List<CacheRecord> others, Supplier<Optional<FreeRoom>> room) {
+        int tooFew = 0;
+        int most = enough.size();
+        while (most - tooFew > 1) {
+            int some = (tooFew + most) / 2;
+            if (without(both(others, enough.subList(0, some)), room).isPresent()) {
+                most = some;
+            } else {
+                tooFew = some;
+            }
+        }
+        return enough.subList(0, most);
+    }
+
+    /**
+     * Returns those of some caches that have regions where room is found without all of them, as many as that takes.
+     */
+    private List<CacheRecord> giving(
+            List<CacheRecord> enough, List<CacheRecord> others, Supplier<Optional<FreeRoom>> room) {
+        Map<Long, Integer> missing = new HashMap<>();
+        without(both(others, enough), room).ifPresent(found -> missing.putAll(found.regions()));
+        List<CacheRecord> giving = new ArrayList<>();
+        for (CacheRecord cache : enough) {
+            boolean gives = false;
+            for (Map.Entry<Long, Integer> share : cache.regions().entrySet()) {
+                int before = missing.getOrDefault(share.getKey(), 0);
+                gives |= before > 0;
+                missing.put(share.getKey(), before - share.getValue());
+            }
+            if (gives) {
+                giving.add(cache);
+            }
+        }
+        return without(both(others, giving), room).isPresent() ? giving : enough;
+    }
+
+    /**
+     * Leaves out the caches that are not needed beside the others: tries by halves, the later ones first.
+     *
+     * @param until as {@link #looks}: then it leaves out no more
+     */
+    private List<CacheRecord> fewest(
+            List<CacheRecord> enough, List<CacheRecord> others, Supplier<Optional<FreeRoom>> room, long until) {
+        if (looks >= until) {
+            return enough;
+        }
         if (without(others, room).isPresent()) {
             return List.of();
         }
@@ -196,8 +260,8 @@ public final class ExpiredCacheReclaimer {
         }
         List<CacheRecord> earlier = enough.subList(0, enough.size() / 2);
         List<CacheRecord> later = enough.subList(enough.size() / 2, enough.size());
-        List<CacheRecord> needed = fewest(later, both(others, earlier), room);
-        return both(fewest(earlier, both(others, needed), room), needed);
+        List<CacheRecord> needed = fewest(later, both(others, earlier), room, until);
+        return both(fewest(earlier, both(others, needed), room, until), needed);
     }
 
     private static List<CacheRecord> both(List<CacheRecord> some, List<CacheRecord> more) {

@@ -6,16 +6,16 @@ import io.farheap.manager.state.CacheRecord;
 public interface MachineOrders {
 
     /**
-     * Returns for how many of a cache's regions room is kept or coming by the last order; 0 if there is none, or a
-     * machine of it does not come.
+     * Returns for how many of a cache's regions room is kept or coming by the last order, without what ended caches
+     * will give; 0 if there is none, or a machine of it does not come.
      */
     int ordered(long cacheId);
 
     /**
-     * Whether machines are coming with which a cache will have room for so many regions, beside what is kept for it.
+     * Returns for how many of a cache's regions machines that are coming will give it room, with what is kept for it.
      *
-     * @param end when the server ends that these regions leave, by the clock for time limits; machines that take longer
-     *     by the menu do not count
+     * @param end when the server ends that these regions leave, by the clock for time limits; 0 is returned if any
+     *     machine takes longer by the menu
      */
-    boolean isComing(CacheRecord cache, int regions, long end);
+    int coming(CacheRecord cache, long end);
 }

@@ -60,16 +60,18 @@ public final class PlannedMoves {
     private static final long REST_NANOS = 10_000_000_000L;
     /** A client's own move ends after this time in which no region has come. */
     private static final long STILL_NANOS = 60_000_000_000L;
-    /** How many searches for caches that may find no room one tick makes at most, and one call. */
+    /** How many searches for caches that may find no room one tick makes at most, and all calls until the next one. */
     private static final int MOST_SEARCHES = 256;
-
+    /** How many of these one call makes in one round. */
     private static final int MOST_OF_A_CALL = 16;
-    /** How many looks at expired caches one tick makes, and one call, until it ends no more of them. */
+    /** How many looks at expired caches one tick makes until it ends no more of them; calls make none. */
     private static final int MOST_LOOKS = 4_096;
-
-    private static final int MOST_LOOKS_OF_A_CALL = 1_024;
-    /** For so many rounds of searches, calls for room wait for caches that are stuck. */
+    /** For so many rounds of searches, or for so long, calls for room wait for caches that are stuck. */
     private static final int MOST_ROUNDS = 2;
+
+    private static final long MOST_WAIT_NANOS = 2_000_000_000L;
+    /** Then they do not for one round, or for so long, in which each client asks again. */
+    private static final long OPEN_NANOS = 500_000_000L;
     /** As long as no room becomes free, a cache that found none is tried again after this time. */
     private static final long PAUSE_MILLIS = 500;
     /** The id of no server. */
@@ -110,8 +112,16 @@ public final class PlannedMoves {
      *
      * @param serverId the server that it leaves
      * @param others other servers to which it does not move
+     * @param ahead whether it leaves another server first, so that these are all regions that wait
      */
-    private record EndingSearch(int regions, long serverId, Set<Long> others) {}
+    private record EndingSearch(int regions, long serverId, Set<Long> others, boolean ahead) {}
+
+    /**
+     * A time in which calls for room wait for stuck caches, or do not.
+     *
+     * @param round {@link #round} when it began
+     */
+    private record AdmissionPhase(boolean open, long round, long since) {}
 
     private final Caches caches;
     private final Servers servers;
@@ -165,10 +175,10 @@ public final class PlannedMoves {
     private long round;
     /** {@link Servers#growths} when the round began that is under way; null if none is. */
     private @Nullable Long roundBegan;
-    /** The round in which calls for room wait for stuck caches no longer; null if none has waited. */
-    private @Nullable Long opens;
-    /** Whether a call has not waited in that round. */
-    private boolean opened;
+    /** Whether calls for room wait for stuck caches; null if none has had to. */
+    private @Nullable AdmissionPhase admission;
+    /** How many searches are left to calls until the next tick. */
+    private int ofCalls = MOST_SEARCHES;
     /** Whether a cache has found no room that did before. */
     private boolean newlyStuck;
     /** Counts all searches for room. */
@@ -354,7 +364,8 @@ public final class PlannedMoves {
         ahead.clear();
         denied.clear();
         postponed.clear();
-        opens = null;
+        admission = null;
+        roundBegan = null;
         List.copyOf(stuck.keySet()).forEach(this::unstick);
         for (CacheRecord cache : caches.all()) {
             if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
@@ -444,18 +455,20 @@ public final class PlannedMoves {
 
     /** Reserves room for the regions on servers that leave. */
     public void plan(long now, long millis) {
-        plan(MOST_SEARCHES, now, millis);
+        ofCalls = MOST_SEARCHES;
+        plan(MOST_SEARCHES, MOST_LOOKS, now, millis);
     }
 
     /**
      * @param most as in {@link #leave}; the next call continues with the others
+     * @param looks as {@link #MOST_LOOKS}
      * @return whether the round has ended
      */
-    private boolean plan(int most, long now, long millis) {
+    private boolean plan(int most, int looks, long now, long millis) {
         List.copyOf(stuck.keySet()).stream().filter(id -> !waits(id, now)).forEach(this::unstick);
         ahead.keySet().retainAll(moves.keySet());
         denied.keySet().retainAll(avoided.keySet());
-        looksUntil = endings.looks() + (most == MOST_OF_A_CALL ? MOST_LOOKS_OF_A_CALL : MOST_LOOKS);
+        looksUntil = endings.looks() + looks;
         long began = roundBegan == null ? servers.growths() : roundBegan;
         int left = most;
         for (Servers.KnownServer server : leaving(now)) {
@@ -483,35 +496,46 @@ public final class PlannedMoves {
      */
     public boolean planStuck(long now, long millis) {
         if (stuck.isEmpty() || servers.growths() == searchedAt || allLook(now, millis)) {
-            opens = null;
-            opened = false;
+            admission = null;
             return true;
         }
-        // Room becomes free all the time in a large cluster, so there may be no end of searches: after some rounds, all
-        // calls get room until the next one.
-        if (opens == null || opened && round > opens) {
-            opens = round + MOST_ROUNDS;
-            opened = false;
+        // Room becomes free all the time in a large cluster, so there may be no end of searches.
+        AdmissionPhase phase = admission;
+        if (phase == null || phase.open() && now - phase.since() > 2 * MOST_WAIT_NANOS) {
+            phase = new AdmissionPhase(false, round, now);
         }
-        if (!opened && round >= opens) {
-            opens = round;
-            opened = true;
-        }
-        return opened;
+        long rounds = round - phase.round();
+        long time = now - phase.since();
+        boolean over =
+                phase.open() ? rounds > 0 || time >= OPEN_NANOS : rounds >= MOST_ROUNDS || time >= MOST_WAIT_NANOS;
+        admission = over ? new AdmissionPhase(!phase.open(), round, now) : phase;
+        return admission.open();
     }
 
     private boolean allLook(long now, long millis) {
+        if (ofCalls <= 0) {
+            // The next tick looks for them.
+            return false;
+        }
         boolean late = roundBegan != null && roundBegan != servers.growths();
+        long before = spent;
         // In a round that had begun before room became free, those that came first have not seen it.
-        return plan(MOST_OF_A_CALL, now, millis) && (!late || plan(MOST_OF_A_CALL, now, millis));
+        boolean all = plan(MOST_OF_A_CALL, 0, now, millis) && (!late || plan(MOST_OF_A_CALL, 0, now, millis));
+        // A call that finds that all of them have looked goes through them, too.
+        ofCalls -= (int) (spent - before) + 1;
+        return all;
     }
 
     /** Whether a cache has regions on a server that leaves and is not gone, and does not leave that one already. */
     private boolean waits(long cacheId, long now) {
         CacheRecord cache = caches.find(cacheId);
-        Move move = moves.get(cacheId);
-        return cache != null
-                && waiting(cache, move == null || !targetsStay(cache, now) ? NO_SERVER : move.serverId(), now) > 0;
+        return cache != null && waiting(cache, source(cache, now), now) > 0;
+    }
+
+    /** Returns the server that a cache leaves, or {@link #NO_SERVER} if it leaves none for targets that stay. */
+    private long source(CacheRecord cache, long now) {
+        Move move = moves.get(cache.id());
+        return move == null || !targetsStay(cache, now) ? NO_SERVER : move.serverId();
     }
 
     /**
@@ -601,12 +625,9 @@ public final class PlannedMoves {
                         && targetsStay(cache, now)
                 ? move.serverId()
                 : NO_SERVER;
-        List<Servers.KnownServer> left = cache.regions().entrySet().stream()
-                .sorted(Map.Entry.<Long, Integer>comparingByValue().reversed())
-                .map(share -> servers.find(share.getKey()))
-                .filter(Objects::nonNull)
-                .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
+        List<Servers.KnownServer> left = leavingOf(cache, now)
                 .filter(one -> later == NO_SERVER || endsBefore(one, later))
+                .sorted(Comparator.comparingInt(one -> -regions(cache, one)))
                 .toList();
         long first = now + left.stream().mapToLong(one -> end(one) - now).min().orElse(0);
         List<Servers.KnownServer> order = left.stream()
@@ -615,8 +636,10 @@ public final class PlannedMoves {
         // If so many regions had no room in a search, more have none in the next one.
         int refused = Integer.MAX_VALUE;
         for (Servers.KnownServer one : order) {
-            int regions = Objects.requireNonNull(cache.regions().get(one.record.id()));
-            if (regions < refused && (steps(one, first) == 0 || isForLater(cache, order.getFirst()))) {
+            int regions = regions(cache, one);
+            boolean isFirst = refused == Integer.MAX_VALUE;
+            boolean together = steps(one, first) == 0;
+            if (isFirst || regions < refused && mayLeave(cache, order.getFirst(), together, now)) {
                 if (plan(cache, one, Reason.LEAVES, Set.of(), now, millis) != null) {
                     break;
                 }
@@ -626,12 +649,17 @@ public final class PlannedMoves {
     }
 
     /**
-     * Whether room that is kept for a cache may serve a server that ends later: what is kept is for the first one,
-     * unless less was ordered than that one needs.
+     * Whether a cache that finds no room for its regions on the first server may leave another one: what ended caches
+     * will give is for the first one, as is what is kept if the other one ends later, unless what was ordered and what
+     * they will give is less than the first one needs.
+     *
+     * @param together whether both servers end together
      */
-    private boolean isForLater(CacheRecord cache, Servers.KnownServer first) {
+    private boolean mayLeave(CacheRecord cache, Servers.KnownServer first, boolean together, long now) {
         int ordered = orders.ordered(cache.id());
-        return ordered > 0 && ordered < cache.regions().getOrDefault(first.record.id(), 0)
+        int made = servers.made(cache.id(), cache.threadsOfRegion(), now);
+        return together && made == 0
+                || ordered > 0 && ordered + made < cache.regions().getOrDefault(first.record.id(), 0)
                 || servers.kept(cache.id()).isEmpty();
     }
 
@@ -653,7 +681,8 @@ public final class PlannedMoves {
             postponed.remove(cache.id());
             ahead.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round));
         } else {
-            findsNone(cache, regions, server, Set.of(), now, millis, "");
+            EndingSearch search = new EndingSearch(regions, server.record.id(), Set.of(), true);
+            findsNone(cache, server, search, now, millis, "");
         }
     }
 
@@ -663,8 +692,8 @@ public final class PlannedMoves {
         for (Map.Entry<Long, Integer> share : cache.regions().entrySet()) {
             long id = share.getKey();
             Servers.KnownServer server = servers.find(id);
-            boolean waits = server != null && server.record.leaving() && !isGone(id, now);
-            regions += waits && id != leaves ? share.getValue() : 0;
+            boolean waits = server != null && server.record.leaving() && id != leaves && !isGone(id, now);
+            regions += waits ? share.getValue() : 0;
         }
         return regions;
     }
@@ -741,7 +770,7 @@ public final class PlannedMoves {
     @Nullable
     CachePlacement plan(
             CacheRecord cache, Servers.KnownServer server, Reason reason, Set<Long> others, long now, long millis) {
-        int regions = Objects.requireNonNull(cache.regions().get(server.record.id()));
+        int regions = regions(cache, server);
         // The cache may take the room that was reserved for it before.
         CacheRecord bare = cache.placed(cache.capacity(), cache.regions());
         servers.promise(cache, bare);
@@ -760,12 +789,13 @@ public final class PlannedMoves {
                             .isPresent()) {
                 // There is room, but a moment ago the cache did not get it: it is tried again soon.
                 spent++;
-                unstick(cache.id());
-                if (reason == Reason.LEAVES) {
+                if (reason == Reason.LEAVES && !isStuckNow(cache.id())) {
+                    unstick(cache.id());
                     denied.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round));
                 }
             } else if (reason == Reason.LEAVES) {
-                findsNone(cache, regions, server, others, now, millis, ": " + e.getMessage());
+                EndingSearch search = new EndingSearch(regions, server.record.id(), others, false);
+                findsNone(cache, server, search, now, millis, ": " + e.getMessage());
             }
             return null;
         } finally {
@@ -791,24 +821,23 @@ public final class PlannedMoves {
         }
     }
 
+    /** Whether this round has found no room for a cache's regions on another server. */
+    private boolean isStuckNow(long cacheId) {
+        RoomAttempt none = stuck.get(cacheId);
+        return none != null && none.round() == round;
+    }
+
     /** Notes that there is no room, and makes some of expired caches if enough looks at them are left. */
     private void findsNone(
-            CacheRecord cache,
-            int regions,
-            Servers.KnownServer server,
-            Set<Long> others,
-            long now,
-            long millis,
-            String why) {
+            CacheRecord cache, Servers.KnownServer server, EndingSearch search, long now, long millis, String why) {
         denied.remove(cache.id());
         if (stuck.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round)) == null) {
             newlyStuck = true;
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "no room for " + Plurals.of(regions, "region") + " of cache " + Caches.hex(cache.id())
+                    "no room for " + Plurals.of(search.regions(), "region") + " of cache " + Caches.hex(cache.id())
                             + " on memory server " + server.record.address() + ", which leaves" + why);
         }
-        EndingSearch search = new EndingSearch(regions, server.record.id(), others);
         if (postponed.isEmpty() && endings.looks() < looksUntil) {
             makesRoom(cache, server, search, now, millis);
         } else {
@@ -826,7 +855,15 @@ public final class PlannedMoves {
                     && server != null
                     && stuck.containsKey(cache.id())
                     && cache.regions().containsKey(server.record.id())) {
-                makesRoom(cache, server, first.getValue(), now, millis);
+                // As in its search, it may take the room that was reserved for it, unless it still moves there.
+                boolean stillMoves = source(cache, now) != NO_SERVER;
+                CacheRecord bare = stillMoves ? cache : cache.placed(cache.capacity(), cache.regions());
+                servers.promise(cache, bare);
+                try {
+                    makesRoom(cache, server, first.getValue(), now, millis);
+                } finally {
+                    servers.promise(bare, cache);
+                }
             }
         }
     }
@@ -834,7 +871,8 @@ public final class PlannedMoves {
     /** Ends caches whose time is over if that makes enough room, and no machine does in time. */
     private void makesRoom(CacheRecord cache, Servers.KnownServer server, EndingSearch search, long now, long millis) {
         int regions = search.regions();
-        if (!isOver(cache, millis) && !orders.isComing(cache, regions, end(server))) {
+        int coming = orders.coming(cache, end(server));
+        if (!isOver(cache, millis) && (coming < regions || isForOthers(cache, search, coming, now))) {
             endings.makeRoom(
                     cache.id(),
                     cache.regionBytes(),
@@ -843,6 +881,44 @@ public final class PlannedMoves {
                     now,
                     millis);
         }
+    }
+
+    /** Whether more regions on other servers have room that is coming for a cache if these ones do not take it. */
+    private boolean isForOthers(CacheRecord cache, EndingSearch search, int coming, long now) {
+        List<Integer> others = search.ahead() ? List.of() : others(cache, search.serverId(), now);
+        return coming <= others.stream().mapToInt(Integer::intValue).sum()
+                && fitting(others, coming) > fitting(others, coming - search.regions());
+    }
+
+    /** Returns how many regions wait on each of the other servers, on those that end first before the others. */
+    private List<Integer> others(CacheRecord cache, long serverId, long now) {
+        long source = source(cache, now);
+        return leavingOf(cache, now)
+                .filter(one -> one.record.id() != serverId && one.record.id() != source)
+                .sorted(Comparator.comparingLong(one -> end(one) - now))
+                .map(one -> regions(cache, one))
+                .toList();
+    }
+
+    /** Returns a cache's servers that leave and are heard, by number. */
+    private Stream<Servers.KnownServer> leavingOf(CacheRecord cache, long now) {
+        return cache.regions().keySet().stream()
+                .map(servers::find)
+                .filter(Objects::nonNull)
+                .filter(one -> one.record.leaving() && !servers.isSilent(one, now));
+    }
+
+    private static int regions(CacheRecord cache, Servers.KnownServer server) {
+        return Objects.requireNonNull(cache.regions().get(server.record.id()));
+    }
+
+    /** Returns how many regions fit if each server's either fit as a whole or do not. */
+    private static int fitting(List<Integer> shares, int room) {
+        int left = room;
+        for (int share : shares) {
+            left -= share <= left ? share : 0;
+        }
+        return room - left;
     }
 
     /** Returns the room that there is, also if it is on servers that are set aside for a moment. */
@@ -900,12 +976,18 @@ public final class PlannedMoves {
      * A cache for whose regions on leaving servers there is no room.
      *
      * @param shares how many of them are on each of these servers, on those that end first before the others
+     * @param made for how many of them caches that are being ended will give room in a moment
      */
-    public record StuckCache(CacheRecord cache, List<Integer> shares) {
+    public record StuckCache(CacheRecord cache, List<Integer> shares, int made) {
 
         /** Returns how many these are together. */
         public int regions() {
             return shares.stream().mapToInt(Integer::intValue).sum();
+        }
+
+        /** Returns for how many of them room is missing. */
+        public int missing() {
+            return Math.max(0, regions() - made);
         }
     }
 
@@ -937,16 +1019,17 @@ public final class PlannedMoves {
         for (Servers.KnownServer server : leaving(now)) {
             for (CacheRecord cache : on(server, millis)) {
                 Integer regions = cache.regions().get(server.record.id());
-                Move move = moves.get(cache.id());
                 // If a target leaves, too, all that is moving there has to go elsewhere.
-                boolean leaves = move != null && move.serverId() == server.record.id() && targetsStay(cache, now);
-                if (regions != null && stuck.containsKey(cache.id()) && !leaves) {
+                if (regions != null && stuck.containsKey(cache.id()) && source(cache, now) != server.record.id()) {
                     all.computeIfAbsent(cache.id(), _ -> new ArrayList<>()).add(regions);
                 }
             }
         }
         return all.entrySet().stream()
-                .map(one -> new StuckCache(caches.require(one.getKey()), one.getValue()))
+                .map(one -> {
+                    CacheRecord cache = caches.require(one.getKey());
+                    return new StuckCache(cache, one.getValue(), endings.coming(cache, now));
+                })
                 .toList();
     }
 

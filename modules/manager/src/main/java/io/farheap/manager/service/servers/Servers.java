@@ -77,6 +77,8 @@ public final class Servers {
         }
     }
 
+    /** What sums of parts of threads may differ by, since the order of these parts does. */
+    private static final double ROUNDING = 1e-9;
     /** A server that was silent for this long, while other servers reported, counts as gone. */
     static final long GONE_NANOS = 3_600_000_000_000L;
     /** For how long after a change of leader a server on disk that has not reported may have to look for the leader. */
@@ -438,7 +440,7 @@ public final class Servers {
         int room = room(server, report);
         if (without.isEmpty()) {
             // What is kept for a cache is found by that cache.
-            growths += room > server.room || free > server.freeCores && room > 0 ? 1 : 0;
+            growths += room > server.room || free - server.freeCores > ROUNDING && room > 0 ? 1 : 0;
             server.room = room;
             server.freeCores = free;
         } else {
@@ -621,24 +623,44 @@ public final class Servers {
         stock(now);
         int regions = 0;
         for (Map.Entry<Long, Integer> room : kept(cacheId).entrySet()) {
-            KnownServer server = servers.get(room.getKey());
-            int its = room.getValue();
-            if (server != null && isListed(server)) {
-                int free = server.room;
-                double cores = server.freeCores;
-                for (Map.Entry<Long, KeptRoom> other :
-                        kept.getOrDefault(room.getKey(), Map.of()).entrySet()) {
-                    boolean others = other.getValue().firm() && other.getKey() != cacheId;
-                    free -= others ? other.getValue().regions() : 0;
-                    cores -= others
-                            ? other.getValue().regions() * other.getValue().threads()
-                            : 0;
-                }
-                int most = threads == 0 ? free : (int) Math.min(free, cores / threads);
-                regions += Math.clamp(most, 0, its);
-            }
+            regions += Math.min(room.getValue(), freeFor(cacheId, room.getKey(), threads));
         }
         return regions;
+    }
+
+    /**
+     * Returns how many regions caches that are being ended still have of the room that is kept for a cache.
+     *
+     * @param threads as in {@link #keptAndFree}
+     */
+    public int made(long cacheId, double threads, long now) {
+        stock(now);
+        int regions = 0;
+        for (long serverId : keptFor.getOrDefault(cacheId, Set.of())) {
+            boolean listed = isListed(servers.get(serverId));
+            int made = kept(serverId, cacheId).made();
+            regions += listed ? Math.max(0, made - freeFor(cacheId, serverId, threads)) : 0;
+        }
+        return regions;
+    }
+
+    /** Returns how many regions a server has to give to a cache's regions on a server that leaves. */
+    private int freeFor(long cacheId, long serverId, double threads) {
+        KnownServer server = servers.get(serverId);
+        if (server == null || !isListed(server)) {
+            return 0;
+        }
+        int free = server.room;
+        double cores = server.freeCores;
+        for (Map.Entry<Long, KeptRoom> other :
+                kept.getOrDefault(serverId, Map.of()).entrySet()) {
+            KeptRoom room = other.getValue();
+            if (room.firm() && other.getKey() != cacheId) {
+                free -= room.regions();
+                cores -= room.regions() * room.threads();
+            }
+        }
+        return Math.max(0, threads == 0 ? free : (int) Math.min(free, cores / threads));
     }
 
     /** Whether room is kept for any cache. */

@@ -2,6 +2,7 @@ package io.farheap.manager.service.supply;
 
 import io.farheap.command.Durations;
 import io.farheap.manager.ServerReport;
+import io.farheap.manager.allocation.NetworkLocation;
 import io.farheap.manager.provider.CapacityRequest;
 import io.farheap.manager.provider.Machine;
 import io.farheap.manager.provider.MachineOffer;
@@ -39,6 +40,8 @@ public final class Fleet implements ServerProvider.Listener {
     static final double ROUNDING = 1e-9;
     /** A machine that could not be stopped is tried again after this time. */
     private static final long STOP_AGAIN_NANOS = 10_000_000_000L;
+    /** A place is doubtful for this time, which is longer than most notices. */
+    private static final long DOUBT_NANOS = 120_000_000_000L;
 
     /**
      * Room on a machine that a cache waits for.
@@ -132,6 +135,8 @@ public final class Fleet implements ServerProvider.Listener {
 
     /** Machines that were taken back before their servers were known. */
     private final Set<StartedMachine> reclaimedEarly = new HashSet<>();
+    /** By place: when a spot machine was taken back there last, or did not start. */
+    private final Map<NetworkLocation, Long> lostAt = new HashMap<>();
 
     private @Nullable ServerProvider provider;
     /** Counts events; written with the lock. */
@@ -249,6 +254,9 @@ public final class Fleet implements ServerProvider.Listener {
                 starting.remove(hired);
                 reclaimedEarly.remove(hired);
                 failedAt = nanos.getAsLong();
+                if (!hired.stops()) {
+                    doubt(hired.lot());
+                }
                 LOG.log(
                         System.Logger.Level.WARNING,
                         "a server of type " + hired.lot() + " does not start: " + hired.failure);
@@ -267,6 +275,21 @@ public final class Fleet implements ServerProvider.Listener {
             reclaimed.put(serverId, hired.reclaimedUntil);
         }
         reclaimedEarly.remove(hired);
+    }
+
+    private void doubt(MachineOffer lot) {
+        if (lot.spot()) {
+            lostAt.put(NetworkLocation.parse(lot.place()), nanos.getAsLong());
+        }
+    }
+
+    /**
+     * Whether a spot machine of a place was taken back shortly before, or did not start. The provider may still offer
+     * others there: it may learn late that it has none, or take them back one after the other.
+     */
+    boolean isDoubtful(NetworkLocation place) {
+        Long at = lostAt.get(place);
+        return at != null && nanos.getAsLong() - at < DOUBT_NANOS;
     }
 
     /** Whether a machine has failed to start after that time. */
@@ -499,6 +522,7 @@ public final class Fleet implements ServerProvider.Listener {
         ServerReport last = null;
         lock.lock();
         try {
+            doubt(machine.lot());
             StartedMachine hired = machines.get(machine);
             long until = nanos.getAsLong() + Durations.capped(notice).toNanos();
             if (hired != null && hired.server != null) {
@@ -540,6 +564,9 @@ public final class Fleet implements ServerProvider.Listener {
                 starting.remove(hired);
                 reclaimedEarly.remove(hired);
                 hired.failure = "it has ended before it registered";
+                if (!hired.stops()) {
+                    doubt(hired.lot());
+                }
             }
             if (hired != null && hired.server != null) {
                 reclaimed.remove(hired.server.record.id());

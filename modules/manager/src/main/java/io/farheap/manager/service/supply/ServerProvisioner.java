@@ -96,6 +96,7 @@ public final class ServerProvisioner implements MachineOrders {
     private final Servers servers;
     private final Fleet fleet;
     private final MachineSelector shopping;
+    private final RackSpread racks;
     private final Condition changed;
     private final LongSupplier nanos;
     private final long waitNanos;
@@ -118,6 +119,7 @@ public final class ServerProvisioner implements MachineOrders {
         this.servers = servers;
         this.fleet = fleet;
         this.shopping = shopping;
+        this.racks = new RackSpread(servers, fleet, nanos);
         this.changed = changed;
         this.nanos = nanos;
         this.waitNanos = waitNanos;
@@ -358,7 +360,7 @@ public final class ServerProvisioner implements MachineOrders {
             recruit.attempts += adds ? 0 : 1;
             recruit.startedAt = nanos.getAsLong();
             int left = order.wanted();
-            for (Fleet.StartedMachine machine : fleet.start(order.quote(), false)) {
+            for (Fleet.StartedMachine machine : fleet.start(racks.of(cacheId, order), false)) {
                 int part = Math.min(left, order.room().applyAsInt(machine.lot()));
                 claim(cacheId, recruit, machine, part, threads);
                 left -= part;
@@ -388,8 +390,10 @@ public final class ServerProvisioner implements MachineOrders {
     private Recruit recruit(long cacheId, boolean leaves) {
         Recruit before = recruits.get(cacheId);
         if (leaves && before != null && !before.leaves) {
-            // The cache waits for its growth, which is for later.
-            forget(cacheId);
+            // The cache waits for its growth, which is for later. What ended caches give is for what leaves already.
+            recruits.remove(cacheId);
+            fleet.unclaim(cacheId);
+            servers.giveUpFound(cacheId);
         }
         Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos, leaves));
         recruit.askedAt = nanos.getAsLong();
@@ -423,7 +427,7 @@ public final class ServerProvisioner implements MachineOrders {
             long cacheId = one.cache().id();
             Recruit recruit = require(cacheId);
             boolean all = order(cacheId, recruit, () -> machines(one, isUrgent(recruit), millis))
-                    && recruit.ordered >= one.regions();
+                    && recruit.ordered >= one.missing();
             recruit.refusedAt = all ? null : Long.valueOf(nanos.getAsLong());
             recruit.refusedNews = fleet.latest();
         }
@@ -443,13 +447,13 @@ public final class ServerProvisioner implements MachineOrders {
     }
 
     /**
-     * Returns machines for all that leaves or, if these cannot be had, for the shares that can: a cache leaves each
+     * Returns machines for all that is missing or, if these cannot be had, for the shares that can: a cache leaves each
      * server as a whole, those that end first before the others.
      */
     private Optional<MachineOrder> machines(PlannedMoves.StuckCache stuck, boolean urgent, long millis) {
         Need need = Caches.need(stuck.cache(), millis);
         long size = stuck.cache().regionBytes();
-        int refused = stuck.regions();
+        int refused = stuck.missing();
         asked++;
         Optional<MachineOrder> found = shopping.forMore(need, size, refused, urgent);
         if (found.isPresent()) {
@@ -480,20 +484,20 @@ public final class ServerProvisioner implements MachineOrders {
     }
 
     @Override
-    public boolean isComing(CacheRecord cache, int regions, long end) {
+    public int coming(CacheRecord cache, long end) {
         Recruit recruit = recruits.get(cache.id());
         long left = end - nanos.getAsLong();
-        return recruit != null
+        boolean inTime = recruit != null
                 && recruit.leaves
                 && isComing(cache.id(), recruit)
-                && hasRoom(cache, regions)
                 && recruit.machines.stream()
                         .allMatch(machine -> machine.serves(cache.id()) || shopping.isInTime(machine, left));
+        return inTime ? keptAndClaimed(cache) : 0;
     }
 
-    /** Whether what is kept for a cache, and there, is enough for its regions with what it has claimed of machines. */
-    private boolean hasRoom(CacheRecord cache, int regions) {
-        return keptAndFree(cache) + fleet.coming(cache.id()) >= regions;
+    /** Returns how many regions are kept for a cache, and there, and how many it has claimed of machines. */
+    private int keptAndClaimed(CacheRecord cache) {
+        return keptAndFree(cache) + fleet.coming(cache.id());
     }
 
     private int keptAndFree(CacheRecord cache) {
@@ -526,7 +530,7 @@ public final class ServerProvisioner implements MachineOrders {
 
     private boolean isDue(PlannedMoves.StuckCache stuck, Recruit recruit) {
         // Some have moved, or more have to move.
-        boolean more = stuck.regions() > recruit.ordered;
+        boolean more = stuck.missing() > recruit.ordered;
         if (stuck.regions() < recruit.ordered) {
             long cacheId = stuck.cache().id();
             recruit.ordered = stuck.regions();
@@ -534,7 +538,9 @@ public final class ServerProvisioner implements MachineOrders {
         }
         Long at = recruit.refusedAt;
         boolean refused = at != null && nanos.getAsLong() - at < PAUSE_NANOS && fleet.latest() == recruit.refusedNews;
-        return !refused && (more || !areThere(stuck.cache().id(), recruit) || !hasRoom(stuck.cache(), stuck.regions()));
+        return !refused
+                && stuck.missing() > 0
+                && (more || !areThere(stuck.cache().id(), recruit) || keptAndClaimed(stuck.cache()) < stuck.missing());
     }
 
     /** Whether an event since the last call of {@link #help} may help a cache. */

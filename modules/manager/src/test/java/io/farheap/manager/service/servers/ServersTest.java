@@ -1,0 +1,60 @@
+package io.farheap.manager.service.servers;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.Tenant;
+import io.farheap.manager.allocation.Prices;
+import io.farheap.manager.service.MenuFile;
+import io.farheap.manager.service.journal.Inbox;
+import io.farheap.manager.state.AllocationTerms;
+import io.farheap.manager.state.CacheRecord;
+import io.farheap.manager.state.ServerRecord;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+class ServersTest {
+
+    private static final long MIB = 1 << 20;
+    private static final long SECOND = 1_000_000_000L;
+
+    /** A cache with one region on server 1, and server threads for several. */
+    private static CacheRecord cache(long id, int threads, int threadRegions) {
+        return new CacheRecord(
+                id,
+                "cache",
+                MIB,
+                0,
+                MIB,
+                new AllocationTerms("", 5, threads, threadRegions, 0, Tenant.DEFAULT),
+                1,
+                new TreeMap<>(Map.of(1L, 1)),
+                Collections.emptySortedMap());
+    }
+
+    /** The sum of these threads depends on their order, which the look changes, in its last digit. */
+    @Test
+    void aServerHasNoMoreToGiveAfterALookWithoutOneOfItsCaches() {
+        Prices prices = new Prices(
+                MenuFile.parse("{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"4m\", \"price\": 1}]}"));
+        Servers servers = new Servers(prices, new MigrationRates(), new Inbox(), SECOND, false);
+        servers.put(new ServerRecord(1, "host:1", "t", false, 0, "d/c/r", MIB, 4, 30_000, false));
+        servers.report(
+                Objects.requireNonNull(servers.find(1)),
+                new ServerReport(
+                        1, "host:1", "t", false, "d/c/r", MIB, 4, 1, 30_000, false, 0, Map.of(16L, 1, 32L, 1, 48L, 1)),
+                0);
+        CacheRecord first = cache(16, 1, 2);
+        servers.promise(null, first);
+        servers.promise(null, cache(32, 2, 2));
+        servers.promise(null, cache(48, 1, 6));
+        long before = servers.growths();
+        servers.without(List.of(first), Optional::empty);
+        assertEquals(before, servers.growths());
+    }
+}
