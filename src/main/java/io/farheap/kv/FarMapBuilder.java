@@ -350,8 +350,9 @@ public final class FarMapBuilder {
                 mostBlocks,
                 KeyHash.random(new SecureRandom()),
                 policy.name());
-        List<RemoteSpace> spaces = spaces(
-                remote, attached, key, stack, each, false, number -> descriptor.of(number).encode());
+        List<RemoteSpace> spaces = spaces(remote, attached, key, stack, each, false, number -> descriptor
+                .of(number)
+                .encode());
         return map(remote, key, descriptor, spaces, "");
     }
 
@@ -366,8 +367,8 @@ public final class FarMapBuilder {
         long millis = life == null ? SpacePlane.FOR_EVER : Lifetimes.millis(life, SpacePlane.FOR_EVER);
         List<RemoteSpace> spaces = new ArrayList<>();
         for (RemoteServer server : attached) {
-            RemoteSpace space = remote.createSpace(
-                    server, key, regionsOfEach, millis, descriptor.apply(spaces.size()), readOnly);
+            RemoteSpace space =
+                    remote.createSpace(server, key, regionsOfEach, millis, descriptor.apply(spaces.size()), readOnly);
             stack.add(space::drop);
             spaces.add(space);
         }
@@ -400,13 +401,15 @@ public final class FarMapBuilder {
                 KeyHash.random(new SecureRandom()));
         // Refuses what cannot be before a server is asked for memory.
         descriptor.shape();
-        List<RemoteSpace> spaces = spaces(
-                remote, attached, key, stack, each, true, number -> descriptor.of(number).encode());
+        List<RemoteSpace> spaces = spaces(remote, attached, key, stack, each, true, number -> descriptor
+                .of(number)
+                .encode());
         return leased(remote, descriptor, spaces);
     }
 
     private FarMap.ConnectionMaker leased(RemoteMemory remote, LeasedDescriptor descriptor, List<RemoteSpace> spaces) {
-        LeasedConnection made = new LeasedConnection(remote, descriptor, spaces, new PointerCache(pointers), leaseClock);
+        LeasedConnection made =
+                new LeasedConnection(remote, descriptor, spaces, new PointerCache(pointers), leaseClock);
         return _ -> made;
     }
 
@@ -417,8 +420,8 @@ public final class FarMapBuilder {
         LeasedDescriptor first = descriptors.getFirst();
         for (int i = 1; i < parts.size(); i++) {
             if (!descriptors.get(i).belongsTo(first)) {
-                throw new MapException(parts.get(i) + " is of another map than " + parts.getFirst()
-                        + "; name the servers of one map");
+                throw new MapException(
+                        parts.get(i) + " is of another map than " + parts.getFirst() + "; name the servers of one map");
             }
         }
         List<RemoteSpace> inOrder = IntStream.range(0, parts.size())

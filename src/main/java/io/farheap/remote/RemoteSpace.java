@@ -70,9 +70,8 @@ public final class RemoteSpace implements AutoCloseable {
             boolean readOnly,
             Consumer<List<RemoteRegion>> withdraw) {
         long creation = ThreadLocalRandom.current().nextLong();
-        SpaceGrant grant =
-                call(server, lease -> server.spaces()
-                        .create(lease, key, regions, millis, descriptor, creation, readOnly));
+        SpaceGrant grant = call(
+                server, lease -> server.spaces().create(lease, key, regions, millis, descriptor, creation, readOnly));
         return new RemoteSpace(server, key, grant, withdraw);
     }
 

@@ -98,7 +98,8 @@ class LeasedHistoryTest {
                 while (maps.size() < PROCESSES) {
                     maps.add(servers.named(addresses).leaseClock(clock).open());
                 }
-                List<MapSession> sessions = maps.stream().map(FarMap::openSession).toList();
+                List<MapSession> sessions =
+                        maps.stream().map(FarMap::openSession).toList();
                 if (beside == MapHistoryTest.Beside.FAILURES) {
                     Softverbs.set("qp_error_after=60");
                 }
@@ -117,7 +118,9 @@ class LeasedHistoryTest {
                 }
                 MapHistoryTest.check(keys, events, seed);
                 if (termMillis > 0) {
-                    long reads = sessions.stream().mapToLong(each -> each.posted().reads()).sum();
+                    long reads = sessions.stream()
+                            .mapToLong(each -> each.posted().reads())
+                            .sum();
                     assertTrue(reads > 0, reads + " READs, seed " + seed);
                 }
                 assertTrue(maps.getFirst().stats().objects() <= keys, "seed " + seed);

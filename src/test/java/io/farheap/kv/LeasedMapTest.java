@@ -64,7 +64,9 @@ class LeasedMapTest {
     @Test
     void aHotGetIsOneRead() {
         String[] one = servers.startAll(1, REGIONS, REGION);
-        try (FarMap map = leased(one).leaseTerms(Duration.ofSeconds(50), Duration.ofMinutes(1)).create();
+        try (FarMap map = leased(one)
+                        .leaseTerms(Duration.ofSeconds(50), Duration.ofMinutes(1))
+                        .create();
                 MapSession session = map.openSession()) {
             byte[] value = TestServers.value(3, 1000);
             session.set(TestServers.key(3), value);
@@ -81,7 +83,9 @@ class LeasedMapTest {
     @Test
     void oneSidedReadsAreReported() {
         String[] one = servers.startAll(1, REGIONS, REGION);
-        try (FarMap map = leased(one).leaseTerms(Duration.ofSeconds(50), Duration.ofMinutes(1)).create();
+        try (FarMap map = leased(one)
+                        .leaseTerms(Duration.ofSeconds(50), Duration.ofMinutes(1))
+                        .create();
                 MapSession session = map.openSession()) {
             for (int round = 0; round < 200; round++) {
                 for (int i = 0; i < 40; i++) {
@@ -102,7 +106,9 @@ class LeasedMapTest {
     @Test
     void aSetIsSeenAtOnceByWhomHasAPointer() {
         String[] one = servers.startAll(1, REGIONS, REGION);
-        try (FarMap map = leased(one).leaseTerms(Duration.ofSeconds(50), Duration.ofMinutes(1)).create();
+        try (FarMap map = leased(one)
+                        .leaseTerms(Duration.ofSeconds(50), Duration.ofMinutes(1))
+                        .create();
                 FarMap other = servers.named(one).open();
                 MapSession here = map.openSession();
                 MapSession there = other.openSession()) {
@@ -224,15 +230,17 @@ class LeasedMapTest {
     @Test
     void whatALeasedMapCannotDoIsRefused() {
         String[] one = servers.startAll(1, REGIONS, REGION);
-        assertThrows(IllegalArgumentException.class, () -> leased(one).policy("lru").create());
-        assertThrows(IllegalArgumentException.class, () -> leased(one).objects(1 << 24).create());
+        assertThrows(
+                IllegalArgumentException.class, () -> leased(one).policy("lru").create());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> leased(one).objects(1 << 24).create());
         assertEquals(REGIONS, servers.freeRegions(0));
         try (FarMap map = leased(one).memory(REGION).objects(1000).create()) {
             assertThrows(MapException.class, () -> map.grow(REGION));
             assertThrows(MapException.class, () -> map.drain(one[0], Duration.ofSeconds(1)));
             try (MapSession session = map.openSession()) {
-                assertThrows(
-                        IllegalArgumentException.class, () -> session.set(TestServers.key(1), new byte[17_000]));
+                assertThrows(IllegalArgumentException.class, () -> session.set(TestServers.key(1), new byte[17_000]));
                 session.set(TestServers.key(1), new byte[16_000]);
                 assertEquals(16_000, found(session).length);
             }

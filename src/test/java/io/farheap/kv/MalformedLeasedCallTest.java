@@ -36,7 +36,8 @@ class MalformedLeasedCallTest {
     private int outcome;
     private int ended;
 
-    private void call(RpcQueue queue, RemoteServer server, RegisteredBuffer buffer, int operation, int bytes, int room) {
+    private void call(
+            RpcQueue queue, RemoteServer server, RegisteredBuffer buffer, int operation, int bytes, int room) {
         int before = ended;
         assertEquals(PostResult.OK, queue.call(server, operation, buffer, 0, bytes, REPLY, room, 0));
         queue.send();
@@ -72,7 +73,8 @@ class MalformedLeasedCallTest {
                 for (int i = 0; i < OBJECTS; i++) {
                     session.set(TestServers.key(FIRST + i), TestServers.value(i, 4 * i));
                 }
-                long id = process.openSpace(server, SpaceKey.of(NAME, TestServers.TOKEN)).id();
+                long id = process.openSpace(server, SpaceKey.of(NAME, TestServers.TOKEN))
+                        .id();
                 for (int i = 0; i < CALLS; i++) {
                     fill(buffer.segment(), random, id);
                     int bytes = random.nextInt(random.nextInt(10) == 0 ? REPLY : 200);

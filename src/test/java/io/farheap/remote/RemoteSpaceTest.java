@@ -122,14 +122,14 @@ class RemoteSpaceTest {
     @Test
     void aSpaceToBeReadCanBeNeitherWrittenNorSwapped() {
         Client creator = new Client();
-        RemoteSpace made = creator.memory.createSpace(
-                creator.server, KEY, 1, SpacePlane.FOR_EVER, DESCRIPTOR, true);
+        RemoteSpace made = creator.memory.createSpace(creator.server, KEY, 1, SpacePlane.FOR_EVER, DESCRIPTOR, true);
         made.grow(1);
         Client other = new Client();
         List<RemoteRegion> opened = other.open().regions();
         for (int region = 0; region < 2; region++) {
             for (Client client : List.of(creator, other)) {
-                RemoteRegion own = client == other ? opened.get(region) : made.regions().get(region);
+                RemoteRegion own =
+                        client == other ? opened.get(region) : made.regions().get(region);
                 assertEquals(0, client.read(own, 64));
                 assertEquals(Outcome.REFUSED, client.run(client.queue.write(own, 64, client.page, 0, 8, 0)));
                 client.reconnect();

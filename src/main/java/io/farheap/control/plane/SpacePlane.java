@@ -58,13 +58,7 @@ public interface SpacePlane {
      *     server's own services alone change it
      */
     SpaceGrant create(
-            long leaseId,
-            SpaceKey key,
-            int regions,
-            long millis,
-            byte[] descriptor,
-            long creationId,
-            boolean readOnly);
+            long leaseId, SpaceKey key, int regions, long millis, byte[] descriptor, long creationId, boolean readOnly);
 
     /**
      * Opens a space. A lease that has it open gets the same opening again, with the regions by which the space has

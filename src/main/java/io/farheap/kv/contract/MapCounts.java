@@ -18,8 +18,8 @@ import java.util.Map;
  * @param touched objects that got another time to live
  * @param noRoom requests that found no room
  * @param lost requests whose server was lost
- * @param readAgain gets that read their bucket again, since the block that it named had been used again; with the leased
- *     engine gets that called the server, since the block that they had read was not their key's any more
+ * @param readAgain gets that read their bucket again, since the block that it named had been used again; with the
+ *     leased engine gets that called the server, since the block that they had read was not their key's any more
  * @param swapsLost compare-and-swaps of requests that failed because another client was faster, and were repeated
  * @param evicted objects
  * @param crowdedOut objects that were evicted because their bucket was full; {@code evicted} does not include them

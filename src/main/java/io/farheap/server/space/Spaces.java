@@ -155,8 +155,7 @@ public final class Spaces implements SpacePlane, ServedSpaces {
         return null;
     }
 
-    private Space make(
-            SpaceKey key, int regions, long millis, byte[] descriptor, long creationId, boolean readOnly) {
+    private Space make(SpaceKey key, int regions, long millis, byte[] descriptor, long creationId, boolean readOnly) {
         Budget.Loan loan = budgets.spaces().lend(Caller.current(), null, 1);
         try {
             int[] taken = pool.take(regions);

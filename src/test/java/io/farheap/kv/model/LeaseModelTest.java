@@ -312,7 +312,8 @@ class LeaseModelTest {
         }
         State after = state.copy();
         int block = state.table;
-        boolean same = block != NO_BLOCK && block == state.pointer[client]
+        boolean same = block != NO_BLOCK
+                && block == state.pointer[client]
                 && state.incarnation[block] == state.pointerIncarnation[client];
         if (state.clientStep[client] == RENEWING && !same) {
             after.clientStep[client] = ASKING;
@@ -343,7 +344,8 @@ class LeaseModelTest {
             }
             for (int block = 0; block < BLOCKS; block++) {
                 boolean held = (state.serverLeases[block] >> client & 1) != 0;
-                boolean used = state.lease[client] != 0 && state.pointer[client] == block
+                boolean used = state.lease[client] != 0
+                        && state.pointer[client] == block
                         && state.pointerIncarnation[client] == state.incarnation[block];
                 if (held && !(used && rules.contains(Rule.CLOCKS))) {
                     State after = state.copy();

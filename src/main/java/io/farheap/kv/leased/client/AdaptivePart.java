@@ -106,8 +106,7 @@ final class AdaptivePart {
             replace(true);
             move(node, AGAIN);
         } else if (word(node, INCARNATION) > pointer.incarnation
-                || word(node, INCARNATION) == pointer.incarnation
-                        && word(node, LEASED) - pointer.leasedUntil > 0) {
+                || word(node, INCARNATION) == pointer.incarnation && word(node, LEASED) - pointer.leasedUntil > 0) {
             return;
         }
         if (word(node, INCARNATION) != pointer.incarnation) {

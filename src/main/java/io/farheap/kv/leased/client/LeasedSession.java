@@ -52,8 +52,7 @@ public final class LeasedSession implements EngineSession {
     /** Calls of so many bytes each way travel in batches; longer ones alone. */
     private static final int SHORT_BYTES = 2048;
 
-    private static final RpcOptions SHORT =
-            RpcOptions.DEFAULT.with(8, 4).withRecordBytes(SHORT_BYTES);
+    private static final RpcOptions SHORT = RpcOptions.DEFAULT.with(8, 4).withRecordBytes(SHORT_BYTES);
     private static final RpcOptions LONG = RpcOptions.DEFAULT
             .with(2, 1)
             .withRecordBytes(Math.max(LeasedCalls.MOST_REQUEST_BYTES, LeasedCalls.MOST_ANSWER_BYTES));
@@ -110,6 +109,7 @@ public final class LeasedSession implements EngineSession {
     private int hits;
     /** How many shards it has asked for a report; it begins with another one than other sessions. */
     private int reports = ThreadLocalRandom.current().nextInt(ShardShape.MOST_SHARDS);
+
     private int reportedShard;
     private boolean reporting;
     private int held;
@@ -253,13 +253,7 @@ public final class LeasedSession implements EngineSession {
     }
 
     private boolean begin(
-            int kind,
-            MemorySegment key,
-            int keyBytes,
-            MemorySegment value,
-            long lifeMillis,
-            long argument,
-            long tag) {
+            int kind, MemorySegment key, int keyBytes, MemorySegment value, long lifeMillis, long argument, long tag) {
         checkOpen();
         KeyBatch before = batch;
         if (places.full() || before != null && !before.issuedAll()) {
@@ -335,8 +329,7 @@ public final class LeasedSession implements EngineSession {
             case LeasedPlaces.READ -> postRead(place);
             case LeasedPlaces.RENEW -> call(LeasedCalls.RENEW, place, false);
             // The kinds of requests have the order of the calls.
-            default ->
-                call(LeasedCalls.GET + places.kind[place], place, places.next[place] == LeasedPlaces.ASK_LONG);
+            default -> call(LeasedCalls.GET + places.kind[place], place, places.next[place] == LeasedPlaces.ASK_LONG);
         };
     }
 
@@ -556,11 +549,7 @@ public final class LeasedSession implements EngineSession {
                 bytes, at, pointer.incarnation, pointer.keyBytes, pointer.valueBytes, space.checksum());
         if (!live
                 || !LeasedBlock.hasKey(
-                        bytes,
-                        at,
-                        bytes,
-                        LeasedPlaces.requestAt(place) + LeasedCalls.KEY,
-                        places.keyBytes[place])) {
+                        bytes, at, bytes, LeasedPlaces.requestAt(place) + LeasedCalls.KEY, places.keyBytes[place])) {
             counts.add(MapSessionCounts.READ_AGAIN);
             pointers.drop(places.hash[place], pointer.incarnation);
             again(place, LeasedPlaces.ASK);
@@ -694,8 +683,7 @@ public final class LeasedSession implements EngineSession {
         int place = places.first();
         int status = places.status[place];
         int kind = places.kind[place];
-        boolean hasVersion =
-                status == KvStatus.DONE && kind != RequestColumns.DELETE && kind != RequestColumns.TOUCH;
+        boolean hasVersion = status == KvStatus.DONE && kind != RequestColumns.DELETE && kind != RequestColumns.TOUCH;
         version = hasVersion ? places.version[place] : 0;
         long at = places.foundAt[place];
         int length = places.foundBytes[place];

@@ -12,8 +12,8 @@ import io.farheap.remote.contract.RemoteServer;
 import java.util.List;
 
 /**
- * A leased map's memory as this process has it open: which server has the shard of a key, and where its blocks are.
- * Any thread.
+ * A leased map's memory as this process has it open: which server has the shard of a key, and where its blocks are. Any
+ * thread.
  */
 public final class LeasedSpace {
 
@@ -38,8 +38,7 @@ public final class LeasedSpace {
         shards = map.regions() * shape.perRegion();
         regions = new RemoteRegion[map.regions()];
         for (int region = 0; region < regions.length; region++) {
-            regions[region] =
-                    spaces.get(region % map.servers()).regions().get(region / map.servers());
+            regions[region] = spaces.get(region % map.servers()).regions().get(region / map.servers());
         }
         checksum = new BlockChecksum(map.keyHash());
     }

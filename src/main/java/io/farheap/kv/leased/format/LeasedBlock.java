@@ -160,12 +160,7 @@ public final class LeasedBlock {
     public static boolean hasKey(MemorySegment memory, long at, MemorySegment key, long from, int keyBytes) {
         return keyBytes(memory, at) == keyBytes
                 && MemorySegment.mismatch(
-                                memory,
-                                at + HEADER_BYTES,
-                                at + HEADER_BYTES + keyBytes,
-                                key,
-                                from,
-                                from + keyBytes)
+                                memory, at + HEADER_BYTES, at + HEADER_BYTES + keyBytes, key, from, from + keyBytes)
                         < 0;
     }
 }

@@ -50,16 +50,7 @@ public record LeasedDescriptor(
     /** This descriptor, for another server. */
     public LeasedDescriptor of(int number) {
         return new LeasedDescriptor(
-                mapId,
-                number,
-                servers,
-                regionsOfEach,
-                regionBytes,
-                objects,
-                termNanos,
-                mostTermNanos,
-                queues,
-                keyHash);
+                mapId, number, servers, regionsOfEach, regionBytes, objects, termNanos, mostTermNanos, queues, keyHash);
     }
 
     /** The bytes of the descriptor, which {@link #decode} reads. */

@@ -50,8 +50,9 @@ public record ShardShape(int perRegion, long shardBytes, int buckets, int entrie
     public static ShardShape of(long regionBytes, int regions, long objects) {
         int perRegion = Math.clamp(Long.highestOneBit(Math.max(1, regionBytes / SHARD_BYTES)), 1, MOST_PER_REGION);
         if (regions > MOST_SHARDS / perRegion) {
-            throw new IllegalArgumentException("a leased map of " + regions + " regions of "
-                    + ByteSize.text(regionBytes) + "; it has at most " + MOST_SHARDS / perRegion + ": take less memory");
+            throw new IllegalArgumentException(
+                    "a leased map of " + regions + " regions of " + ByteSize.text(regionBytes) + "; it has at most "
+                            + MOST_SHARDS / perRegion + ": take less memory");
         }
         long shardBytes = Math.min(regionBytes / perRegion & -LINE, MOST_SHARD_BYTES);
         // A shard gets more keys than its share now and then.
@@ -61,7 +62,8 @@ public record ShardShape(int perRegion, long shardBytes, int buckets, int entrie
                 / (ENTRY_BYTES + 3 * Integer.BYTES);
         if (entries > most) {
             throw new IllegalArgumentException("a leased map for " + objects + " objects leaves no room for their "
-                    + "values in " + regions + " regions of " + ByteSize.text(regionBytes) + ", which have tables for up to "
+                    + "values in " + regions + " regions of " + ByteSize.text(regionBytes)
+                    + ", which have tables for up to "
                     + most * 8 / 9 * regions * perRegion + "; take more memory or fewer objects");
         }
         int buckets = Integer.highestOneBit((int) Math.max(1, entries));

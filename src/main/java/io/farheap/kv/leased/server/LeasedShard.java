@@ -402,8 +402,7 @@ final class LeasedShard {
 
     /** From here on the block's object is no key's. */
     private void mark(int entry) {
-        LeasedBlock.setMark(
-                memory, block(entry), LeasedBlock.mark(entries.incarnation(entry), LeasedBlock.DEAD));
+        LeasedBlock.setMark(memory, block(entry), LeasedBlock.mark(entries.incarnation(entry), LeasedBlock.DEAD));
     }
 
     /** Takes an object out of the map. */
@@ -675,8 +674,6 @@ final class LeasedShard {
                 return ShardEntries.OBJECT;
             }
         }
-        return state != ShardEntries.FREE && entries.leasedUntil(entry) > now
-                ? ShardEntries.MARKED
-                : ShardEntries.FREE;
+        return state != ShardEntries.FREE && entries.leasedUntil(entry) > now ? ShardEntries.MARKED : ShardEntries.FREE;
     }
 }

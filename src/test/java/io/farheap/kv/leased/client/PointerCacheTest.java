@@ -175,8 +175,7 @@ class PointerCacheTest {
             if (once.size() + again.size() < most) {
                 return;
             }
-            if (!once.isEmpty()
-                    && (once.size() > target || ofAgain && once.size() == target || again.isEmpty())) {
+            if (!once.isEmpty() && (once.size() > target || ofAgain && once.size() == target || again.isEmpty())) {
                 onceGone.addLast(once.removeFirst());
             } else {
                 againGone.addLast(again.removeFirst());

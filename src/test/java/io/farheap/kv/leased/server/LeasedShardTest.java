@@ -79,7 +79,8 @@ class LeasedShardTest {
         assertEquals(KvStatus.DONE, store(LeasedCalls.INCREMENT, 1, NOTHING, 5));
         assertEquals(KvStatus.DONE, store(LeasedCalls.INCREMENT, 1, NOTHING, -7));
         assertEquals(
-                -2, ByteBuffer.wrap(shard.value()).order(ByteOrder.LITTLE_ENDIAN).getLong());
+                -2,
+                ByteBuffer.wrap(shard.value()).order(ByteOrder.LITTLE_ENDIAN).getLong());
     }
 
     /** The object of queue n has n times the term, and none more than the longest. */
@@ -376,8 +377,7 @@ class LeasedShardTest {
             if (ended) {
                 assertArrayEquals(after, found);
             } else {
-                assertTrue(
-                        found == null || Arrays.equals(found, before) || Arrays.equals(found, after));
+                assertTrue(found == null || Arrays.equals(found, before) || Arrays.equals(found, after));
             }
             if (found == null) {
                 expected.remove(key);
