@@ -312,6 +312,11 @@ public final class MapSession implements AutoCloseable {
         return requests.isConnected();
     }
 
+    /** As {@link EngineSession#trouble}. */
+    String trouble() {
+        return requests.trouble();
+    }
+
     /** The session's requests under its present leases, of the disaggregated engine. */
     MapRequests requests() {
         return (MapRequests) requests;

@@ -3,6 +3,7 @@ package io.farheap.kv;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -16,6 +17,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -148,6 +152,29 @@ class LeasedMapTest {
             }
             assertFalse(session.touch(key, 1));
             assertEquals(OptionalLong.empty(), session.increment(key, 1));
+        }
+    }
+
+    /** A request that fails ends its future, and neither the session nor the thread of futures. */
+    @Test
+    void futuresFailAlone() throws Exception {
+        String[] one = servers.startAll(1, REGIONS, REGION);
+        try (FarMap map = leased(one).create();
+                FutureMapSession futures = map.openFutureSession();
+                TypedMap<String, Long> typed = map.openTyped(Codec.STRING, Codec.LONG)) {
+            byte[] key = TestServers.key(1);
+            assertTrue(futures.add(key, new byte[3], 0).get(20, TimeUnit.SECONDS));
+            CompletableFuture<OptionalLong> sum = futures.increment(key, 1);
+            ExecutionException failure =
+                    assertThrows(ExecutionException.class, () -> sum.get(20, TimeUnit.SECONDS));
+            assertInstanceOf(MapException.class, failure.getCause());
+            assertArrayEquals(new byte[3], futures.get(key).get(20, TimeUnit.SECONDS));
+            assertThrows(
+                    ExecutionException.class,
+                    () -> futures.set(key, new byte[20_000_000], 0).get(20, TimeUnit.SECONDS));
+            typed.set("a", 40L);
+            assertEquals(OptionalLong.of(42), typed.increment("a", 2));
+            assertEquals(42L, typed.get("a"));
         }
     }
 

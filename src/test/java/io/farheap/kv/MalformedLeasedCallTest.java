@@ -5,9 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.SpaceKey;
+import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.leased.format.LeasedCalls;
+import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.RpcOptions;
 import io.farheap.remote.RpcQueue;
 import io.farheap.remote.contract.Outcome;
@@ -112,6 +116,34 @@ class MalformedLeasedCallTest {
             }
             if (keyBytes <= 24 && random.nextInt(4) > 0) {
                 request.asSlice(LeasedCalls.KEY + keyBytes, 32 - keyBytes).fill((byte) 0);
+            }
+        }
+    }
+
+    /** A shard's thread follows what the shard's memory says; so it serves no space that clients can write. */
+    @Test
+    void aSpaceThatClientsCanWriteIsNoLeasedMap() {
+        RpcOptions options = RpcOptions.DEFAULT.with(2, 1).withRecordBytes(REPLY);
+        try (TestServers servers = new TestServers(NAME);
+                RemoteMemory process = RemoteMemory.open(TestDevice.client(), "writer")) {
+            RemoteServer server = process.attach(servers.startAll(1, 2, 1 << 20)[0]);
+            byte[] descriptor = new LeasedDescriptor(
+                            1, 0, 1, 2, 1 << 20, 100, 1000, 1000, 16, new KeyHash(1, 2))
+                    .encode();
+            for (boolean readOnly : new boolean[] {false, true}) {
+                try (RemoteSpace space = process.createSpace(
+                                server, SpaceKey.of(NAME, TestServers.TOKEN), 2, 0, descriptor, readOnly);
+                        RpcQueue queue = process.openRpcQueue(options);
+                        RegisteredBuffer buffer = process.register(2L * REPLY)) {
+                    buffer.segment().fill((byte) 0);
+                    LeasedCalls.request(buffer.segment(), 0, space.id(), 8, 0, 0, 0);
+                    call(queue, server, buffer, LeasedCalls.GET, LeasedCalls.KEY + 8, 200);
+                    assertEquals(
+                            readOnly ? KvStatus.ABSENT : LeasedCalls.NO_MAP,
+                            LeasedCalls.status(buffer.segment(), REPLY));
+                    space.drop();
+                }
+                servers.awaitFree(0, 2);
             }
         }
     }

@@ -114,8 +114,8 @@ final class Space implements ServedSpace {
         return creationId;
     }
 
-    /** Whether leases may READ it and nothing else. */
-    boolean readOnly() {
+    @Override
+    public boolean readOnly() {
         return readOnly;
     }
 

@@ -69,8 +69,7 @@ public final class LeasedServices implements ServerService, SpaceListener {
 
         @Override
         public RpcHandler onThread() {
-            ShardThread own = own();
-            return (held, in, out) -> own.execute(operation, held, in, out);
+            return own().handler(operation);
         }
 
         @Override

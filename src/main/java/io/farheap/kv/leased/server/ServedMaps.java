@@ -5,17 +5,16 @@ import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.ShardTotals;
 import io.farheap.server.contract.ServedSpace;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The leased maps of a server, and the threads that carry out their calls. Thread-safe. */
 final class ServedMaps {
 
-    /** By space; empty if it is no leased map. */
-    private final Map<Long, Optional<ServedShards>> maps = new ConcurrentHashMap<>();
+    /** By space; empty if it is no leased map. Replaced, so that a look allocates nothing. */
+    private volatile Long2ObjectHashMap<Optional<ServedShards>> maps = new Long2ObjectHashMap<>();
 
     private final List<ShardOwner> threads = new CopyOnWriteArrayList<>();
     private final Runnable onMap;
@@ -25,20 +24,42 @@ final class ServedMaps {
         this.onMap = onMap;
     }
 
-    /** The shards that a space has here, or null if it is no leased map. Any server thread. */
+    /**
+     * The shards that a space has here, or null if it is no leased map, or one that clients can write. Any server
+     * thread.
+     */
     @Nullable
     ServedShards shards(ServedSpace space) {
         Optional<ServedShards> known = maps.get(space.id());
-        return (known != null ? known : maps.computeIfAbsent(space.id(), id -> made(space))).orElse(null);
+        return (known != null ? known : add(space)).orElse(null);
+    }
+
+    private synchronized Optional<ServedShards> add(ServedSpace space) {
+        Optional<ServedShards> known = maps.get(space.id());
+        if (known == null) {
+            known = made(space);
+            var more = new Long2ObjectHashMap<>(maps);
+            more.put(space.id(), known);
+            maps = more;
+        }
+        return known;
     }
 
     private Optional<ServedShards> made(ServedSpace space) {
+        if (!space.readOnly()) {
+            // A shard's thread follows what its memory says, so no client may write there.
+            return Optional.empty();
+        }
         try {
             LeasedDescriptor map = LeasedDescriptor.decode(space.descriptor(), space.name());
             if (map.regionBytes() != space.regionBytes() || map.regionsOfEach() > space.regions()) {
                 return Optional.empty();
             }
             ServedShards made = new ServedShards(space, map, System::nanoTime);
+            List<ShardOwner> now = List.copyOf(threads);
+            for (int index = 0; index < made.count() && !now.isEmpty(); index++) {
+                made.give(index, null, now.get(index % now.size()));
+            }
             onMap.run();
             return Optional.of(made);
         } catch (MapException | IllegalArgumentException e) {
@@ -55,8 +76,10 @@ final class ServedMaps {
     }
 
     /** A space has ended. */
-    void ended(long space) {
-        maps.remove(space);
+    synchronized void ended(long space) {
+        var fewer = new Long2ObjectHashMap<>(maps);
+        fewer.remove(space);
+        maps = fewer;
     }
 
     void add(ShardOwner thread) {

@@ -6,10 +6,9 @@ import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.leased.format.ShardShape;
 import io.farheap.kv.leased.format.ShardTotals;
 import io.farheap.server.contract.ServedSpace;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongSupplier;
+import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +25,8 @@ final class ServedShards {
     private final int shardsOfMap;
     private final LeasedShard[] shards;
     private final AtomicReferenceArray<@Nullable ShardOwner> owners;
-    private final Map<Long, LeaseSessions> sessions = new ConcurrentHashMap<>();
+    /** By lease. Replaced, so that a look allocates nothing. */
+    private volatile Long2ObjectHashMap<LeaseSessions> sessions = new Long2ObjectHashMap<>();
 
     /** @throws IllegalArgumentException if the map cannot have such shards */
     ServedShards(ServedSpace space, LeasedDescriptor map, LongSupplier nanoTime) {
@@ -68,11 +68,6 @@ final class ServedShards {
         return indexOf(ShardShape.shard(hash, shardsOfMap));
     }
 
-    /** Takes from the READs that a process can have made. @return how many of those that it reports count */
-    long takeReads(long lease, long reads) {
-        return sessions(lease).take(reads, nanoTime.getAsLong());
-    }
-
     int count() {
         return shards.length;
     }
@@ -100,12 +95,31 @@ final class ServedShards {
 
     /** The sessions of a process. */
     LeaseSessions sessions(long lease) {
-        return sessions.computeIfAbsent(lease, id -> new LeaseSessions(nanoTime.getAsLong()));
+        LeaseSessions known = sessions.get(lease);
+        return known != null ? known : add(lease);
+    }
+
+    private synchronized LeaseSessions add(long lease) {
+        LeaseSessions known = sessions.get(lease);
+        if (known == null) {
+            known = new LeaseSessions(now());
+            var more = new Long2ObjectHashMap<>(sessions);
+            more.put(lease, known);
+            sessions = more;
+        }
+        return known;
+    }
+
+    /** The server's clock, in ns. */
+    long now() {
+        return nanoTime.getAsLong();
     }
 
     /** A process has ended, or has the map open no more. */
-    void ended(long lease) {
-        sessions.remove(lease);
+    synchronized void ended(long lease) {
+        var fewer = new Long2ObjectHashMap<>(sessions);
+        fewer.remove(lease);
+        sessions = fewer;
     }
 
     ShardTotals totals() {

@@ -15,6 +15,7 @@ import io.farheap.rpc.RpcHandler;
 import io.farheap.server.contract.ServedSpace;
 import io.farheap.server.contract.ServedSpaces;
 import io.farheap.server.service.ServerWork;
+import io.farheap.thread.FailSafeLog;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * hands other calls to the threads of theirs. The thread alone uses it, but for {@link #hand} and {@link #hasEnded}.
  */
 final class ShardThread implements ServerWork, ShardOwner {
+
+    private static final System.Logger LOG = System.getLogger(ShardThread.class.getName());
 
     /** Calls of other threads that are carried out between two looks at the thread's rings. */
     private static final int MOST_AT_ONCE = 32;
@@ -50,12 +53,35 @@ final class ShardThread implements ServerWork, ShardOwner {
     /** How many threads there were when this one last looked which shards should be its own. */
     private int peers;
 
+    /** The sessions of the process whose report is merged. */
+    private @Nullable LeaseSessions reporting;
+
+    private long reportedAt;
+
+    private final LeasedShard.ReadBudget budget = this::takeReads;
+    /** By kind of call: executes it on this thread. */
+    private final RpcHandler[] handlers = new RpcHandler[LeasedCalls.REPORT - LeasedCalls.GET + 1];
+
     private volatile boolean ended;
 
     ShardThread(ServedMaps maps, ServedSpaces spaces, Runnable wake) {
         this.maps = maps;
         this.spaces = spaces;
         this.wake = wake;
+        for (int kind = 0; kind < handlers.length; kind++) {
+            int operation = LeasedCalls.GET + kind;
+            handlers[kind] = (held, in, out) -> execute(operation, held, in, out);
+        }
+    }
+
+    private long takeReads(long reads) {
+        LeaseSessions of = reporting;
+        return of == null ? 0 : of.take(reads, reportedAt);
+    }
+
+    /** The handler of a kind of calls, on this thread. */
+    RpcHandler handler(int operation) {
+        return handlers[operation - LeasedCalls.GET];
     }
 
     @Override
@@ -105,7 +131,17 @@ final class ShardThread implements ServerWork, ShardOwner {
         }
         ShardOwner owner = owner(shards, index);
         if (owner == this) {
-            return carryOut(operation, shards, index, calls, request, from, hash, out.segment(), out.capacity());
+            return carryOut(
+                    operation,
+                    shards,
+                    index,
+                    calls,
+                    request,
+                    from,
+                    hash,
+                    NativeMemory.ALL,
+                    out.address(0, out.capacity()),
+                    out.capacity());
         }
         HandedCall call = spare();
         call.operation = operation;
@@ -132,7 +168,7 @@ final class ShardThread implements ServerWork, ShardOwner {
         }
         ShardOwner owner = owner(shards, index);
         if (owner == this) {
-            return merge(shards, index, lease, request, from, out.segment());
+            return merge(shards, index, lease, request, from, NativeMemory.ALL, out.address(0, LeasedCalls.ANSWER_VALUE));
         }
         HandedCall call = spare();
         call.operation = LeasedCalls.REPORT;
@@ -145,15 +181,18 @@ final class ShardThread implements ServerWork, ShardOwner {
         return RpcHandler.LATER;
     }
 
-    private static int merge(
-            ServedShards shards, int index, long lease, MemorySegment request, long from, MemorySegment to) {
-        shards.shard(index).report(request, from, reads -> shards.takeReads(lease, reads));
-        LeasedCalls.answer(to, 0, KvStatus.DONE, 0, 0, 0, 0, 0);
+    private int merge(
+            ServedShards shards, int index, long lease, MemorySegment request, long from, MemorySegment to, long at) {
+        reporting = sessions(shards, lease);
+        reportedAt = shards.now();
+        shards.shard(index).report(request, from, budget);
+        LeasedCalls.answer(to, at, KvStatus.DONE, 0, 0, 0, 0, 0);
         return LeasedCalls.ANSWER_VALUE;
     }
 
     private static int refuse(Reply out, int status) {
-        LeasedCalls.answer(out.segment(), 0, status, 0, 0, 0, 0, 0);
+        LeasedCalls.answer(
+                NativeMemory.ALL, out.address(0, LeasedCalls.ANSWER_VALUE), status, 0, 0, 0, 0, 0);
         return LeasedCalls.ANSWER_VALUE;
     }
 
@@ -185,12 +224,18 @@ final class ShardThread implements ServerWork, ShardOwner {
                 || LeasedCalls.callCount(request, from) == 0) {
             return null;
         }
-        if (lastSessions == null || lease != lastLease || shards != lastSessionsOf) {
-            lastSessions = shards.sessions(lease);
+        return sessions(shards, lease).of(LeasedCalls.session(request, from));
+    }
+
+    private LeaseSessions sessions(ServedShards shards, long lease) {
+        LeaseSessions last = lastSessions;
+        if (last == null || lease != lastLease || shards != lastSessionsOf) {
+            last = shards.sessions(lease);
+            lastSessions = last;
             lastSessionsOf = shards;
             lastLease = lease;
         }
-        return lastSessions.of(LeasedCalls.session(request, from));
+        return last;
     }
 
     private @Nullable ServedShards shards(ServedSpace space) {
@@ -209,8 +254,6 @@ final class ShardThread implements ServerWork, ShardOwner {
                 return owner;
             }
             if (shards.give(index, owner, this)) {
-                // A thread that lives may be the better one; it gets the shard at the next look.
-                peers = 0;
                 return this;
             }
         }
@@ -219,7 +262,7 @@ final class ShardThread implements ServerWork, ShardOwner {
     /**
      * Carries a call out on a shard of this thread's, or finds the answer that it has had.
      *
-     * @param to receives the answer
+     * @param to receives the answer from {@code toAt} on
      * @param capacity of the client's room for it
      * @return the length of the answer
      */
@@ -232,6 +275,7 @@ final class ShardThread implements ServerWork, ShardOwner {
             long from,
             long hash,
             MemorySegment to,
+            long toAt,
             int capacity) {
         LeasedShard shard = shards.shard(index);
         boolean first = true;
@@ -250,7 +294,7 @@ final class ShardThread implements ServerWork, ShardOwner {
         }
         LeasedCalls.answer(
                 to,
-                0,
+                toAt,
                 answer.status,
                 answer.valueBytes,
                 answer.version,
@@ -265,9 +309,9 @@ final class ShardThread implements ServerWork, ShardOwner {
             return LeasedCalls.ANSWER_VALUE;
         }
         if (first) {
-            LeasedCalls.value(to, 0, shard.memory(), answer.valueAt, valueBytes);
+            LeasedCalls.value(to, toAt, shard.memory(), answer.valueAt, valueBytes);
         } else {
-            LeasedCalls.value(to, 0, sum, 0, valueBytes);
+            LeasedCalls.value(to, toAt, sum, 0, valueBytes);
         }
         return LeasedCalls.ANSWER_VALUE + valueBytes;
     }
@@ -309,23 +353,25 @@ final class ShardThread implements ServerWork, ShardOwner {
 
     private void carryOut(HandedCall call) {
         PendingCall pending = call.pending;
-        ServedSpace space = spaces.find(call.space);
-        ServedShards shards = space == null || !space.openedBy(call.lease) ? null : shards(space);
-        if (pending == null) {
+        if (pending == null || pending.cancelled()) {
+            // Its connection has failed: the client sends it again, or has had another answer, which this may not undo.
+            giveBack(call);
             return;
         }
-        int bytes = LeasedCalls.ANSWER_VALUE;
-        if (shards == null) {
-            LeasedCalls.answer(replies, 0, LeasedCalls.NO_MAP, 0, 0, 0, 0, 0);
-        } else {
-            ShardOwner owner = owner(shards, call.shard);
-            if (owner != this) {
-                owner.hand(call);
-                return;
-            }
-            try {
+        try {
+            ServedSpace space = spaces.find(call.space);
+            ServedShards shards = space == null || !space.openedBy(call.lease) ? null : shards(space);
+            int bytes = LeasedCalls.ANSWER_VALUE;
+            if (shards == null) {
+                LeasedCalls.answer(replies, 0, LeasedCalls.NO_MAP, 0, 0, 0, 0, 0);
+            } else {
+                ShardOwner owner = owner(shards, call.shard);
+                if (owner != this) {
+                    owner.hand(call);
+                    return;
+                }
                 bytes = call.operation == LeasedCalls.REPORT
-                        ? merge(shards, call.shard, call.lease, call.request, 0, replies)
+                        ? merge(shards, call.shard, call.lease, call.request, 0, replies, 0)
                         : carryOut(
                                 call.operation,
                                 shards,
@@ -335,15 +381,20 @@ final class ShardThread implements ServerWork, ShardOwner {
                                 0,
                                 call.hash,
                                 replies,
+                                0,
                                 pending.capacity());
-            } catch (RuntimeException e) {
-                giveBack(call);
-                pending.fail();
-                return;
             }
+            giveBack(call);
+            pending.answer(replies, 0, bytes);
+        } catch (RuntimeException e) {
+            FailSafeLog.log(LOG, "a call of a leased map failed", e);
+            giveBack(call);
+            pending.fail();
+        } catch (Error e) {
+            // It ends this thread, but not that of the client's connection, which would wait for an answer for ever.
+            pending.fail();
+            throw e;
         }
-        giveBack(call);
-        pending.answer(replies, 0, bytes);
     }
 
     private static void giveBack(HandedCall call) {
