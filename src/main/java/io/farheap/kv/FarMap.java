@@ -12,6 +12,7 @@ import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.Closeables;
 import io.farheap.memory.ByteSize;
@@ -46,6 +47,8 @@ public final class FarMap implements AutoCloseable {
     private static final int REQUESTS = 16;
     private static final int AUDITS = 5;
     private static final int MOST_REQUESTS = 1024;
+    /** How many pointers a process keeps unless it is told. */
+    static final long POINTERS = 1 << 18;
     /** Requests in flight of each session that moves objects to other blocks. */
     private static final int DRAIN_REQUESTS = 64;
 
@@ -79,7 +82,8 @@ public final class FarMap implements AutoCloseable {
             EvictionSettings policy,
             MapKeeper keeper) {
         this(
-                sessions -> new MapConnection(memory, servers, space, clock, policy, keeper, sessions),
+                sessions -> new MapConnection(
+                        memory, servers, space, clock, policy, keeper, new PointerCache(POINTERS), sessions),
                 new AtomicReference<>(() -> {}),
                 addresses -> {
                     throw new MapException("this map cannot be opened again");
@@ -169,6 +173,12 @@ public final class FarMap implements AutoCloseable {
         }
         int places = Integer.highestOneBit(2 * requests - 1);
         return new MapSession(now.session(places, tally), () -> now.session(places, tally));
+    }
+
+    /** Opens a session with pointers of its own, as one of another process has. */
+    MapSession openSession(PointerCache pointers) {
+        MapConnection of = disaggregated("have other pointers");
+        return new MapSession(of.session(REQUESTS, pointers, tally), () -> of.session(REQUESTS, pointers, tally));
     }
 
     /**

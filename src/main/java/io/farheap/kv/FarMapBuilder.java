@@ -13,8 +13,9 @@ import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.SynchronizedMapClock;
-import io.farheap.kv.leased.client.PointerCache;
+import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.leased.format.LeasedDescriptor;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
@@ -50,8 +51,7 @@ public final class FarMapBuilder {
     /** The number of objects, if {@link #objects} was not called, is one for each so many bytes of memory. */
     private static final long DEFAULT_OBJECT_BYTES = 512;
 
-    private static final long DEFAULT_POINTERS = 1 << 18;
-    private static final long MOST_POINTERS = 1 << 28;
+    private static final long MOST_POINTERS = 1 << 30;
 
     private String name = "";
     private String token = "";
@@ -61,11 +61,11 @@ public final class FarMapBuilder {
     private long memory = DEFAULT_MEMORY;
     private long objects;
     private long mostBlocks;
+    private long pointers = FarMap.POINTERS;
     private EvictionSettings policy = EvictionSettings.ADAPTIVE;
     private MapEngine engine = MapEngine.DISAGGREGATED;
     private Duration term = Duration.ofSeconds(1);
     private Duration mostTerm = Duration.ofSeconds(10);
-    private long pointers = DEFAULT_POINTERS;
     private LongSupplier leaseClock = System::nanoTime;
     private @Nullable Duration life;
 
@@ -132,6 +132,22 @@ public final class FarMapBuilder {
     }
 
     /**
+     * How many pointers to objects this process keeps, so that a get of one of these objects is one READ. They take 64
+     * bytes each, rounded up to a power of two, and 128 of a leased map; 262,144 by default, and 0 for none. About twice as many as there are
+     * objects that are often got. Other processes choose for themselves.
+     *
+     * @param most 0 to 2^30
+     */
+    public FarMapBuilder pointers(long most) {
+        if (most < 0 || most > MOST_POINTERS) {
+            throw new IllegalArgumentException(
+                    "a process with " + most + " pointers to a map's objects; it keeps 0 to " + MOST_POINTERS);
+        }
+        pointers = most;
+        return this;
+    }
+
+    /**
      * Limits the map to {@code most} objects, each of at most 24 bytes of key, padded to 8 bytes, and value together.
      * Free blocks that sessions hold count too. This is for measuring hit ratios of policies. Only for creating a map.
      */
@@ -182,18 +198,6 @@ public final class FarMapBuilder {
         }
         term = step;
         mostTerm = longest;
-        return this;
-    }
-
-    /**
-     * How many pointers to a leased map's objects this process keeps, at 128 bytes each outside of the heap; by default
-     * 262,144. A get whose key has a pointer needs no call of a server.
-     */
-    public FarMapBuilder pointers(long count) {
-        if (count < 1 || count > MOST_POINTERS) {
-            throw new IllegalArgumentException(count + " pointers; a process keeps 1 to " + MOST_POINTERS);
-        }
-        pointers = count;
         return this;
     }
 
@@ -277,7 +281,12 @@ public final class FarMapBuilder {
     }
 
     private interface MapOpener {
-        FarMap.ConnectionMaker on(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack);
+        FarMap.ConnectionMaker on(
+                RemoteMemory remote,
+                PointerCache pointers,
+                List<RemoteServer> attached,
+                SpaceKey key,
+                CloseStack stack);
     }
 
     /** Checks the name, the token and the servers. */
@@ -310,19 +319,32 @@ public final class FarMapBuilder {
     /** @param onLost has what is run when a lease is lost */
     private FarMap.ConnectionMaker connection(MapOpener way, AtomicReference<Runnable> onLost) {
         SpaceKey key = key();
+        PointerCache kept = new PointerCache(pointers);
+        AtomicReference<@Nullable List<RemoteServer>> named = new AtomicReference<>();
         try (CloseStack stack = new CloseStack()) {
-            RemoteMemory remote =
-                    stack.add(RemoteMemory.open(device, "map " + name, lost -> Objects.requireNonNull(onLost.get())
-                            .run()));
+            RemoteMemory remote = stack.add(RemoteMemory.open(device, "map " + name, lost -> {
+                List<RemoteServer> made = named.get();
+                if (made == null || made.contains(lost)) {
+                    // A server that the map was made on does not ask this process any more whether it has dropped
+                    // pointers.
+                    kept.stop();
+                }
+                Objects.requireNonNull(onLost.get()).run();
+            }));
             List<RemoteServer> attached = servers.stream().map(remote::attach).toList();
-            FarMap.ConnectionMaker made = way.on(remote, attached, key, stack);
+            named.set(attached);
+            FarMap.ConnectionMaker made = way.on(remote, kept, attached, key, stack);
             stack.keep();
             return made;
         }
     }
 
     private FarMap.ConnectionMaker create(
-            RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack) {
+            RemoteMemory remote,
+            PointerCache kept,
+            List<RemoteServer> attached,
+            SpaceKey key,
+            CloseStack stack) {
         long regionBytes = attached.getFirst().description().regionBytes();
         for (RemoteServer server : attached) {
             if (server.description().regionBytes() != regionBytes) {
@@ -353,7 +375,7 @@ public final class FarMapBuilder {
         List<RemoteSpace> spaces = spaces(remote, attached, key, stack, each, false, number -> descriptor
                 .of(number)
                 .encode());
-        return map(remote, key, descriptor, spaces, "");
+        return map(remote, kept, key, descriptor, spaces, "");
     }
 
     private List<RemoteSpace> spaces(
@@ -409,7 +431,7 @@ public final class FarMapBuilder {
 
     private FarMap.ConnectionMaker leased(RemoteMemory remote, LeasedDescriptor descriptor, List<RemoteSpace> spaces) {
         LeasedConnection made =
-                new LeasedConnection(remote, descriptor, spaces, new PointerCache(pointers), leaseClock);
+                new LeasedConnection(remote, descriptor, spaces, new LeasedPointers(Math.max(1, pointers)), leaseClock);
         return _ -> made;
     }
 
@@ -449,7 +471,11 @@ public final class FarMapBuilder {
     }
 
     private FarMap.ConnectionMaker open(
-            RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack unused) {
+            RemoteMemory remote,
+            PointerCache kept,
+            List<RemoteServer> attached,
+            SpaceKey key,
+            CloseStack unused) {
         List<RemoteSpace> opened = new ArrayList<>();
         List<MapDescriptor> descriptors = new ArrayList<>();
         List<RemoteSpace> parts = parts(remote, attached, key);
@@ -484,7 +510,7 @@ public final class FarMapBuilder {
             }
             inOrder.add(opened.get(at));
         }
-        return map(remote, key, descriptors.getFirst(), inOrder, without);
+        return map(remote, kept, key, descriptors.getFirst(), inOrder, without);
     }
 
     /** Opens the spaces of the map on all servers that were named. */
@@ -524,7 +550,12 @@ public final class FarMapBuilder {
     }
 
     private static FarMap.ConnectionMaker map(
-            RemoteMemory remote, SpaceKey key, MapDescriptor descriptor, List<RemoteSpace> spaces, String without) {
+            RemoteMemory remote,
+            PointerCache kept,
+            SpaceKey key,
+            MapDescriptor descriptor,
+            List<RemoteSpace> spaces,
+            String without) {
         SpaceMemory memory =
                 new SpaceMemory(descriptor.shape(), descriptor.keyHash(), RegionDirectory.of(descriptor), spaces::get);
         MapServers servers =
@@ -532,6 +563,6 @@ public final class FarMapBuilder {
         SynchronizedMapClock time = new SynchronizedMapClock(System::nanoTime);
         MapKeeper keeper = new MapKeeper(servers, spaces, memory, time);
         EvictionSettings policy = EvictionSettings.of(descriptor.policy());
-        return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, sessions);
+        return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, kept, sessions);
     }
 }

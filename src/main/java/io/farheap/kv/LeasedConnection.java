@@ -3,7 +3,7 @@ package io.farheap.kv;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.leased.client.LeasedSession;
 import io.farheap.kv.leased.client.LeasedSpace;
-import io.farheap.kv.leased.client.PointerCache;
+import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.leased.client.ShardCensus;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.LeasedDescriptor;
@@ -29,7 +29,7 @@ final class LeasedConnection implements EngineConnection {
 
     private final RemoteMemory memory;
     private final LeasedSpace space;
-    private final PointerCache pointers;
+    private final LeasedPointers pointers;
     private final LongSupplier leaseClock;
     /** The numbers that sessions have. */
     private final BitSet numbers = new BitSet();
@@ -48,7 +48,7 @@ final class LeasedConnection implements EngineConnection {
             RemoteMemory memory,
             LeasedDescriptor map,
             List<RemoteSpace> spaces,
-            PointerCache pointers,
+            LeasedPointers pointers,
             LongSupplier leaseClock) {
         this.memory = memory;
         this.pointers = pointers;

@@ -11,6 +11,7 @@ import io.farheap.kv.replacement.Replacements;
 import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapClock;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.kv.space.TableReader;
 import io.farheap.lifetime.Closeables;
@@ -33,12 +34,13 @@ final class MapConnection implements EngineConnection {
     final MapClock clock;
     final EvictionSettings policy;
     final MapKeeper keeper;
+    final PointerCache pointers;
     final MapGrowth growth;
     final SegmentEmptier emptier;
     private volatile boolean ended;
 
     /**
-     * @param memory closed with this, as is the keeper
+     * @param memory closed with this, as are the keeper and the pointers
      * @param sessions opens a session of this connection that moves objects
      */
     MapConnection(
@@ -48,7 +50,9 @@ final class MapConnection implements EngineConnection {
             MapClock clock,
             EvictionSettings policy,
             MapKeeper keeper,
+            PointerCache pointers,
             MapSessionOpener sessions) {
+        this.pointers = pointers;
         this.memory = memory;
         this.servers = servers;
         this.space = space;
@@ -79,7 +83,11 @@ final class MapConnection implements EngineConnection {
 
     @Override
     public MapRequests session(int requests, MapCountTotals tally) {
-        return new MapRequests(memory, space, clock, policy, requests, this::sessionNumber, keeper, tally);
+        return session(requests, pointers, tally);
+    }
+
+    MapRequests session(int requests, PointerCache with, MapCountTotals tally) {
+        return new MapRequests(memory, space, clock, policy, requests, this::sessionNumber, keeper, with, tally);
     }
 
     private long sessionNumber() {
@@ -157,7 +165,7 @@ final class MapConnection implements EngineConnection {
 
     private void closeUnused() {
         if (isUnused()) {
-            memory.close();
+            Closeables.all(memory, pointers);
         }
     }
 
@@ -173,6 +181,6 @@ final class MapConnection implements EngineConnection {
 
     @Override
     public synchronized void close() {
-        Closeables.all(emptier, keeper, memory);
+        Closeables.all(emptier, keeper, memory, pointers);
     }
 }

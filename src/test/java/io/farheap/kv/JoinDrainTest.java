@@ -21,6 +21,7 @@ import io.farheap.control.plane.SpacePlane;
 import io.farheap.kv.contract.MapDrain;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.MapDescriptor;
+import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
@@ -482,6 +483,59 @@ class JoinDrainTest {
                     MapSession lates = late.openSession()) {
                 assertEquals(found(theirs, 0, 1500), found(lates, 0, 1500));
             }
+        }
+    }
+
+    /** Their blocks cannot be marked, and a process whose lease here is over may still read them by pointers. */
+    @Test
+    void objectsWithPointersOnALostServerStayForAWhile() {
+        long lease = TestDevice.patience(1_000_000_000L);
+        String first = servers.start(4, REGION_BYTES, LEASE_NANOS);
+        String second = servers.start(4, REGION_BYTES, lease);
+        long late = SpaceMemory.lateNanos;
+        try (FarMap map = servers.named(first)
+                        .memory(4 * REGION_BYTES)
+                        .objects(2000)
+                        .create();
+                MapSession session = map.openSession();
+                FarMap other = servers.named(first).open();
+                MapSession theirs = other.openSession()) {
+            map.addServer(second, 4 * REGION_BYTES);
+            fill(session, 0, 300);
+            for (int round = 0; round < 3; round++) {
+                assertEquals(300, found(theirs, 0, 300));
+                theirs.poll((tag, status, memory, at, bytes) -> {});
+            }
+            servers.stop(1);
+            long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+            MapDrain drained = null;
+            while (drained == null && System.nanoTime() - deadline < 0) {
+                try {
+                    drained = map.drain(second, LONG);
+                } catch (MapException e) {
+                    LockSupport.parkNanos(100_000);
+                }
+            }
+            assertNotNull(drained);
+            assertTrue(drained.objects() - drained.evicted() > 100, drained::toString);
+            MapException lost = assertThrows(MapException.class, () -> fill(session, 0, 300));
+            assertTrue(String.valueOf(lost.getMessage()).contains("lost"), lost::toString);
+            SpaceMemory.lateNanos = 0;
+            boolean filled = false;
+            while (!filled && System.nanoTime() - deadline < 0) {
+                try {
+                    fill(session, 0, 300);
+                    filled = true;
+                } catch (MapException e) {
+                    // Not all processes have confirmed that the server has left.
+                    LockSupport.parkNanos(100_000);
+                }
+            }
+            assertTrue(filled);
+            assertEquals(300, found(theirs, 0, 300));
+            assertSound(map);
+        } finally {
+            SpaceMemory.lateNanos = late;
         }
     }
 

@@ -11,6 +11,7 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.TestKeys;
 import io.farheap.kv.format.ValuePieces;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.testing.Effort;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -133,7 +134,8 @@ class MapHistoryTest {
             List<Future<List<Event>>> running = new ArrayList<>();
             for (int thread = 0; thread < threads; thread++) {
                 int number = thread;
-                MapSession session = space.map.openSession();
+                // With pointers of its own, as a session of another process has.
+                MapSession session = space.map.openSession(new PointerCache(1024));
                 sessions.add(session);
                 Callable<List<Event>> client = () -> new Client(
                                 session, TestKeys.of(keys, alike), number, new SplittableRandom(seed + number), beside)

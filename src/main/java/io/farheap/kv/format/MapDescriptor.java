@@ -39,7 +39,7 @@ public record MapDescriptor(
         String policy) {
 
     static final long MARK = 0x4661726865617031L;
-    static final int VERSION = 7;
+    static final int VERSION = 8;
 
     private static final int BEGINNING_BYTES = 16;
     private static final int BYTES = 80;

@@ -216,6 +216,7 @@ public final class GrowthTracker {
         }
         boolean more = ofAll > known;
         known = Math.min(ofAll, has);
+        space.confirmed(known);
         return more;
     }
 

@@ -77,6 +77,8 @@ public final class MapCountTotals {
                 sum[MapSessionCounts.endedAs(RequestColumns.TOUCH, KvStatus.DONE)],
                 ofAll(sum, KvStatus.NO_ROOM),
                 ofAll(sum, KvStatus.LOST),
+                sum[MapSessionCounts.POINTER_HITS],
+                sum[MapSessionCounts.STALE_POINTERS],
                 sum[MapSessionCounts.READ_AGAIN],
                 sum[MapSessionCounts.SWAPS_LOST],
                 sum[MapSessionCounts.EVICTED] + sum[MapSessionCounts.endedAs(RequestColumns.MAKE_ROOM, KvStatus.DONE)],

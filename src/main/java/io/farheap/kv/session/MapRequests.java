@@ -31,6 +31,7 @@ import io.farheap.kv.space.GrowingMemory;
 import io.farheap.kv.space.KeptBuffer;
 import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.MapSessionCounts;
+import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.Reconnects;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.kv.space.RequestPoster;
@@ -100,6 +101,7 @@ public final class MapRequests implements EngineSession {
      * @param requests in flight at most, a power of two
      * @param numbers that no other session of the map has, unchecked; may be called on any thread, even after this has
      *     returned
+     * @param pointers of the process, to the map that it has open
      * @throws MapException if the map has had all numbers
      */
     public MapRequests(
@@ -110,6 +112,7 @@ public final class MapRequests implements EngineSession {
             int requests,
             LongSupplier numbers,
             MapKeeper keeper,
+            PointerCache pointers,
             MapCountTotals tally) {
         this.tally = tally;
         this.keeper = keeper;
@@ -128,9 +131,9 @@ public final class MapRequests implements EngineSession {
             stack.keep();
         }
         operations = new RequestColumns(requests, memory.buffer());
-        posts = new RequestPoster(queue, space, operations, memory.buffer(), hintMemory.buffer());
+        posts = new RequestPoster(queue, space, operations, memory.buffer(), hintMemory.buffer(), pointers);
         AccessClock accessClock = new AccessClock(clock, space.shape().objects());
-        records = new AdaptiveRecords(posts, space, accessClock, policy, counts, number);
+        records = new AdaptiveRecords(posts, space, accessClock, policy, counts, pointers, number);
         mailbox = keeper.mailbox(records.learnedWords());
         allocator = new BlockAllocator(mailbox, space, posts.reach());
         reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory.buffer());
@@ -155,6 +158,7 @@ public final class MapRequests implements EngineSession {
                 records,
                 clock,
                 counts,
+                pointers,
                 new VersionNumbers(number, numbers),
                 space.checksum());
         pipeline = new Pipeline(queue, memory.buffer(), parts, new StepTable(parts, space), mailbox, space.keyHash());

@@ -320,7 +320,9 @@ final class Pipeline {
     }
 
     private void start(int place) {
-        operations.knows(place, mailbox.era());
+        long era = mailbox.era();
+        operations.knows(place, era);
+        operations.fresh[place] = mailbox.era() == era;
         steps.of(operations.kind[place]).begin(place);
         settle(place);
     }
@@ -387,7 +389,7 @@ final class Pipeline {
         } else if (Reconnects.isOf(tag)) {
             reconnects.ended(tag, outcome);
         } else {
-            posts.hintEnded(tag, outcome == Outcome.UNKNOWN);
+            posts.hintEnded(tag, outcome);
         }
     }
 
@@ -397,6 +399,9 @@ final class Pipeline {
             return;
         }
         int place = (int) (tag & RequestPoster.PLACE_MASK);
+        if ((tag & RequestPoster.MARK_TAG) != 0) {
+            posts.markLost(place);
+        }
         if (outcome == Outcome.REFUSED) {
             operations.troubles(place, RequestColumns.REFUSED);
         } else if (outcome == Outcome.UNKNOWN) {

@@ -12,6 +12,8 @@ import io.farheap.remote.contract.RemoteServer;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
@@ -42,6 +44,12 @@ public final class SpaceMemory {
 
     private volatile boolean ended;
 
+    /**
+     * How long after all processes have confirmed that a server has left, blocks there may still be read by a process
+     * whose lease on the first server was over by then: as long as a lease. A test makes it shorter.
+     */
+    public static long lateNanos = TimeUnit.SECONDS.toNanos(60);
+
     private static final long[] NONE = {};
     private static final byte USED = 0;
     /** The region has objects, and gets no more. */
@@ -56,6 +64,11 @@ public final class SpaceMemory {
     private volatile long[] emptying = {};
     /** The number of a lost server that counts as one that has left. Set before any other thread looks. */
     private int without = -1;
+
+    /** By server that has left: {@link System#nanoTime} when all processes had confirmed that. */
+    private final Map<Integer, Long> leftAt = new ConcurrentHashMap<>();
+
+    private int confirmed;
 
     private final int placeShift;
     private final long unitMask;
@@ -97,6 +110,33 @@ public final class SpaceMemory {
         regions = regions(regions, grown, spaces);
         layout = grown;
         somethingChanged();
+    }
+
+    /** All processes have confirmed so many of the map's growths. The keeper's thread. */
+    public void confirmed(long growths) {
+        RegionDirectory known = layout;
+        for (; confirmed < Math.min(growths, known.growths()); confirmed++) {
+            RegionDirectory.Growth growth = known.growth(confirmed);
+            if (growth.leaves()) {
+                leftAt.putIfAbsent(growth.server(), System.nanoTime());
+            }
+        }
+    }
+
+    /**
+     * Whether some process may still read, by a pointer, the block of a word that holds none as far as this process
+     * knows: then it must not be emptied. A place that cannot be is one for no process.
+     */
+    public boolean mayBeRead(long word) {
+        long number = SlotWord.place(word) >>> placeShift;
+        if (number >= regions.length) {
+            return number < shape.mostRegions();
+        }
+        if (states[(int) number] != LEFT) {
+            return false;
+        }
+        Long at = leftAt.get(layout.serverOf(number));
+        return at == null || System.nanoTime() - at < lateNanos;
     }
 
     private void somethingChanged() {

@@ -25,6 +25,15 @@ class SlotWordTest {
             assertEquals(fingerprint, SlotWord.fingerprint(word));
             assertEquals(units, SlotWord.units(word));
             assertFalse(SlotWord.isIndex(word));
+            assertFalse(SlotWord.hasPointers(word));
+            long pointed = SlotWord.withPointers(word);
+            assertTrue(SlotWord.isLive(pointed) && SlotWord.hasPointers(pointed));
+            assertTrue(SlotWord.isSame(word, pointed) && SlotWord.isSame(pointed, word));
+            assertFalse(SlotWord.isHistory(pointed) || SlotWord.isIndex(pointed) || SlotWord.isClaim(pointed));
+            assertEquals(units, SlotWord.units(pointed));
+            assertEquals(SlotWord.block(word), SlotWord.block(pointed));
+            assertEquals(SlotWord.claim(word), SlotWord.claim(pointed));
+            assertEquals(SlotWord.besideHash(word, 7), SlotWord.besideHash(pointed, 7));
             if (units > 16) {
                 long index = SlotWord.index(word);
                 assertTrue(SlotWord.isLive(index) && SlotWord.isIndex(index));
@@ -40,7 +49,7 @@ class SlotWordTest {
         for (long number : new long[] {0, 1, (1L << 48) - 1, 1L << 48, -1}) {
             long word = SlotWord.history(number, 0xAB);
             assertTrue(SlotWord.isHistory(word));
-            assertFalse(SlotWord.isLive(word));
+            assertFalse(SlotWord.isLive(word) || SlotWord.hasPointers(word));
             assertEquals(number & (1L << 48) - 1, SlotWord.historyNumber(word));
             assertEquals(0xAB, SlotWord.fingerprint(word));
         }

@@ -22,9 +22,6 @@ final class AdaptivePart {
 
     static final int MOST_POINTERS = 1 << 24;
 
-    /** How many nodes are looked at for a report. */
-    private static final int LOOKS = 256;
-
     private static final int NONE = 0;
     private static final int ONCE = 0;
     private static final int AGAIN = 1;
@@ -76,13 +73,16 @@ final class AdaptivePart {
         return size[ONCE] + size[AGAIN];
     }
 
-    boolean find(long hash, RemotePointer into) {
+    boolean find(long hash, long now, RemotePointer into) {
         int node = lookUp(hash);
         if (node == NONE || list(node) >= ONCE_GONE) {
             return false;
         }
         move(node, AGAIN);
-        set(node, USES, number(node, USES) + 1);
+        if (now - word(node, LEASED) < 0) {
+            // Of other uses the server hears by a call.
+            set(node, USES, number(node, USES) + 1);
+        }
         into.place = word(node, PLACE);
         into.incarnation = word(node, INCARNATION);
         into.leasedUntil = word(node, LEASED);
@@ -125,12 +125,13 @@ final class AdaptivePart {
      * @param into receives them
      * @param before how many it has received
      * @param most how many it receives at most
+     * @param looks at how many keys this looks at most
      * @return how many it has received now
      */
-    int takeUses(ReportedUses into, int before, int most) {
+    int takeUses(ReportedUses into, int before, int most, int looks) {
         int taken = before;
-        int looks = LOOKS;
-        for (int node = latest[AGAIN]; node != NONE && taken < most && looks-- > 0; node = number(node, BEFORE)) {
+        int left = looks;
+        for (int node = latest[AGAIN]; node != NONE && taken < most && left-- > 0; node = number(node, BEFORE)) {
             int uses = number(node, USES);
             if (uses > 0 && into.add(taken, word(node, PLACE), word(node, INCARNATION), uses)) {
                 set(node, USES, 0);

@@ -39,6 +39,8 @@ final class LeasedPlaces {
 
     private static final int HASHES = 1 << 8;
 
+    static final int NO_PLACE = -1;
+
     private final int mask;
     final int[] kind;
     final long[] tag;
@@ -66,6 +68,8 @@ final class LeasedPlaces {
     final int[] foundBytes;
     /** How many connections have failed under it. */
     final int[] failures;
+    /** The request that waits for this one, since it is on the same key, or {@link #NO_PLACE}. */
+    private final int[] follower;
     /** By a part of the hash: how many requests have it that have not ended. */
     private final int[] sameHashes = new int[HASHES];
 
@@ -102,6 +106,7 @@ final class LeasedPlaces {
         foundAt = new long[count];
         foundBytes = new int[count];
         failures = new int[count];
+        follower = new int[count];
         for (int place = 0; place < count; place++) {
             pointer[place] = new RemotePointer();
         }
@@ -151,31 +156,36 @@ final class LeasedPlaces {
     /**
      * Adds the request at {@link #free}, whose hash is set.
      *
-     * @return whether it must wait for one before it
+     * @return whether it must wait for one before it, which names it when it {@linkplain #end ends}
      */
     boolean add() {
         int place = free();
-        boolean waits = sameHashes[part(hash[place])] > 0 && mustWait(inUse);
+        int before = sameHashes[part(hash[place])] > 0 ? lastOf(hash[place]) : NO_PLACE;
+        if (before != NO_PLACE) {
+            follower[before] = place;
+        }
+        follower[place] = NO_PLACE;
         sameHashes[part(hash[place])]++;
         inUse++;
-        return waits;
+        return before != NO_PLACE;
     }
 
-    /** Whether one before the request of this number is on its key and has not ended. */
-    boolean mustWait(int number) {
-        long of = hash[at(number)];
-        for (int before = 0; before < number; before++) {
-            if (hash[at(before)] == of && step[at(before)] != ENDED) {
-                return true;
+    /** The last request of a key that has not ended. */
+    private int lastOf(long of) {
+        for (int number = inUse - 1; number >= 0; number--) {
+            if (hash[at(number)] == of && step[at(number)] != ENDED) {
+                return at(number);
             }
         }
-        return false;
+        return NO_PLACE;
     }
 
-    void end(int place, int with) {
+    /** A request has ended. @return the request that has waited for it, or {@link #NO_PLACE} */
+    int end(int place, int with) {
         status[place] = with;
         step[place] = ENDED;
         sameHashes[part(hash[place])]--;
+        return follower[place];
     }
 
     void removeFirst() {

@@ -1,12 +1,12 @@
 package io.farheap.kv.leased.client;
 
+import io.farheap.control.ControlException;
 import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.leased.format.LeaseClock;
 import io.farheap.kv.leased.format.LeasedBlock;
 import io.farheap.kv.leased.format.LeasedCalls;
-import io.farheap.kv.leased.format.ShardShape;
 import io.farheap.kv.session.EngineSession;
 import io.farheap.kv.session.KeyBatch;
 import io.farheap.kv.session.MapCountTotals;
@@ -32,7 +32,6 @@ import io.farheap.remote.contract.VerbCounts;
 import io.farheap.thread.OwnerThread;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.agrona.collections.IntArrayQueue;
@@ -52,10 +51,17 @@ public final class LeasedSession implements EngineSession {
     /** Calls of so many bytes each way travel in batches; longer ones alone. */
     private static final int SHORT_BYTES = 2048;
 
-    private static final RpcOptions SHORT = RpcOptions.DEFAULT.with(8, 4).withRecordBytes(SHORT_BYTES);
-    private static final RpcOptions LONG = RpcOptions.DEFAULT
-            .with(2, 1)
-            .withRecordBytes(Math.max(LeasedCalls.MOST_REQUEST_BYTES, LeasedCalls.MOST_ANSWER_BYTES));
+    /** Over as many of a server's threads as it has. */
+    private static final int THREADS = 64;
+
+    private static final RpcOptions SHORT =
+            new RpcOptions(8, 4, SHORT_BYTES, THREADS, RpcOptions.DEFAULT.inlineBytes());
+    private static final RpcOptions LONG = new RpcOptions(
+            2,
+            1,
+            Math.max(LeasedCalls.MOST_REQUEST_BYTES, LeasedCalls.MOST_ANSWER_BYTES),
+            THREADS,
+            RpcOptions.DEFAULT.inlineBytes());
 
     /** After so many hits by READ, the session reports some of the process's. */
     private static final int HITS_PER_REPORT = 128;
@@ -72,6 +78,12 @@ public final class LeasedSession implements EngineSession {
 
     private static final long MOST_LIFE_MILLIS = 1L << 47;
 
+    // The queues.
+    private static final int CALLS = 0;
+    private static final int LONG_CALLS = 1;
+    private static final int READS = 2;
+    private static final int QUEUES = 3;
+
     private static final int LEAST_QUEUE = 8;
     private static final int REPORT_BYTES =
             LeasedCalls.ANSWER_VALUE + LeasedCalls.reportBytes(LeasedCalls.MOST_REPORTED);
@@ -80,7 +92,7 @@ public final class LeasedSession implements EngineSession {
 
     private final LeasedSpace space;
     private final long session;
-    private final PointerCache pointers;
+    private final LeasedPointers pointers;
     private final MapCountTotals tally;
     private final LongSupplier nanoTime;
     private final Runnable onClose;
@@ -89,7 +101,10 @@ public final class LeasedSession implements EngineSession {
     private final RegisteredBuffer buffer;
     private final MemorySegment bytes;
     private final RpcQueue calls;
-    private final RpcQueue longCalls;
+    private final RemoteMemory remote;
+    /** Opened when the first long call is made. */
+    private @Nullable RpcQueue longCalls;
+
     private final RemoteQueue reads;
     private final QueueLines callLines;
     private final QueueLines longLines;
@@ -107,17 +122,22 @@ public final class LeasedSession implements EngineSession {
     private final long reportAt;
 
     private int hits;
-    /** How many shards it has asked for a report; it begins with another one than other sessions. */
-    private int reports = ThreadLocalRandom.current().nextInt(ShardShape.MOST_SHARDS);
-
+    /** The shard of the first block of the report. */
     private int reportedShard;
     private boolean reporting;
-    private int held;
     private int waiting;
+    /** Whether a request is ready that no attempt was made to post. */
+    private boolean untried;
+    /** By server, of short calls, of long ones and of READs: the round in which there was no room. */
+    private final int[][] full = new int[QUEUES][];
+
+    private int round;
     private boolean polling;
     private boolean closed;
     private long version;
     private @Nullable KeyBatch batch;
+    /** Why there is no queue of long calls. */
+    private String refused = "";
 
     /**
      * @param session its name, as {@link LeasedCalls#session(int, long)} has it
@@ -130,11 +150,12 @@ public final class LeasedSession implements EngineSession {
             RemoteMemory remote,
             LeasedSpace space,
             long session,
-            PointerCache pointers,
+            LeasedPointers pointers,
             int requests,
             MapCountTotals tally,
             LongSupplier nanoTime,
             Runnable onClose) {
+        this.remote = remote;
         this.space = space;
         this.session = session;
         this.pointers = pointers;
@@ -144,7 +165,6 @@ public final class LeasedSession implements EngineSession {
         try (CloseStack stack = new CloseStack()) {
             memory = stack.add(new KeptBuffer(remote, LeasedPlaces.memoryBytes(requests) + REPORT_BYTES));
             calls = stack.add(remote.openRpcQueue(SHORT));
-            longCalls = stack.add(remote.openRpcQueue(LONG));
             int depth = Math.min(requests, remote.maxQueueDepth());
             reads = stack.add(remote.openQueue(QueueOptions.DEFAULT.withDepth(depth)));
             stack.keep();
@@ -154,9 +174,12 @@ public final class LeasedSession implements EngineSession {
         places = new LeasedPlaces(requests);
         reportAt = LeasedPlaces.memoryBytes(requests);
         ready = new IntArrayQueue(Math.max(LEAST_QUEUE, requests), -1);
+        for (int queue = 0; queue < QUEUES; queue++) {
+            full[queue] = new int[space.servers()];
+        }
         long now = nanoTime.getAsLong();
         callLines = new QueueLines(space, (server, tag) -> calls.reconnect(space.server(server), tag), now);
-        longLines = new QueueLines(space, (server, tag) -> longCalls.reconnect(space.server(server), tag), now);
+        longLines = new QueueLines(space, this::reconnectLong, now);
         readLines = new QueueLines(space, (server, tag) -> reads.reconnect(space.server(server), tag), now);
         tally.opened(counts, reads::posted);
     }
@@ -301,7 +324,6 @@ public final class LeasedSession implements EngineSession {
     private void add(int place) {
         if (places.add()) {
             places.step[place] = LeasedPlaces.HELD;
-            held++;
         } else {
             start(place);
         }
@@ -309,7 +331,9 @@ public final class LeasedSession implements EngineSession {
 
     private void start(int place) {
         places.step[place] = LeasedPlaces.READY;
-        if (!ready.isEmpty() || !advance(place)) {
+        if (!ready.isEmpty()) {
+            again(place, places.next[place]);
+        } else if (!advance(place)) {
             ready.addInt(place);
         }
     }
@@ -321,26 +345,43 @@ public final class LeasedSession implements EngineSession {
             return true;
         }
         if (places.next[place] == LeasedPlaces.BEGIN) {
-            places.next[place] = places.kind[place] == RequestColumns.GET && hasPointer(place)
-                    ? LeasedPlaces.READ
-                    : LeasedPlaces.ASK;
+            places.next[place] = places.kind[place] == RequestColumns.GET ? firstStep(place) : LeasedPlaces.ASK;
         }
         return switch (places.next[place]) {
             case LeasedPlaces.READ -> postRead(place);
             case LeasedPlaces.RENEW -> call(LeasedCalls.RENEW, place, false);
             // The kinds of requests have the order of the calls.
-            default -> call(LeasedCalls.GET + places.kind[place], place, places.next[place] == LeasedPlaces.ASK_LONG);
+            default ->
+                call(LeasedCalls.GET + places.kind[place], place, places.next[place] == LeasedPlaces.ASK_LONG);
         };
     }
 
-    private boolean hasPointer(int place) {
+    /**
+     * A get whose key has a pointer is a READ if the lease is not over, and also if the value is too long for a short
+     * answer: then the lease is renewed after the READ. If only the length is known, it asks for a long answer at once.
+     */
+    private int firstStep(int place) {
         RemotePointer pointer = places.pointer[place];
-        return pointers.find(places.hash[place], pointer)
-                && pointer.keyBytes == places.keyBytes[place]
-                && nanoTime.getAsLong() - pointer.leasedUntil < 0;
+        long now = nanoTime.getAsLong();
+        if (!pointers.find(places.hash[place], now, pointer) || pointer.keyBytes != places.keyBytes[place]) {
+            return LeasedPlaces.ASK;
+        }
+        if (pointer.incarnation == 0) {
+            return LeasedPlaces.ASK_LONG;
+        }
+        return now - pointer.leasedUntil < 0 || isLong(pointer.valueBytes) ? LeasedPlaces.READ : LeasedPlaces.ASK;
+    }
+
+    /** Whether a value is too long for a short answer. */
+    private static boolean isLong(int valueBytes) {
+        return LeasedCalls.ANSWER_VALUE + valueBytes > SHORT_BYTES;
     }
 
     private boolean postRead(int place) {
+        int server = places.server[place];
+        if (isFull(READS, server)) {
+            return false;
+        }
         RemotePointer pointer = places.pointer[place];
         int posted = reads.read(
                 space.region(pointer.place),
@@ -354,14 +395,20 @@ public final class LeasedSession implements EngineSession {
             return true;
         }
         if (posted == PostResult.FULL) {
+            full[READS][server] = round;
             return false;
         }
         if (posted == PostResult.LOST) {
-            readLines.fails(places.server[place], nanoTime.getAsLong());
+            readLines.fails(server, nanoTime.getAsLong());
         }
         // The server may answer a call.
-        places.next[place] = LeasedPlaces.ASK;
+        places.next[place] = isLong(pointer.valueBytes) ? LeasedPlaces.ASK_LONG : LeasedPlaces.ASK;
         return advance(place);
+    }
+
+    /** Whether there was no room in this round: requests that are ready are tried once between two polls. */
+    private boolean isFull(int queue, int server) {
+        return full[queue][server] == round && round != 0;
     }
 
     private boolean call(int operation, int place, boolean longAnswer) {
@@ -371,6 +418,20 @@ public final class LeasedSession implements EngineSession {
         int keyBytes = places.keyBytes[place];
         int length = LeasedCalls.valueAt(keyBytes) + places.valueBytes[place];
         boolean isLong = longAnswer || length > SHORT_BYTES;
+        if (isFull(isLong ? LONG_CALLS : CALLS, server)) {
+            return false;
+        }
+        boolean changes = kind != RequestColumns.GET;
+        if (!lines(isLong).isUp(server) || changes && !lines(!isLong).isUp(server)) {
+            // An earlier change of the key may be on its way over the other line: it is fenced before this one is made.
+            awaitLine(place);
+            return true;
+        }
+        RpcQueue queue = isLong ? longCalls() : calls;
+        if (queue == null) {
+            end(place, KvStatus.LOST);
+            return true;
+        }
         long at = LeasedPlaces.requestAt(place);
         LeasedCalls.request(
                 bytes,
@@ -391,19 +452,19 @@ public final class LeasedSession implements EngineSession {
             room += Long.BYTES;
         }
         long now = nanoTime.getAsLong();
-        int posted = (isLong ? longCalls : calls)
-                .call(space.server(server), operation, buffer, at, length, answerAt, room, place);
+        int posted = queue.call(space.server(server), operation, buffer, at, length, answerAt, room, place);
         switch (posted) {
             case PostResult.OK -> {
                 places.sentAt[place] = now;
                 places.step[place] = LeasedPlaces.POSTED;
             }
             case PostResult.FULL -> {
+                full[isLong ? LONG_CALLS : CALLS][server] = round;
                 return false;
             }
             case PostResult.LOST -> {
                 lines(isLong).fails(server, now);
-                awaitLine(place);
+                awaitLineAgain(place);
             }
             default -> end(place, KvStatus.LOST);
         }
@@ -412,6 +473,34 @@ public final class LeasedSession implements EngineSession {
 
     private QueueLines lines(boolean isLong) {
         return isLong ? longLines : callLines;
+    }
+
+    /** The queue of long calls, or null if the server has no rings for it. */
+    private @Nullable RpcQueue longCalls() {
+        if (longCalls == null) {
+            try {
+                longCalls = remote.openRpcQueue(LONG);
+            } catch (ControlException e) {
+                refused = ": " + e.getMessage();
+            }
+        }
+        return longCalls;
+    }
+
+    private void reconnectLong(int server, long tag) {
+        RpcQueue queue = longCalls;
+        if (queue != null) {
+            queue.reconnect(space.server(server), tag);
+        }
+    }
+
+    /** A connection has failed under a request, which waits for another one, unless too many have. */
+    private void awaitLineAgain(int place) {
+        if (++places.failures[place] <= MOST_FAILURES) {
+            awaitLine(place);
+        } else {
+            end(place, KvStatus.LOST);
+        }
     }
 
     /** A request waits for its connection. */
@@ -444,12 +533,10 @@ public final class LeasedSession implements EngineSession {
             lines(isLong).fails(places.server[place], now);
             // The server carries out a call that changes something once, however often it comes.
             places.next[place] = places.next[place] == LeasedPlaces.RENEW ? LeasedPlaces.ASK : places.next[place];
-            if (++places.failures[place] <= MOST_FAILURES) {
-                awaitLine(place);
-                return;
-            }
+            awaitLineAgain(place);
+        } else {
+            end(place, KvStatus.LOST);
         }
-        end(place, KvStatus.LOST);
     }
 
     private void answered(int place, int kind, int replied) {
@@ -466,6 +553,9 @@ public final class LeasedSession implements EngineSession {
         boolean known = status == KvStatus.DONE && kind != RequestColumns.TOUCH || status == KvStatus.ABSENT;
         if (!hasPointer && known) {
             pointers.drop(places.hash[place], Long.MAX_VALUE);
+            if (status == KvStatus.DONE && kind == RequestColumns.GET && isLong(valueBytes)) {
+                keepLength(place, valueBytes);
+            }
         }
         boolean withValue = status == KvStatus.DONE && (kind == RequestColumns.GET || kind == RequestColumns.INCREMENT);
         if (!withValue) {
@@ -474,10 +564,23 @@ public final class LeasedSession implements EngineSession {
             places.foundAt[place] = at + LeasedCalls.ANSWER_VALUE;
             places.foundBytes[place] = inline;
             end(place, status);
+        } else if (places.next[place] == LeasedPlaces.ASK_LONG) {
+            // No value is longer than a long answer may be.
+            end(place, KvStatus.LOST);
         } else {
-            // The value is longer than the answer may be.
             again(place, hasPointer ? LeasedPlaces.READ : LeasedPlaces.ASK_LONG);
         }
+    }
+
+    /** Remembers that the value of a key is long, though it has no lease, so that the next get asks for it at once. */
+    private void keepLength(int place, int valueBytes) {
+        RemotePointer pointer = places.pointer[place];
+        pointer.incarnation = 0;
+        pointer.place = 0;
+        pointer.keyBytes = places.keyBytes[place];
+        pointer.valueBytes = valueBytes;
+        pointer.leasedUntil = places.sentAt[place];
+        pointers.put(places.hash[place], pointer);
     }
 
     /** Keeps the pointer of an answer, if it has one that can be used. @return whether it has */
@@ -503,6 +606,7 @@ public final class LeasedSession implements EngineSession {
         places.next[place] = next;
         places.step[place] = LeasedPlaces.READY;
         ready.addInt(place);
+        untried = true;
     }
 
     /** The block that was read is current if the server still has it for the key. */
@@ -520,7 +624,7 @@ public final class LeasedSession implements EngineSession {
         if (status == KvStatus.ABSENT) {
             end(place, KvStatus.ABSENT);
         } else {
-            again(place, LeasedPlaces.ASK);
+            again(place, isLong(pointer.valueBytes) ? LeasedPlaces.ASK_LONG : LeasedPlaces.ASK);
         }
     }
 
@@ -550,20 +654,25 @@ public final class LeasedSession implements EngineSession {
         if (!live
                 || !LeasedBlock.hasKey(
                         bytes, at, bytes, LeasedPlaces.requestAt(place) + LeasedCalls.KEY, places.keyBytes[place])) {
-            counts.add(MapSessionCounts.READ_AGAIN);
+            counts.add(MapSessionCounts.STALE_POINTERS);
             pointers.drop(places.hash[place], pointer.incarnation);
-            again(place, LeasedPlaces.ASK);
+            // A long answer has the value whatever happens to the block meanwhile.
+            again(place, isLong(pointer.valueBytes) ? LeasedPlaces.ASK_LONG : LeasedPlaces.ASK);
         } else if (now - pointer.leasedUntil >= 0) {
             again(place, LeasedPlaces.RENEW);
         } else {
             hits++;
+            counts.add(MapSessionCounts.POINTER_HITS);
             found(place, at);
         }
     }
 
     private void end(int place, int status) {
-        places.end(place, status);
+        int follower = places.end(place, status);
         counts.ended(places.kind[place], status);
+        if (follower != LeasedPlaces.NO_PLACE) {
+            again(follower, places.next[follower]);
+        }
     }
 
     @Override
@@ -573,7 +682,10 @@ public final class LeasedSession implements EngineSession {
         polling = true;
         try {
             calls.poll(callEnds);
-            longCalls.poll(longCallEnds);
+            RpcQueue longs = longCalls;
+            if (longs != null) {
+                longs.poll(longCallEnds);
+            }
             reads.poll(readEnds);
             lookAtLines();
             advanceAll();
@@ -582,9 +694,6 @@ public final class LeasedSession implements EngineSession {
                 hand(to);
                 handed++;
             }
-            if (held > 0) {
-                startHeld();
-            }
             KeyBatch more = batch;
             if (more != null && !more.issuedAll()) {
                 issue(more);
@@ -592,22 +701,25 @@ public final class LeasedSession implements EngineSession {
             if (hits >= HITS_PER_REPORT && !reporting) {
                 report();
             }
-            calls.send();
-            longCalls.send();
+            send();
             return handed;
         } finally {
             polling = false;
         }
     }
 
+    private void send() {
+        calls.send();
+        RpcQueue longs = longCalls;
+        if (longs != null) {
+            longs.send();
+        }
+    }
+
     /** Reports how often this process has read blocks that it has read again and again, of one shard at a time. */
     private void report() {
         hits = 0;
-        int blocks = 0;
-        for (int tries = space.shards(); tries > 0 && blocks == 0; tries--) {
-            reportedShard = reports++ % space.shards();
-            blocks = pointers.takeUses(reported, LeasedCalls.MOST_REPORTED);
-        }
+        int blocks = pointers.takeUses(reported, LeasedCalls.MOST_REPORTED);
         if (blocks == 0) {
             return;
         }
@@ -628,7 +740,9 @@ public final class LeasedSession implements EngineSession {
     }
 
     private boolean addReported(int number, long place, long incarnation, int uses) {
-        if (LeasedCalls.shard(place) != reportedShard) {
+        if (number == 0) {
+            reportedShard = LeasedCalls.shard(place);
+        } else if (LeasedCalls.shard(place) != reportedShard) {
             return false;
         }
         LeasedCalls.reported(
@@ -638,7 +752,7 @@ public final class LeasedSession implements EngineSession {
 
     private void lookAtLines() {
         boolean up = callLines.areUp() && longLines.areUp() && readLines.areUp();
-        if (!up) {
+        if (!up && !space.hasEnded()) {
             long now = nanoTime.getAsLong();
             callLines.look(now);
             longLines.look(now);
@@ -650,31 +764,30 @@ public final class LeasedSession implements EngineSession {
                 continue;
             }
             int server = places.server[place];
-            if (space.hasEnded() || callLines.isGone(server) || longLines.isGone(server)) {
+            // A get can be sent again whatever became of an earlier one, so it waits for its own line.
+            boolean gets = places.kind[place] == RequestColumns.GET;
+            boolean isLong = places.next[place] == LeasedPlaces.ASK_LONG;
+            if (space.hasEnded() || gets && lines(isLong).isGone(server) || !gets && isAnyGone(server)) {
                 waiting--;
                 end(place, KvStatus.LOST);
-            } else if (callLines.isUp(server) && longLines.isUp(server)) {
+            } else if (gets ? lines(isLong).isUp(server) : callLines.isUp(server) && longLines.isUp(server)) {
                 waiting--;
                 again(place, places.next[place]);
             }
         }
     }
 
+    private boolean isAnyGone(int server) {
+        return callLines.isGone(server) || longLines.isGone(server);
+    }
+
     private void advanceAll() {
+        untried = false;
+        round++;
         for (int left = ready.size(); left > 0; left--) {
             int place = ready.pollInt();
             if (!advance(place)) {
                 ready.addInt(place);
-            }
-        }
-    }
-
-    private void startHeld() {
-        for (int i = 0; held > 0 && i < places.inUse(); i++) {
-            int place = places.at(i);
-            if (places.step[place] == LeasedPlaces.HELD && !places.mustWait(i)) {
-                held--;
-                start(place);
             }
         }
     }
@@ -704,21 +817,22 @@ public final class LeasedSession implements EngineSession {
     public void await(long nanos) {
         checkOpen();
         checkNotPolling();
-        if (!ready.isEmpty() || places.inUse() > 0 && places.step[places.first()] == LeasedPlaces.ENDED) {
+        // What is ready and was tried waits for room, and so for something that is in flight.
+        if (untried || places.inUse() > 0 && places.step[places.first()] == LeasedPlaces.ENDED) {
             return;
         }
-        calls.send();
-        longCalls.send();
+        send();
         boolean waits = waiting > 0 || !callLines.areUp() || !longLines.areUp() || !readLines.areUp();
         long most = waits ? Math.min(nanos, SLEEP_NANOS) : nanos;
         boolean shorts = calls.underWay() > 0;
-        boolean longs = longCalls.underWay() > 0;
+        RpcQueue longQueue = longCalls;
+        boolean longs = longQueue != null && longQueue.underWay() > 0;
         boolean reading = reads.inFlight() > 0;
         if ((shorts ? 1 : 0) + (longs ? 1 : 0) + (reading ? 1 : 0) > 1) {
             most = Math.min(most, MIXED_NANOS);
         }
-        if (longs) {
-            longCalls.await(most);
+        if (longQueue != null && longs) {
+            longQueue.await(most);
         } else if (reading) {
             reads.await(most);
         } else {
@@ -752,7 +866,7 @@ public final class LeasedSession implements EngineSession {
                 return ": the connection to " + server + " has failed";
             }
         }
-        return "";
+        return refused;
     }
 
     @Override
@@ -814,7 +928,8 @@ public final class LeasedSession implements EngineSession {
         } finally {
             closed = true;
             tally.closed(counts);
-            Closeables.all(calls, longCalls, reads, memory, onClose::run);
+            RpcQueue longs = longCalls;
+            Closeables.all(calls, longs != null ? longs : () -> {}, reads, memory, onClose::run);
         }
     }
 }

@@ -18,6 +18,8 @@ final class QueueLines {
     private final boolean[] connecting;
     private final boolean[] unreachable;
     private final ReconnectBackoff[] backoff;
+    private final boolean[] over;
+    /** Connections that are down, without those to servers that are lost. */
     private int downs;
 
     /** Makes a connection again. */
@@ -31,6 +33,7 @@ final class QueueLines {
         down = new boolean[space.servers()];
         connecting = new boolean[space.servers()];
         unreachable = new boolean[space.servers()];
+        over = new boolean[space.servers()];
         backoff = new ReconnectBackoff[space.servers()];
         for (int server = 0; server < backoff.length; server++) {
             backoff[server] = new ReconnectBackoff(now);
@@ -51,7 +54,7 @@ final class QueueLines {
         backoff[server].works();
     }
 
-    /** Whether all connections stand, as far as is known. */
+    /** Whether all connections stand, as far as is known, but for those to servers that are lost. */
     boolean areUp() {
         return downs == 0;
     }
@@ -68,10 +71,13 @@ final class QueueLines {
     /** Makes connections again that are down, when their back-off has passed. Not in a handler of the queue. */
     void look(long now) {
         for (int server = 0; downs > 0 && server < down.length; server++) {
-            if (down[server]
-                    && !connecting[server]
-                    && space.server(server).lost() == null
-                    && backoff[server].due(now)) {
+            if (!down[server] || over[server] || connecting[server]) {
+                continue;
+            }
+            if (space.server(server).lost() != null) {
+                over[server] = true;
+                downs--;
+            } else if (backoff[server].due(now)) {
                 connecting[server] = true;
                 maker.reconnect(server, TAG + server);
             }
@@ -88,7 +94,8 @@ final class QueueLines {
         unreachable[server] = outcome != Outcome.DONE;
         if (outcome == Outcome.DONE && down[server]) {
             down[server] = false;
-            downs--;
+            downs -= over[server] ? 0 : 1;
+            over[server] = false;
         }
         backoff[server].ended(outcome == Outcome.DONE, now);
         return true;

@@ -2,7 +2,7 @@ package io.farheap.kv.leased.client;
 
 /**
  * Where a key's object is, as a server said: the block, its incarnation and its lengths; and until when this process
- * holds a lease of it. One thread; {@link PointerCache} copies it in and out.
+ * holds a lease of it. One thread; {@link LeasedPointers} copies it in and out.
  */
 final class RemotePointer {
 

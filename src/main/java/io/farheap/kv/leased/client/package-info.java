@@ -1,6 +1,6 @@
 /**
  * What a process does that uses a leased map: {@link io.farheap.kv.leased.client.LeasedSession} carries out requests,
- * by one READ where {@link io.farheap.kv.leased.client.PointerCache} has a pointer whose lease holds, and else by a
+ * by one READ where {@link io.farheap.kv.leased.client.LeasedPointers} has a pointer whose lease holds, and else by a
  * call of the server that has the key's shard.
  */
 @NullMarked
