@@ -103,11 +103,13 @@ class LeasedHistoryTest {
                 if (beside == MapHistoryTest.Beside.FAILURES) {
                     Softverbs.set("qp_error_after=60");
                 }
+                // Each connection is made again all the time, with a back-off.
+                int requests = beside == MapHistoryTest.Beside.FAILURES ? REQUESTS / 15 : REQUESTS;
                 List<Future<List<MapHistoryTest.Event>>> running = new ArrayList<>();
                 for (int i = 0; i < PROCESSES; i++) {
                     MapHistoryTest.Client client = new MapHistoryTest.Client(
                             sessions.get(i), TestKeys.of(keys, false), i, new SplittableRandom(seed + i), beside);
-                    running.add(executor.submit(() -> client.patient().run(REQUESTS)));
+                    running.add(executor.submit(() -> client.patient().run(requests)));
                 }
                 List<MapHistoryTest.Event> events = new ArrayList<>();
                 for (Future<List<MapHistoryTest.Event>> each : running) {
