@@ -177,7 +177,7 @@ public final class FarMap implements AutoCloseable {
 
     /** Opens a session with pointers of its own, as one of another process has. */
     MapSession openSession(PointerCache pointers) {
-        MapConnection of = disaggregated("have other pointers");
+        MapConnection of = disaggregated("have other pointers", "they are of its process");
         return new MapSession(of.session(REQUESTS, pointers, tally), () -> of.session(REQUESTS, pointers, tally));
     }
 
@@ -201,13 +201,20 @@ public final class FarMap implements AutoCloseable {
         return new TypedMap<>(openFutureSession(), keys, values);
     }
 
-    /** The connection, for what only the disaggregated engine can do. */
-    private MapConnection disaggregated(String what) {
+    private static final String AS_MADE =
+            "its memory and its servers are those that it was made with; create one with more, or a map of the"
+                    + " disaggregated engine";
+
+    /** The connection, for what only the disaggregated engine can do. @param why a leased map cannot, and a remedy */
+    private MapConnection disaggregated(String what, String why) {
         if (now instanceof MapConnection connection) {
             return connection;
         }
-        throw new MapException("a leased map cannot " + what + ": its memory and its servers are those that it was made"
-                + " with; create one with more, or a map of the disaggregated engine");
+        throw new MapException("a leased map cannot " + what + ": " + why);
+    }
+
+    private MapConnection disaggregated(String what) {
+        return disaggregated(what, AS_MADE);
     }
 
     /**
@@ -228,7 +235,8 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException if a server does not answer
      */
     public MapAudit audit() {
-        MapConnection of = disaggregated("be audited");
+        MapConnection of = disaggregated("be audited", "each of its servers keeps account of its blocks alone; see maps.blocks among"
+                + " the server's counters");
         MapAudit found = MapAudit.of(of.servers, of.keeper.tasks());
         for (int again = 0; again < AUDITS && !found.quiet(); again++) {
             found = MapAudit.of(of.servers, of.keeper.tasks()).after(found);
@@ -331,7 +339,7 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException if the map's first server does not answer
      */
     public Map<String, Double> weights() {
-        MapConnection of = disaggregated("learn weights");
+        MapConnection of = disaggregated("learn weights", "it evicts by popularity and age; make a map of the disaggregated engine");
         double[] weights = of.keeper.weights();
         Map<String, Double> named = new LinkedHashMap<>();
         List<String> names = of.experts();
@@ -392,7 +400,7 @@ public final class FarMap implements AutoCloseable {
 
     /** How many segments are being emptied now. */
     long emptying() {
-        return disaggregated("empty segments").keeper.emptied()[1];
+        return disaggregated("empty segments", "its servers do so by themselves").keeper.emptied()[1];
     }
 
     private void emitStatistics() {

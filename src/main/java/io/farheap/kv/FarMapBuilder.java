@@ -52,6 +52,8 @@ public final class FarMapBuilder {
     private static final long DEFAULT_OBJECT_BYTES = 512;
 
     private static final long MOST_POINTERS = 1 << 30;
+    private static final Duration DEFAULT_TERM = Duration.ofSeconds(1);
+    private static final Duration DEFAULT_MOST_TERM = Duration.ofSeconds(10);
 
     private String name = "";
     private String token = "";
@@ -64,8 +66,9 @@ public final class FarMapBuilder {
     private long pointers = FarMap.POINTERS;
     private EvictionSettings policy = EvictionSettings.ADAPTIVE;
     private MapEngine engine = MapEngine.DISAGGREGATED;
-    private Duration term = Duration.ofSeconds(1);
-    private Duration mostTerm = Duration.ofSeconds(10);
+    private @Nullable Duration term;
+    private Duration mostTerm = DEFAULT_MOST_TERM;
+    private int queues = LeasedDescriptor.MOST_QUEUES;
     private LongSupplier leaseClock = System::nanoTime;
     private @Nullable Duration life;
 
@@ -198,6 +201,21 @@ public final class FarMapBuilder {
         }
         term = step;
         mostTerm = longest;
+        return this;
+    }
+
+    /**
+     * How many LRU queues a leased map has for each size of blocks, 16 by default: an object that was used about 2^n
+     * times lately is in queue n, at most in the last. Only for creating a map.
+     *
+     * @param count 1, in which case it gives no leases, to 16
+     */
+    public FarMapBuilder leaseQueues(int count) {
+        if (count < 1 || count > LeasedDescriptor.MOST_QUEUES) {
+            throw new IllegalArgumentException(
+                    "a leased map of " + count + " queues; it has 1 to " + LeasedDescriptor.MOST_QUEUES);
+        }
+        queues = count;
         return this;
     }
 
@@ -360,6 +378,10 @@ public final class FarMapBuilder {
         if (engine == MapEngine.LEASED) {
             return createLeased(remote, attached, key, stack, each, regionBytes, wanted);
         }
+        if (term != null) {
+            throw new IllegalArgumentException("leases of " + term + " up to " + mostTerm
+                    + " in a map of the disaggregated engine, which gives none; leave them out, or make a leased map");
+        }
         SpaceShape.of(regionBytes, regions, wanted);
         MapDescriptor descriptor = new MapDescriptor(
                 ThreadLocalRandom.current().nextLong(),
@@ -417,9 +439,9 @@ public final class FarMapBuilder {
                 each,
                 regionBytes,
                 wanted,
-                term.toNanos(),
+                Objects.requireNonNullElse(term, DEFAULT_TERM).toNanos(),
                 mostTerm.toNanos(),
-                LeasedDescriptor.MOST_QUEUES,
+                queues,
                 KeyHash.random(new SecureRandom()));
         // Refuses what cannot be before a server is asked for memory.
         descriptor.shape();
@@ -440,6 +462,12 @@ public final class FarMapBuilder {
                 .map(space -> LeasedDescriptor.decode(space.descriptor(), space.toString()))
                 .toList();
         LeasedDescriptor first = descriptors.getFirst();
+        for (RemoteSpace part : parts) {
+            if (part.regions().size() < first.regionsOfEach()) {
+                throw new MapException(part + " has " + part.regions().size() + " regions, and its descriptor says "
+                        + first.regionsOfEach() + "; drop it with kv drop --parts");
+            }
+        }
         for (int i = 1; i < parts.size(); i++) {
             if (!descriptors.get(i).belongsTo(first)) {
                 throw new MapException(
@@ -481,6 +509,10 @@ public final class FarMapBuilder {
         List<RemoteSpace> parts = parts(remote, attached, key);
         RemoteSpace one = parts.getFirst();
         if (MapDescriptor.engine(one.descriptor(), one.toString()) == MapEngine.LEASED) {
+            if (!without.isEmpty()) {
+                throw new MapException("a leased map cannot be opened without " + without
+                        + ", which had a part of the keys; drop what is left of it with kv drop --parts");
+            }
             return openLeased(remote, parts);
         }
         for (RemoteSpace space : parts) {

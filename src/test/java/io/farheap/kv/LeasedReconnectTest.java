@@ -106,6 +106,8 @@ class LeasedReconnectTest {
                 assertEquals(100, TestServers.found(session, 0, 100));
                 servers.silence(0);
                 await(() -> !works(session));
+                // A connection to a server that is lost is not waited for.
+                await(session::isConnected);
                 servers.answer(0, one[0]);
                 await(() -> works(session));
                 session.set(TestServers.key(500), TestServers.value(500, 100));

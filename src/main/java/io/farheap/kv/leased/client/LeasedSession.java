@@ -72,6 +72,9 @@ public final class LeasedSession implements EngineSession {
     /** The longest sleep while more than one queue may have something to poll. */
     private static final long MIXED_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
+    /** How long a session waits before it asks once more for what it was refused. */
+    private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final long CLOSE_NANOS = TimeLimit.of(TimeUnit.SECONDS.toNanos(1));
     /** How many connections may fail under one request. */
     private static final int MOST_FAILURES = 16;
@@ -138,6 +141,8 @@ public final class LeasedSession implements EngineSession {
     private @Nullable KeyBatch batch;
     /** Why there is no queue of long calls. */
     private String refused = "";
+    /** When it may be asked for again. */
+    private long longTry = System.nanoTime();
 
     /**
      * @param session its name, as {@link LeasedCalls#session(int, long)} has it
@@ -477,11 +482,13 @@ public final class LeasedSession implements EngineSession {
 
     /** The queue of long calls, or null if the server has no rings for it. */
     private @Nullable RpcQueue longCalls() {
-        if (longCalls == null) {
+        if (longCalls == null && System.nanoTime() - longTry >= 0) {
             try {
                 longCalls = remote.openRpcQueue(LONG);
+                refused = "";
             } catch (ControlException e) {
                 refused = ": " + e.getMessage();
+                longTry = System.nanoTime() + AGAIN_NANOS;
             }
         }
         return longCalls;

@@ -109,6 +109,11 @@ public record LeasedDescriptor(
         if (!read.isPossible()) {
             throw new MapException(where + " has a descriptor that cannot be: " + read);
         }
+        try {
+            read.shape();
+        } catch (IllegalArgumentException e) {
+            throw new MapException(where + " has a descriptor that cannot be: " + e.getMessage());
+        }
         return read;
     }
 

@@ -114,6 +114,7 @@ public final class LeasedServices implements ServerService, SpaceListener {
         named.put("maps.reads.capped", sum.capped());
         named.put("maps.blocks.marked.bytes", sum.markedBytes());
         named.put("maps.blocks.reclaimed.late", sum.reclaimedLate());
+        named.put("maps.shards.rebuilt", sum.rebuilt());
         return named;
     }
 
