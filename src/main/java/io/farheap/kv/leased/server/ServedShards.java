@@ -20,6 +20,7 @@ final class ServedShards {
 
     static final int ELSEWHERE = -1;
 
+    private final ServedSpace space;
     private final LeasedDescriptor map;
     private final LongSupplier nanoTime;
     private final ShardShape shape;
@@ -30,6 +31,7 @@ final class ServedShards {
 
     /** @throws IllegalArgumentException if the map cannot have such shards */
     ServedShards(ServedSpace space, LeasedDescriptor map, LongSupplier nanoTime) {
+        this.space = space;
         this.map = map;
         this.nanoTime = nanoTime;
         shape = map.shape();
@@ -100,12 +102,24 @@ final class ServedShards {
 
     /** The sessions of a process. */
     LeaseSessions sessions(long lease) {
-        return sessions.computeIfAbsent(lease, id -> new LeaseSessions(nanoTime.getAsLong()));
+        LeaseSessions known = sessions.get(lease);
+        if (known != null) {
+            return known;
+        }
+        LeaseSessions made = sessions.computeIfAbsent(lease, id -> new LeaseSessions(nanoTime.getAsLong()));
+        if (!space.openedBy(lease)) {
+            // It may have ended before these were there, and ends but once.
+            ended(lease);
+        }
+        return made;
     }
 
     /** A process has ended, or has the map open no more. */
     void ended(long lease) {
-        sessions.remove(lease);
+        LeaseSessions known = sessions.remove(lease);
+        if (known != null) {
+            known.end();
+        }
     }
 
     ShardTotals totals() {

@@ -185,12 +185,12 @@ final class ShardThread implements ServerWork, ShardOwner {
                 || LeasedCalls.callCount(request, from) == 0) {
             return null;
         }
-        if (lastSessions == null || lease != lastLease || shards != lastSessionsOf) {
+        if (lastSessions == null || lease != lastLease || shards != lastSessionsOf || lastSessions.hasEnded()) {
             lastSessions = shards.sessions(lease);
             lastSessionsOf = shards;
             lastLease = lease;
         }
-        return lastSessions.of(LeasedCalls.session(request, from));
+        return lastSessions.of(LeasedCalls.session(request, from), LeasedCalls.callPlace(request, from));
     }
 
     private @Nullable ServedShards shards(ServedSpace space) {
