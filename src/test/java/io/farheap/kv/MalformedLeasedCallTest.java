@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.SpaceKey;
-import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -113,42 +112,6 @@ class MalformedLeasedCallTest {
             }
             if (keyBytes <= 24 && random.nextInt(4) > 0) {
                 request.asSlice(LeasedCalls.KEY + keyBytes, 32 - keyBytes).fill((byte) 0);
-            }
-        }
-    }
-
-    /** The server keeps the last call of each place that a process names, of so many and no more. */
-    @Test
-    void aProcessThatNamesTooManyCallsIsRefused() {
-        RpcOptions options = RpcOptions.DEFAULT.with(2, 1).withRecordBytes(REPLY);
-        try (TestServers servers = new TestServers(NAME);
-                RemoteMemory process = RemoteMemory.open(TestDevice.client(), "another")) {
-            String[] one = servers.startAll(1, 2, 4 << 20);
-            RemoteServer server = process.attach(one[0]);
-            try (FarMap map = servers.named(one)
-                            .engine(FarMapBuilder.LEASED)
-                            .memory(8 << 20)
-                            .objects(40_000)
-                            .create();
-                    MapSession session = map.openSession();
-                    RpcQueue queue = process.openRpcQueue(options);
-                    RegisteredBuffer buffer = process.register(2L * REPLY)) {
-                long id = process.openSpace(server, SpaceKey.of(NAME, TestServers.TOKEN))
-                        .id();
-                int status = KvStatus.ABSENT;
-                int named = 0;
-                buffer.segment().fill((byte) 0);
-                for (; named < 1 << 14 && status == KvStatus.ABSENT; named++) {
-                    LeasedCalls.request(buffer.segment(), 0, id, 8, 0, 0, 0);
-                    LeasedCalls.name(
-                            buffer.segment(), 0, LeasedCalls.session(named / 64 % 1024, 1), named % 64 * 16, 1);
-                    call(queue, server, buffer, LeasedCalls.DELETE, LeasedCalls.KEY + 8, 200);
-                    status = LeasedCalls.status(buffer.segment(), REPLY);
-                }
-                assertEquals(LeasedCalls.WRONG, status, named + " calls");
-                assertTrue(named > 4096, named + " calls");
-                session.set(TestServers.key(FIRST), TestServers.value(1, 8));
-                assertArrayEquals(TestServers.value(1, 8), session.get(TestServers.key(FIRST)));
             }
         }
     }

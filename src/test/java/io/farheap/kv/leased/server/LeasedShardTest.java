@@ -310,7 +310,7 @@ class LeasedShardTest {
             large.get(2);
         }
         long most = 0;
-        for (int i = 0; i < 5000 * 20; i++) {
+        for (int i = 0; i < 5000 * 5; i++) {
             assertEquals(KvStatus.DONE, large.call(LeasedCalls.INCREMENT, TestShard.key(1), NOTHING, 1, 0));
             assertEquals(0, large.answer.termNanos);
             large.set(3, value(8, i));
