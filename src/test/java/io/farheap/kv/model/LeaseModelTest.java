@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.Effort;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -13,10 +14,12 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
- * A model of the leased engine's protocol: a server's thread that sets one key, value after value, and clients that get
- * it by READs and calls. All interleavings of the server's stores, of the words of READs in any order, and of the ends
- * of leases are explored. The values grow, so the history is linearizable if no get returns less than what was stored,
- * or found, before it began, nor more than what is being stored.
+ * A model of the leased engine's protocol: a server's thread that sets one key, value after value, or deletes it, and
+ * clients that get it by READs and calls. Blocks are used again, also for an object of another key, and the thread may
+ * die in the middle of a set, whereupon another one puts the shard in order. All interleavings of the server's stores,
+ * of the words of READs in any order, and of the ends of leases are explored. Changes are numbered, and a value is the
+ * number of its set; so the history is linearizable if no get returns less than what was stored, or found, before it
+ * began, nor more than what is being stored. An absent key counts as the last change.
  */
 class LeaseModelTest {
 
@@ -51,6 +54,9 @@ class LeaseModelTest {
     private static final int ANSWER = 6;
     private static final int LATE_MARK = 7;
 
+    /** The value of another key's objects. */
+    private static final int OTHER = 9;
+
     // A client's steps.
     private static final int BETWEEN = 0;
     private static final int READING = 1;
@@ -66,6 +72,11 @@ class LeaseModelTest {
         int[] second = new int[BLOCKS];
         int[] serverLeases = new int[BLOCKS];
         int table = NO_BLOCK;
+        /** The block of another key's object. */
+        int other = NO_BLOCK;
+
+        int others;
+        int deaths;
         int lastIncarnation;
         int step;
         int target;
@@ -107,6 +118,9 @@ class LeaseModelTest {
             copy.second = second.clone();
             copy.serverLeases = serverLeases.clone();
             copy.table = table;
+            copy.other = other;
+            copy.others = others;
+            copy.deaths = deaths;
             copy.lastIncarnation = lastIncarnation;
             copy.step = step;
             copy.target = target;
@@ -127,13 +141,33 @@ class LeaseModelTest {
             return copy;
         }
 
+        /** All of it, a character a number. */
         String key() {
-            return table + "," + lastIncarnation + "," + step + "," + target + "," + old + "," + stored + "," + answered
-                    + Arrays.toString(incarnation) + Arrays.toString(state) + Arrays.toString(first)
-                    + Arrays.toString(second) + Arrays.toString(serverLeases) + Arrays.toString(clientStep)
-                    + Arrays.toString(gets) + Arrays.toString(least) + Arrays.toString(found) + Arrays.toString(pointer)
-                    + Arrays.toString(pointerIncarnation) + Arrays.toString(lease) + Arrays.toString(words)
-                    + Arrays.toString(copyMark) + Arrays.toString(copyFirst) + Arrays.toString(copySecond);
+            StringBuilder key = new StringBuilder();
+            add(key, table, other, others, deaths, lastIncarnation, step, target, old, stored, answered);
+            add(key, incarnation);
+            add(key, state);
+            add(key, first);
+            add(key, second);
+            add(key, serverLeases);
+            add(key, clientStep);
+            add(key, gets);
+            add(key, least);
+            add(key, found);
+            add(key, pointer);
+            add(key, pointerIncarnation);
+            add(key, lease);
+            add(key, words);
+            add(key, copyMark);
+            add(key, copyFirst);
+            add(key, copySecond);
+            return key.toString();
+        }
+
+        private static void add(StringBuilder key, int... numbers) {
+            for (int number : numbers) {
+                key.append((char) number);
+            }
         }
     }
 
@@ -141,10 +175,13 @@ class LeaseModelTest {
     private final Deque<State> next = new ArrayDeque<>();
     private Set<Rule> rules = Set.of();
     private String wrong = "";
-    /** How many sets there are, and gets of each client. */
-    private int sets = 3;
+    /** How many sets and deletes there are, and gets of each client; sets of another key; and deaths of the thread. */
+    private int changes;
 
-    private int gets = 3;
+    private int gets;
+    private int others;
+    private int deaths;
+    private boolean deletes;
 
     /** @return what is wrong, or an empty text */
     private String explore(int clients, Set<Rule> with) {
@@ -170,26 +207,21 @@ class LeaseModelTest {
         }
     }
 
-    /** The next store of the server's thread. A get by a call comes between two sets. */
+    /** The next store of the server's thread. A get by a call comes between two changes. */
     private void serve(State state) {
+        if (state.step == IDLE) {
+            beginChange(state);
+            return;
+        }
+        if (state.deaths < deaths && state.step != LATE_MARK) {
+            State after = state.copy();
+            after.deaths++;
+            putInOrder(after);
+            push(after);
+        }
         State after = state.copy();
+        boolean ofOther = state.other == state.target && state.target != NO_BLOCK;
         switch (state.step) {
-            case IDLE -> {
-                if (state.stored == sets) {
-                    return;
-                }
-                int free = state.table == 0 ? 1 : 0;
-                boolean leased = state.serverLeases[free] != 0;
-                if (leased && rules.contains(Rule.DELAYED_RECLAMATION)) {
-                    return;
-                }
-                after.stored++;
-                after.old = state.table;
-                after.target = free;
-                after.step = BIRTH;
-                push(after);
-                return;
-            }
             case BIRTH -> {
                 after.lastIncarnation++;
                 after.incarnation[state.target] = after.lastIncarnation;
@@ -197,12 +229,12 @@ class LeaseModelTest {
                 after.step = FIRST_WORD;
             }
             case FIRST_WORD -> {
-                after.first[state.target] = body(state);
+                after.first[state.target] = body(state, ofOther);
                 after.step = SECOND_WORD;
             }
             case SECOND_WORD -> {
-                after.second[state.target] = body(state);
-                after.step = rules.contains(Rule.MARK_BEFORE_ANSWER) ? MARK : SAY_LIVE;
+                after.second[state.target] = body(state, ofOther);
+                after.step = ofOther || !rules.contains(Rule.MARK_BEFORE_ANSWER) ? SAY_LIVE : MARK;
             }
             case MARK -> {
                 if (state.old != NO_BLOCK) {
@@ -211,9 +243,11 @@ class LeaseModelTest {
                 after.step = SAY_LIVE;
             }
             case SAY_LIVE -> {
-                after.state[state.target] = LIVE;
-                after.table = state.target;
-                after.step = ANSWER;
+                if (state.target != NO_BLOCK) {
+                    after.state[state.target] = LIVE;
+                }
+                after.table = ofOther ? state.table : state.target;
+                after.step = ofOther ? IDLE : ANSWER;
             }
             case ANSWER -> {
                 after.answered = state.stored;
@@ -229,8 +263,59 @@ class LeaseModelTest {
         push(after);
     }
 
-    private static int body(State state) {
-        return state.lastIncarnation * 10 + state.stored;
+    private void beginChange(State state) {
+        if (state.other != NO_BLOCK) {
+            State after = state.copy();
+            after.state[state.other] = DEAD;
+            after.other = NO_BLOCK;
+            push(after);
+        }
+        if (state.stored < changes && deletes && state.table != NO_BLOCK) {
+            State after = state.copy();
+            after.stored++;
+            after.old = state.table;
+            after.target = NO_BLOCK;
+            after.step = rules.contains(Rule.MARK_BEFORE_ANSWER) ? MARK : SAY_LIVE;
+            push(after);
+        }
+        for (int free = 0; free < BLOCKS; free++) {
+            boolean leased = state.serverLeases[free] != 0;
+            boolean sameAsFirst = free > 0 && state.lastIncarnation == 0;
+            if (free == state.table || free == state.other || leased || sameAsFirst) {
+                continue;
+            }
+            if (state.stored < changes) {
+                State after = state.copy();
+                after.stored++;
+                after.old = state.table;
+                after.target = free;
+                after.step = BIRTH;
+                push(after);
+            }
+            if (state.others < others && state.other == NO_BLOCK) {
+                State after = state.copy();
+                after.others++;
+                after.other = free;
+                after.target = free;
+                after.step = BIRTH;
+                push(after);
+            }
+        }
+    }
+
+    /** The thread has died: a block that was not said to be live is free, and a key whose block is marked is absent. */
+    private static void putInOrder(State after) {
+        if (after.table != NO_BLOCK && after.state[after.table] != LIVE) {
+            after.table = NO_BLOCK;
+        }
+        if (after.other != NO_BLOCK && after.state[after.other] != LIVE) {
+            after.other = NO_BLOCK;
+        }
+        after.step = IDLE;
+    }
+
+    private static int body(State state, boolean ofOther) {
+        return state.lastIncarnation * 10 + (ofOther ? OTHER : state.stored);
     }
 
     private void go(State state, int client) {
@@ -305,7 +390,7 @@ class LeaseModelTest {
         after.copySecond[client] = 0;
     }
 
-    /** A call is carried out, and answered, between two sets. */
+    /** A call is carried out, and answered, between two changes. */
     private void call(State state, int client) {
         if (state.step != IDLE && state.step != LATE_MARK) {
             return;
@@ -320,12 +405,14 @@ class LeaseModelTest {
             push(after);
             return;
         }
-        int value = block == NO_BLOCK ? 0 : state.first[block] % 10;
+        int value = block == NO_BLOCK ? state.stored : state.first[block] % 10;
         if (block != NO_BLOCK) {
             after.pointer[client] = block;
             after.pointerIncarnation[client] = state.incarnation[block];
             after.lease[client] = 1;
-            after.serverLeases[block] |= 1 << client;
+            if (rules.contains(Rule.DELAYED_RECLAMATION)) {
+                after.serverLeases[block] |= 1 << client;
+            }
         }
         if (state.clientStep[client] == RENEWING) {
             value = state.copyFirst[client] == state.copySecond[client] ? state.copyFirst[client] % 10 : -1;
@@ -362,32 +449,57 @@ class LeaseModelTest {
         return rules;
     }
 
+    /** What is explored, from here on. */
+    private void bounds(int mostChanges, int getsOfEach, int mostOthers, int mostDeaths, boolean withDeletes) {
+        changes = mostChanges;
+        gets = getsOfEach;
+        others = mostOthers;
+        deaths = mostDeaths;
+        deletes = withDeletes;
+    }
+
+    private void nothingIsWrong(Set<Rule> with) {
+        bounds(Effort.either(2, 3), Effort.either(2, 3), 1, 1, true);
+        assertEquals("", explore(1, with));
+        bounds(2, 2, 0, 1, true);
+        assertEquals("", explore(2, with));
+        // Three sets, since of the first two each has a block that was not used before.
+        bounds(3, 2, 0, 0, false);
+        assertEquals("", explore(2, with));
+        assertTrue(met.size() > 10_000, met.size() + " states");
+    }
+
     @Test
     void withAllRulesNothingIsWrong() {
-        assertEquals("", explore(1, without()));
-        sets = 2;
-        gets = 2;
-        assertEquals("", explore(2, without()));
-        assertTrue(met.size() > 10_000, met.size() + " states");
+        nothingIsWrong(without());
     }
 
     /** Leases buy speed, not truth. */
     @Test
     void withChecksNothingIsWrongWhateverClocksAndLeasesDo() {
-        assertEquals("", explore(1, without(Rule.CLOCKS, Rule.DELAYED_RECLAMATION)));
-        assertEquals("", explore(1, without(Rule.CLOCKS, Rule.DELAYED_RECLAMATION, Rule.LEASE_AT_COMPLETION)));
+        nothingIsWrong(without(Rule.CLOCKS, Rule.DELAYED_RECLAMATION));
+        nothingIsWrong(without(Rule.CLOCKS, Rule.DELAYED_RECLAMATION, Rule.LEASE_AT_COMPLETION));
     }
 
     @Test
     void withLeasesNothingIsWrongWithoutChecks() {
-        assertEquals("", explore(1, without(Rule.CHECKS)));
+        nothingIsWrong(without(Rule.CHECKS));
     }
 
+    /** Each is found missing with one client and with two, and with deletes, a death and another key between. */
     @Test
     void eachRuleThatTheOthersRestOnIsNeeded() {
-        assertFalse(explore(1, without(Rule.MARK_BEFORE_ANSWER)).isEmpty());
-        assertFalse(explore(1, without(Rule.CHECKS, Rule.CLOCKS)).isEmpty());
-        assertFalse(explore(1, without(Rule.CHECKS, Rule.DELAYED_RECLAMATION)).isEmpty());
-        assertFalse(explore(1, without(Rule.CHECKS, Rule.LEASE_AT_COMPLETION)).isEmpty());
+        bounds(3, 2, 0, 0, false);
+        eachIsNeeded(1);
+        eachIsNeeded(2);
+        bounds(3, 2, 1, 1, true);
+        eachIsNeeded(1);
+    }
+
+    private void eachIsNeeded(int clients) {
+        assertFalse(explore(clients, without(Rule.MARK_BEFORE_ANSWER)).isEmpty());
+        assertFalse(explore(clients, without(Rule.CHECKS, Rule.CLOCKS)).isEmpty());
+        assertFalse(explore(clients, without(Rule.CHECKS, Rule.DELAYED_RECLAMATION)).isEmpty());
+        assertFalse(explore(clients, without(Rule.CHECKS, Rule.LEASE_AT_COMPLETION)).isEmpty());
     }
 }

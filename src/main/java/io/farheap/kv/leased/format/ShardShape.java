@@ -55,11 +55,11 @@ public record ShardShape(int perRegion, long shardBytes, int buckets, int entrie
                             + MOST_SHARDS / perRegion + ": take less memory");
         }
         long shardBytes = Math.min(regionBytes / perRegion & -LINE, MOST_SHARD_BYTES);
-        // A shard gets more keys than its share now and then.
         long share = Math.ceilDiv(objects, (long) regions * perRegion);
-        long entries = share + share / 8 + 1;
         long most = Math.max(0, shardBytes - (long) LEAST_SEGMENTS * SEGMENT_BYTES - TABLE - 3 * LINE)
                 / (ENTRY_BYTES + 3 * Integer.BYTES);
+        // A shard gets more keys than its share now and then. A share above the most may be so large that the sum wraps.
+        long entries = share > most ? share : share + share / 8 + 1;
         if (entries > most) {
             throw new IllegalArgumentException("a leased map for " + objects + " objects leaves no room for their "
                     + "values in " + regions + " regions of " + ByteSize.text(regionBytes)

@@ -14,7 +14,9 @@ final class BlockSegments {
 
     static final int NO_BLOCK = 0;
 
-    private static final int NONE = -1;
+    /** No segment. */
+    static final int NONE = -1;
+
     private static final byte OF_NO_CLASS = -1;
 
     private final MemorySegment memory;
@@ -29,6 +31,8 @@ final class BlockSegments {
     private final int[] freed;
     /** By segment: whether no block of it is handed out until all are free. */
     private final boolean[] closing;
+    /** By segment: until when any of its blocks is leased, at most. */
+    private final long[] leasedUntil;
     /** By segment: its neighbours in the list of those of its class that have a free block. */
     private final int[] before;
 
@@ -39,6 +43,9 @@ final class BlockSegments {
     private final int[] empty;
 
     private int empties;
+    private int closings;
+    /** The segment that {@link #notLeased} found last. */
+    private int turn;
 
     /** @param at offset of the shard in the memory */
     BlockSegments(MemorySegment memory, long at, ShardShape shape) {
@@ -51,6 +58,7 @@ final class BlockSegments {
         inUse = new int[segments];
         freed = new int[segments];
         closing = new boolean[segments];
+        leasedUntil = new long[segments];
         before = new int[segments];
         after = new int[segments];
         empty = new int[segments];
@@ -65,7 +73,8 @@ final class BlockSegments {
         return ShardShape.SEGMENT_BYTES / LeasedBlock.UNIT_BYTES / SizeClasses.units(sizeClass);
     }
 
-    private int segment(int unit) {
+    /** The segment of a block. */
+    int of(int unit) {
         return (unit - firstUnit) / (ShardShape.SEGMENT_BYTES / LeasedBlock.UNIT_BYTES);
     }
 
@@ -88,7 +97,6 @@ final class BlockSegments {
             sizeClass[segment] = (byte) ofSize;
             cut[segment] = 0;
             freed[segment] = NO_BLOCK;
-            closing[segment] = false;
             list(segment, ofSize);
         }
         int unit = freed[segment];
@@ -110,7 +118,7 @@ final class BlockSegments {
 
     /** A block is free. */
     void give(int unit) {
-        int segment = segment(unit);
+        int segment = of(unit);
         int ofSize = sizeClass[segment];
         boolean listed = !closing[segment] && !isFull(segment);
         LeasedBlock.setLink(memory, offset(unit), freed[segment]);
@@ -128,6 +136,11 @@ final class BlockSegments {
 
     private void free(int segment) {
         sizeClass[segment] = OF_NO_CLASS;
+        leasedUntil[segment] = 0;
+        if (closing[segment]) {
+            closing[segment] = false;
+            closings--;
+        }
         empty[empties++] = segment;
     }
 
@@ -151,24 +164,54 @@ final class BlockSegments {
         }
     }
 
-    /** Hands out no block of a block's segment any more, until all of them are free. @return the segment */
-    int close(int unit) {
-        int segment = segment(unit);
+    /** Hands out no block of a segment any more, until all of them are free. */
+    void close(int segment) {
         if (!closing[segment]) {
             if (!isFull(segment)) {
                 unlist(segment, sizeClass[segment]);
             }
             closing[segment] = true;
+            closings++;
         }
-        return segment;
+    }
+
+    /** How many segments wait until all of their blocks are free. */
+    int closings() {
+        return closings;
+    }
+
+    /** A block is leased. */
+    void leased(int unit, long until) {
+        int segment = of(unit);
+        leasedUntil[segment] = Math.max(leasedUntil[segment], until);
+    }
+
+    /**
+     * A segment of which no block is leased, each in its turn, or {@link #NONE}.
+     *
+     * @param but a block whose segment it is not; any other unit if there is none
+     */
+    int notLeased(long now, int but) {
+        for (int i = 0; i < segments; i++) {
+            turn = turn + 1 < segments ? turn + 1 : 0;
+            if (leasedUntil[turn] <= now && !closing[turn] && (but < firstUnit || of(but) != turn)) {
+                return turn;
+            }
+        }
+        return NONE;
+    }
+
+    /** Whether a block of a block's segment may be leased. */
+    boolean isLeased(int unit, long now) {
+        return leasedUntil[of(unit)] > now;
     }
 
     /** Whether a unit is the first of a block that was cut. @param unit any */
     boolean hasBlock(int unit) {
-        if (unit < firstUnit || segment(unit) >= segments) {
+        if (unit < firstUnit || of(unit) >= segments) {
             return false;
         }
-        int segment = segment(unit);
+        int segment = of(unit);
         int ofSize = sizeClass[segment];
         int inSegment = unit - firstUnit(segment);
         return ofSize != OF_NO_CLASS
@@ -177,7 +220,7 @@ final class BlockSegments {
     }
 
     boolean isSameSegment(int unit, int other) {
-        return segment(unit) == segment(other);
+        return of(unit) == of(other);
     }
 
     /** How many blocks of a segment were handed out since it got its class; block n of them is {@link #unit}. */
@@ -206,13 +249,16 @@ final class BlockSegments {
     void freeAll() {
         Arrays.fill(first, NONE);
         Arrays.fill(closing, false);
+        closings = 0;
+        Arrays.fill(leasedUntil, 0);
         Arrays.fill(inUse, 0);
         empties = 0;
     }
 
-    /** Of a block that is in use, between {@link #freeAll} and {@link #listAll}. */
-    void retake(int unit) {
-        inUse[segment(unit)]++;
+    /** Of a block that is in use, and leased until then, between {@link #freeAll} and {@link #listAll}. */
+    void retake(int unit, long leased) {
+        inUse[of(unit)]++;
+        leased(unit, leased);
     }
 
     /** Ends what {@link #freeAll} began. */

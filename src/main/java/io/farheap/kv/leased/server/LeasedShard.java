@@ -39,14 +39,22 @@ final class LeasedShard {
     private static final int LOOKS = 64;
     /** The same in each other class. */
     private static final int OTHER_LOOKS = 8;
-    /** How often a call makes room until it has found none. */
-    private static final int TRIES = 4;
     /** How many blocks whose leases are over a call takes back, at most, unless it needs one. */
     private static final int TAKEN_BACK = 4;
+    /** The same if it needs one, and may evict an object instead. */
+    private static final int TAKEN_BACK_FOR_ROOM = 1000;
     /** How many heads of queues a call moves one queue down, at most. */
     private static final int DEMOTED = 2;
     /** One in so many evictions looks whether another class has a colder object. */
     private static final int BALANCE = 32;
+    /** How many keys a chain of the table has at most: a client that knows the hash can choose the keys of one. */
+    private static final int MOST_CHAIN = 64;
+    /** A block is leased for at most so many times as long as the key's objects live until they are replaced. */
+    private static final int TERMS_OF_LIFE = 2;
+    /** The bits of a rank below its queue. */
+    private static final int QUEUE_SHIFT = 32;
+
+    private static final long MOST_UNUSED = (1L << QUEUE_SHIFT) - 1;
 
     /** No size class. */
     private static final int ANY = -1;
@@ -59,7 +67,9 @@ final class LeasedShard {
     private final ShardEntries entries;
     private final BlockSegments segments;
     private final PopularityQueues queues;
-    private final MarkedBlocks marked;
+    /** Blocks that are no object's any more and leased, by the ends of their leases. */
+    private final EntryHeap marked;
+    private final long heapAt;
     private final LeaseTerms terms;
     private final ShardCounts counts;
     private final long began;
@@ -70,6 +80,8 @@ final class LeasedShard {
 
     private long now;
     private long evictions;
+    /** How many entries the chain of the call's key has, if the key is absent. */
+    private int chain;
     /** Ran by tests at each point at which a call may not go on. */
     private Runnable fault = () -> {};
 
@@ -95,7 +107,8 @@ final class LeasedShard {
         entries = new ShardEntries(memory, at, shape);
         segments = new BlockSegments(memory, at, shape);
         queues = new PopularityQueues(entries, map.queues());
-        marked = new MarkedBlocks(entries, memory, at, shape);
+        heapAt = at + shape.heap();
+        marked = new EntryHeap(memory, heapAt, entries::leasedUntil);
         terms = new LeaseTerms(map.termNanos(), map.mostTermNanos());
         allBytes = (long) shape.segments() * ShardShape.SEGMENT_BYTES;
         counts = new ShardCounts(allBytes);
@@ -130,7 +143,7 @@ final class LeasedShard {
             rebuild();
         }
         busy = true;
-        takeBack(TAKEN_BACK);
+        takeBack(TAKEN_BACK, ANY);
         int keyBytes = LeasedCalls.keyBytes(request, from);
         int entry = find(request, from + LeasedCalls.KEY, keyBytes, (int) hash);
         switch (operation) {
@@ -175,6 +188,7 @@ final class LeasedShard {
             counts.add(ShardCounts.REPORTED, counted);
             counts.add(ShardCounts.CAPPED, reads - counted);
             if (counted > 0) {
+                entries.setRead(entry, true);
                 use(entry, counted);
             }
         }
@@ -195,7 +209,9 @@ final class LeasedShard {
 
     /** @return the entry of the key's object, or {@link ShardEntries#NONE} */
     private int find(MemorySegment key, long from, int keyBytes, int hash) {
+        chain = 0;
         for (int entry = entries.first(hash); entry != ShardEntries.NONE; entry = entries.next(entry)) {
+            chain++;
             if (entries.hash(entry) == hash && LeasedBlock.hasKey(memory, block(entry), key, from, keyBytes)) {
                 long expiry = entries.expiry(entry);
                 if (expiry == 0 || expiry > millis()) {
@@ -214,7 +230,9 @@ final class LeasedShard {
             return;
         }
         use(entry);
+        entries.setRead(entry, true);
         found(entry, answer);
+        answer.termNanos = lease(entry);
     }
 
     private void renew(int entry, long incarnation, ShardAnswer answer) {
@@ -227,7 +245,9 @@ final class LeasedShard {
             answer.clear(KvStatus.CHANGED);
             return;
         }
+        entries.setRead(entry, true);
         found(entry, answer);
+        answer.termNanos = lease(entry);
         counts.add(ShardCounts.RENEWED, answer.termNanos > 0 ? 1 : 0);
     }
 
@@ -256,7 +276,8 @@ final class LeasedShard {
         }
         int keyBytes = LeasedCalls.keyBytes(request, from);
         long life = LeasedCalls.lifeMillis(request, from);
-        put(
+        boolean isRead = there && entries.isRead(entry);
+        int stored = put(
                 entry,
                 0,
                 request,
@@ -268,6 +289,10 @@ final class LeasedShard {
                 LeasedCalls.valueBytes(request, from),
                 life == 0 ? 0 : millis() + life,
                 answer);
+        if (isRead && stored != ShardEntries.NONE) {
+            // A key that is set again and again and not read needs no lease, which would keep each of its blocks.
+            answer.termNanos = lease(stored);
+        }
     }
 
     private void increment(int entry, MemorySegment request, long from, ShardAnswer answer) {
@@ -340,8 +365,9 @@ final class LeasedShard {
      *
      * @param version 0: a new one
      * @param expiryMillis 0: never
+     * @return the object's entry, or {@link ShardEntries#NONE} if there is no room
      */
-    private void put(
+    private int put(
             int entry,
             long version,
             MemorySegment key,
@@ -362,7 +388,7 @@ final class LeasedShard {
                 entries.give(fresh);
             }
             answer.clear(KvStatus.NO_ROOM);
-            return;
+            return ShardEntries.NONE;
         }
         memory.set(JAVA_LONG, at, incarnation);
         long block = offset(unit);
@@ -379,8 +405,11 @@ final class LeasedShard {
         entries.setLeasedUntil(fresh, 0);
         entries.setExpiry(fresh, expiryMillis);
         entries.setCount(fresh, entry == ShardEntries.NONE ? 1 : entries.count(entry) + 1L);
-        entries.setUsedAt(fresh, (int) (now / NANOS_PER_USE));
+        entries.setUsedAt(fresh, ticks());
         entries.setSizeClass(fresh, ofSize);
+        entries.setRead(fresh, false);
+        entries.setStoredAt(fresh, (int) millis());
+        entries.setReplacedAfter(fresh, entry == ShardEntries.NONE ? 0 : replacedAfter(entry));
         entries.setState(fresh, ShardEntries.OBJECT);
         fault.run();
         if (entry != ShardEntries.NONE) {
@@ -396,8 +425,24 @@ final class LeasedShard {
         entries.link(fresh);
         queues.add(fresh);
         count(fresh, 1);
+        int last = entry == ShardEntries.NONE && chain >= MOST_CHAIN ? entries.lastOf(hash) : fresh;
+        if (last != fresh) {
+            evict(last);
+        }
         demote(ofSize);
         found(fresh, answer);
+        return fresh;
+    }
+
+    /** How long an object has been there, in ms. */
+    private long age(int entry) {
+        return Integer.toUnsignedLong((int) millis() - entries.storedAt(entry));
+    }
+
+    /** For how long a key's objects live, if one is replaced now: half of it is what the last one has lived. */
+    private long replacedAfter(int entry) {
+        long before = entries.replacedAfter(entry);
+        return Math.max(1, before == 0 ? age(entry) : (before + age(entry)) / 2);
     }
 
     /** From here on the block's object is no key's. */
@@ -430,6 +475,7 @@ final class LeasedShard {
     private void free(int entry) {
         int unit = entries.unit(entry);
         entries.give(entry);
+        fault.run();
         segments.give(unit);
     }
 
@@ -442,13 +488,14 @@ final class LeasedShard {
         counts.add(ShardCounts.OBJECT_BYTES, many * bytes(entry));
     }
 
-    /** Takes marked blocks back whose leases are over. */
-    private void takeBack(int most) {
-        for (int i = 0; i < most; i++) {
-            int over = marked.takeOver(now);
+    /** Takes marked blocks back whose leases are over, until a class has a block. @param ofSize {@link #ANY}: of none */
+    private void takeBack(int most, int ofSize) {
+        for (int i = 0; i < most && (ofSize == ANY || !segments.has(ofSize)); i++) {
+            int over = marked.take(now);
             if (over == ShardEntries.NONE) {
                 return;
             }
+            fault.run();
             counts.add(ShardCounts.MARKED_BYTES, -bytes(over));
             counts.add(ShardCounts.RECLAIMED_LATE, 1);
             free(over);
@@ -461,13 +508,38 @@ final class LeasedShard {
 
     private void use(int entry, long times) {
         queues.remove(entry);
+        fault.run();
         entries.setCount(entry, entries.count(entry) + times);
-        entries.setUsedAt(entry, (int) (now / NANOS_PER_USE));
+        entries.setUsedAt(entry, ticks());
         queues.add(entry);
         demote(entries.sizeClass(entry));
     }
 
-    /** Moves heads of queues one queue down whose leases, and the terms of their queues, are over. */
+    /** The time, in units of {@link #NANOS_PER_USE}, of which an entry has 32 bits. */
+    private int ticks() {
+        return (int) (now / NANOS_PER_USE);
+    }
+
+    /** For how long an object stays in a queue without a use, as {@link #ticks}. */
+    private long stay(int queue) {
+        return terms.of(queue) / NANOS_PER_USE + 1;
+    }
+
+    /**
+     * How popular an object is now, the coldest the lowest: the queue to which it sinks if it goes one down for each
+     * time that it has spent in one without a use; and above {@link #MOST_UNUSED}'s complement, for how long it would
+     * have been there. So objects compare although no call has moved them.
+     */
+    private long rank(int entry) {
+        int queue = entries.queue(entry);
+        long unused = Integer.toUnsignedLong(ticks() - entries.usedAt(entry));
+        for (; queue > 0 && unused >= stay(queue); queue--) {
+            unused -= stay(queue);
+        }
+        return (long) queue << QUEUE_SHIFT | MOST_UNUSED - unused;
+    }
+
+    /** Moves heads of queues down to where they have sunk, if their leases are over. */
     private void demote(int ofSize) {
         int left = DEMOTED;
         int filled = queues.filled(ofSize) & ~1;
@@ -475,12 +547,14 @@ final class LeasedShard {
             int queue = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(filled);
             filled &= ~(1 << queue);
             int head = queues.head(ofSize, queue);
-            long used = (long) entries.usedAt(head) * NANOS_PER_USE;
-            if (entries.leasedUntil(head) <= now && used + terms.of(queue) <= now - NANOS_PER_USE) {
+            long rank = rank(head);
+            int lower = (int) (rank >>> QUEUE_SHIFT);
+            if (lower < queue && entries.leasedUntil(head) <= now) {
                 queues.remove(head);
-                entries.setCount(head, Math.min(entries.count(head) / 2, (1 << queue) - 1));
-                // It sinks by one queue a term, and not through all of them at once.
-                entries.setUsedAt(head, (int) (now / NANOS_PER_USE));
+                fault.run();
+                entries.setCount(head, Math.min(entries.count(head) >> queue - lower, (1 << lower + 1) - 1));
+                // From here on it has a use's time in the lower queue, less what it has been there.
+                entries.setUsedAt(head, ticks() - (int) (MOST_UNUSED - (rank & MOST_UNUSED)));
                 queues.add(head);
                 left--;
             }
@@ -495,27 +569,40 @@ final class LeasedShard {
         answer.incarnation = entries.incarnation(entry);
         answer.valueBytes = LeasedBlock.valueBytes(memory, block);
         answer.valueAt = block + LeasedBlock.valueAt(LeasedBlock.keyBytes(memory, block));
-        answer.termNanos = lease(entry);
     }
 
-    /** Leases an object's block, until before the end of its time to live. @return the term; 0: none */
+    /**
+     * Leases an object's block, until before the end of its time to live. A block that is replaced before its lease is
+     * over serves nobody until then, so none is leased for much longer than its key's blocks live, or it has lived.
+     *
+     * @return the term; 0: none
+     */
     private long lease(int entry) {
         int queue = entries.queue(entry);
-        if (queue == 0) {
+        long full = terms.of(queue);
+        long expiry = entries.expiry(entry);
+        if (expiry != 0) {
+            full = Math.min(full, (expiry - millis() - 1) * NANOS_PER_MILLI);
+        }
+        if (entries.replacedAfter(entry) != 0) {
+            long life = Math.max(entries.replacedAfter(entry), age(entry));
+            full = Math.min(full, TERMS_OF_LIFE * life * NANOS_PER_MILLI);
+        }
+        if (full <= 0) {
             return 0;
         }
         long term = Math.min(
-                terms.of(queue, now, counts.of(ShardCounts.MARKED_BYTES), allBytes),
-                terms.of(queue, now, marked.size(), entries.count));
-        long expiry = entries.expiry(entry);
-        if (expiry != 0) {
-            term = Math.min(term, (expiry - millis() - 1) * NANOS_PER_MILLI);
-        }
+                full,
+                Math.min(
+                        terms.of(queue, now, counts.of(ShardCounts.MARKED_BYTES), allBytes),
+                        terms.of(queue, now, marked.size(), entries.count)));
         if (term <= 0) {
             counts.add(ShardCounts.DENIED, 1);
             return 0;
         }
-        entries.setLeasedUntil(entry, Math.max(entries.leasedUntil(entry), now + LeaseClock.ofServer(term)));
+        long until = Math.max(entries.leasedUntil(entry), now + LeaseClock.ofServer(term));
+        entries.setLeasedUntil(entry, until);
+        segments.leased(entries.unit(entry), until);
         counts.add(ShardCounts.LEASES, 1);
         return term;
     }
@@ -523,10 +610,10 @@ final class LeasedShard {
     /** An entry that is not in use, or {@link ShardEntries#NONE}. @param keep is not evicted */
     private int takeEntry(int keep) {
         if (!entries.hasFree()) {
-            takeBack(Integer.MAX_VALUE);
+            takeBack(1, ANY);
         }
         if (!entries.hasFree()) {
-            int victim = coldest(ANY, keep, LOOKS);
+            int victim = coldest(ANY, keep, LOOKS, Segments.ANY);
             if (victim == ShardEntries.NONE) {
                 terms.exhausted(now);
                 return ShardEntries.NONE;
@@ -538,45 +625,80 @@ final class LeasedShard {
 
     /** A free block, or {@link BlockSegments#NO_BLOCK}. @param keep is not evicted */
     private int takeBlock(int ofSize, int keep) {
+        takeBack(TAKEN_BACK_FOR_ROOM, ofSize);
         if (!segments.has(ofSize)) {
-            takeBack(Integer.MAX_VALUE);
+            makeRoom(ofSize, keep);
         }
-        for (int tries = 0; !segments.has(ofSize) && tries < TRIES; tries++) {
-            if (!makeRoom(ofSize, keep)) {
-                terms.exhausted(now);
-                break;
-            }
+        if (!segments.has(ofSize)) {
+            terms.exhausted(now);
+            return BlockSegments.NO_BLOCK;
         }
         return segments.take(ofSize);
     }
 
-    /** Evicts an object of a size class, or of another one with all of its segment. @return false if none is left */
-    private boolean makeRoom(int ofSize, int keep) {
-        int own = victim(ofSize, keep, LOOKS);
+    /**
+     * Evicts an object of a size class, or all of a segment of another class: at once one of which no block is leased,
+     * and else one at a time, which serves any class when its leases are over.
+     */
+    private void makeRoom(int ofSize, int keep) {
+        int own = victim(ofSize, keep, LOOKS, Segments.ANY);
         if (own == ShardEntries.NONE || ++evictions % BALANCE == 0) {
-            int other = coldest(ofSize, keep, OTHER_LOOKS);
-            boolean better = other != ShardEntries.NONE && (own == ShardEntries.NONE || isColder(other, own));
-            if (better && empty(other, keep)) {
-                return true;
+            emptyOther(ofSize, keep, own, Segments.NOT_LEASED);
+            if (own == ShardEntries.NONE && !segments.has(ofSize)) {
+                // Both take long if there are many, but else the call finds no room.
+                int free = segments.notLeased(now, keep == ShardEntries.NONE ? BlockSegments.NO_BLOCK : entries.unit(keep));
+                if (free != BlockSegments.NONE) {
+                    empty(free);
+                }
+                takeBack(Integer.MAX_VALUE, ofSize);
+            }
+            if (!segments.has(ofSize) && segments.closings() == 0) {
+                emptyOther(ofSize, keep, own, Segments.NOT_OF_KEPT);
             }
         }
-        if (own == ShardEntries.NONE) {
-            return false;
+        if (own != ShardEntries.NONE && !segments.has(ofSize)) {
+            evict(own);
         }
-        evict(own);
-        return true;
     }
 
-    /** The first object of a class, from the head of its lowest queue on, that is not leased. */
-    private int victim(int ofSize, int keep, int looks) {
+    private void emptyOther(int ofSize, int keep, int own, Segments which) {
+        int other = coldest(ofSize, keep, OTHER_LOOKS, which);
+        if (other != ShardEntries.NONE && (own == ShardEntries.NONE || rank(other) < rank(own))) {
+            empty(segments.of(entries.unit(other)));
+        }
+    }
+
+    /** Which objects may be victims. */
+    private enum Segments {
+        ANY,
+        /** Those in other segments than the object to keep. */
+        NOT_OF_KEPT,
+        /** Of these, the ones in segments of which no block is leased. */
+        NOT_LEASED
+    }
+
+    /**
+     * The first object of a class, from the head of its lowest queue on, that is not leased.
+     *
+     * @param looks at how many it looks, beside those in the segment of {@code keep}
+     */
+    private int victim(int ofSize, int keep, int looks, Segments which) {
         int left = looks;
         for (int filled = queues.filled(ofSize); filled != 0; filled &= filled - 1) {
             int entry = queues.head(ofSize, Integer.numberOfTrailingZeros(filled));
             for (; entry != ShardEntries.NONE; entry = entries.after(entry)) {
+                int unit = entries.unit(entry);
+                if (which != Segments.ANY
+                        && keep != ShardEntries.NONE
+                        && segments.isSameSegment(entries.unit(keep), unit)) {
+                    continue;
+                }
                 if (left-- == 0) {
                     return ShardEntries.NONE;
                 }
-                if (entry != keep && entries.leasedUntil(entry) <= now) {
+                if (entry != keep
+                        && entries.leasedUntil(entry) <= now
+                        && (which != Segments.NOT_LEASED || !segments.isLeased(unit, now))) {
                     return entry;
                 }
             }
@@ -585,21 +707,15 @@ final class LeasedShard {
     }
 
     /** The coldest victim of all classes but one. */
-    private int coldest(int but, int keep, int looks) {
+    private int coldest(int but, int keep, int looks, Segments which) {
         int coldest = ShardEntries.NONE;
         for (int ofSize = 0; ofSize < SizeClasses.COUNT; ofSize++) {
-            int one = ofSize == but ? ShardEntries.NONE : victim(ofSize, keep, looks);
-            if (one != ShardEntries.NONE && (coldest == ShardEntries.NONE || isColder(one, coldest))) {
+            int one = ofSize == but ? ShardEntries.NONE : victim(ofSize, keep, looks, which);
+            if (one != ShardEntries.NONE && (coldest == ShardEntries.NONE || rank(one) < rank(coldest))) {
                 coldest = one;
             }
         }
         return coldest;
-    }
-
-    private boolean isColder(int entry, int than) {
-        int queue = entries.queue(entry);
-        int otherQueue = entries.queue(than);
-        return queue < otherQueue || queue == otherQueue && entries.usedAt(entry) < entries.usedAt(than);
     }
 
     private void evict(int entry) {
@@ -607,12 +723,9 @@ final class LeasedShard {
         remove(entry);
     }
 
-    /** Evicts all objects of an object's segment, which then serves any class. @return false if it has one to keep */
-    private boolean empty(int entry, int keep) {
-        if (keep != ShardEntries.NONE && segments.isSameSegment(entries.unit(keep), entries.unit(entry))) {
-            return false;
-        }
-        int segment = segments.close(entries.unit(entry));
+    /** Evicts all objects of a segment, which then serves any class when no block of it is leased. */
+    private void empty(int segment) {
+        segments.close(segment);
         // The segment is of no class, and has no blocks, as soon as the last one is free.
         for (int block = 0; block < segments.cut(segment); block++) {
             int named = entryOf(segments.unit(segment, block));
@@ -620,7 +733,6 @@ final class LeasedShard {
                 evict(named);
             }
         }
-        return true;
     }
 
     /** The entry that a block belongs to, or {@link ShardEntries#NONE} if it is free. */
@@ -646,23 +758,33 @@ final class LeasedShard {
         counts.set(ShardCounts.OBJECTS, 0);
         counts.set(ShardCounts.OBJECT_BYTES, 0);
         counts.set(ShardCounts.MARKED_BYTES, 0);
+        relink();
         for (int entry = 1; entry <= entries.count; entry++) {
-            int state = entries.state(entry);
-            if (state == ShardEntries.FREE) {
-                continue;
-            }
-            segments.retake(entries.unit(entry));
-            if (state == ShardEntries.OBJECT) {
-                entries.link(entry);
-                queues.add(entry);
-                count(entry, 1);
-            } else {
+            if (entries.state(entry) == ShardEntries.MARKED) {
+                segments.retake(entries.unit(entry), entries.leasedUntil(entry));
                 marked.add(entry);
                 counts.add(ShardCounts.MARKED_BYTES, bytes(entry));
             }
         }
         segments.listAll(unit -> entryOf(unit) != ShardEntries.NONE);
         counts.add(ShardCounts.REBUILT, 1);
+    }
+
+    /** Puts all objects into the table and the queues, the least recent first; while none is marked. */
+    private void relink() {
+        int ticks = ticks();
+        EntryHeap byUse = new EntryHeap(memory, heapAt, entry -> -Integer.toUnsignedLong(ticks - entries.usedAt(entry)));
+        for (int entry = 1; entry <= entries.count; entry++) {
+            if (entries.state(entry) == ShardEntries.OBJECT) {
+                byUse.add(entry);
+            }
+        }
+        for (int entry = byUse.take(0); entry != ShardEntries.NONE; entry = byUse.take(0)) {
+            segments.retake(entries.unit(entry), entries.leasedUntil(entry));
+            entries.link(entry);
+            queues.add(entry);
+            count(entry, 1);
+        }
     }
 
     /** The state of an entry, as its block has it. */

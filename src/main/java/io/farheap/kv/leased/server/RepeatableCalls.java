@@ -31,14 +31,30 @@ final class RepeatableCalls {
         chunks = new AtomicReferenceArray<>(places / CHUNK);
     }
 
-    private long[] chunk(int place) {
-        while (true) {
-            long[] chunk = chunks.get(place / CHUNK);
-            if (chunk != null) {
-                return chunk;
-            }
-            chunks.compareAndSet(place / CHUNK, null, new long[CHUNK * WORDS]);
+    /** Whether a place has memory; {@link #take} gives it some. */
+    boolean has(int place) {
+        return chunks.get(place / CHUNK) != null;
+    }
+
+    void take(int place) {
+        chunks.compareAndSet(place / CHUNK, null, new long[CHUNK * WORDS]);
+    }
+
+    /** How many places have memory. */
+    int places() {
+        int count = 0;
+        for (int i = 0; i < chunks.length(); i++) {
+            count += chunks.get(i) == null ? 0 : CHUNK;
         }
+        return count;
+    }
+
+    private long[] chunk(int place) {
+        long[] chunk = chunks.get(place / CHUNK);
+        if (chunk == null) {
+            throw new IllegalStateException("place " + place + " of a session has no memory");
+        }
+        return chunk;
     }
 
     /**

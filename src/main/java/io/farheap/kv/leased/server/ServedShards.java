@@ -19,6 +19,7 @@ final class ServedShards {
 
     static final int ELSEWHERE = -1;
 
+    private final ServedSpace space;
     private final LeasedDescriptor map;
     private final LongSupplier nanoTime;
     private final ShardShape shape;
@@ -30,6 +31,7 @@ final class ServedShards {
 
     /** @throws IllegalArgumentException if the map cannot have such shards */
     ServedShards(ServedSpace space, LeasedDescriptor map, LongSupplier nanoTime) {
+        this.space = space;
         this.map = map;
         this.nanoTime = nanoTime;
         shape = map.shape();
@@ -96,7 +98,15 @@ final class ServedShards {
     /** The sessions of a process. */
     LeaseSessions sessions(long lease) {
         LeaseSessions known = sessions.get(lease);
-        return known != null ? known : add(lease);
+        if (known != null) {
+            return known;
+        }
+        LeaseSessions made = add(lease);
+        if (!space.openedBy(lease)) {
+            // It may have ended before these were there, and ends but once.
+            ended(lease);
+        }
+        return made;
     }
 
     private synchronized LeaseSessions add(long lease) {
@@ -117,9 +127,13 @@ final class ServedShards {
 
     /** A process has ended, or has the map open no more. */
     synchronized void ended(long lease) {
-        var fewer = new Long2ObjectHashMap<>(sessions);
-        fewer.remove(lease);
-        sessions = fewer;
+        LeaseSessions known = sessions.get(lease);
+        if (known != null) {
+            var fewer = new Long2ObjectHashMap<>(sessions);
+            fewer.remove(lease);
+            sessions = fewer;
+            known.end();
+        }
     }
 
     ShardTotals totals() {

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <pre>
  *  0  u32  the low half of the hash of the key
- *  4  u32  when it was used last, in 16ths of a second since the shard began
+ *  4  u32  when it was used last, in 16ths of a second since the shard began; wraps after eight years
  *  8  u64  incarnation of the block
  * 16  u64  until when the block is leased, by the server's clock, in ns since the shard began
  * 24  u64  when the object's time to live ends, in ms since the shard began; 0: never
@@ -26,6 +26,9 @@ import java.lang.foreign.MemorySegment;
  * 50  u8   state
  * 51  u8   queue
  * 52  u8   size class of the block
+ * 53  u8   whether a client has read it since it was stored
+ * 56  u32  when it was stored, in ms since the shard began; wraps after seven weeks
+ * 60  u32  for how long the key's objects live until they are replaced, about, in ms; 0: none of them was
  * </pre>
  */
 final class ShardEntries {
@@ -54,6 +57,9 @@ final class ShardEntries {
     private static final long STATE = 50;
     private static final long QUEUE = 51;
     private static final long CLASS = 52;
+    private static final long READ = 53;
+    private static final long STORED = 56;
+    private static final long REPLACED = 60;
 
     private final MemorySegment memory;
     private final long table;
@@ -153,6 +159,7 @@ final class ShardEntries {
         memory.set(JAVA_INT, at(entry) + HASH, hash);
     }
 
+    /** When an object was used last, of which only differences below 2^32 count. */
     int usedAt(int entry) {
         return memory.get(JAVA_INT, at(entry) + USED);
     }
@@ -248,5 +255,41 @@ final class ShardEntries {
 
     void setSizeClass(int entry, int sizeClass) {
         memory.set(JAVA_BYTE, at(entry) + CLASS, (byte) sizeClass);
+    }
+
+    boolean isRead(int entry) {
+        return memory.get(JAVA_BYTE, at(entry) + READ) != 0;
+    }
+
+    void setRead(int entry, boolean read) {
+        memory.set(JAVA_BYTE, at(entry) + READ, (byte) (read ? 1 : 0));
+    }
+
+    /** When an object was stored, of which only differences below 2^32 count. */
+    int storedAt(int entry) {
+        return memory.get(JAVA_INT, at(entry) + STORED);
+    }
+
+    void setStoredAt(int entry, int millis) {
+        memory.set(JAVA_INT, at(entry) + STORED, millis);
+    }
+
+    /** For how long the key's objects live until they are replaced, about; 0 if none of them was. */
+    long replacedAfter(int entry) {
+        return Integer.toUnsignedLong(memory.get(JAVA_INT, at(entry) + REPLACED));
+    }
+
+    /** @param millis as many as fit are kept */
+    void setReplacedAfter(int entry, long millis) {
+        memory.set(JAVA_INT, at(entry) + REPLACED, (int) Math.min(millis, (1L << Integer.SIZE) - 1));
+    }
+
+    /** The last entry of the chain of a hash. */
+    int lastOf(int hash) {
+        int last = first(hash);
+        for (int each = last; each != NONE; each = next(each)) {
+            last = each;
+        }
+        return last;
     }
 }

@@ -224,12 +224,13 @@ final class ShardThread implements ServerWork, ShardOwner {
                 || LeasedCalls.callCount(request, from) == 0) {
             return null;
         }
-        return sessions(shards, lease).of(LeasedCalls.session(request, from));
+        return sessions(shards, lease)
+                .of(LeasedCalls.session(request, from), LeasedCalls.callPlace(request, from));
     }
 
     private LeaseSessions sessions(ServedShards shards, long lease) {
         LeaseSessions last = lastSessions;
-        if (last == null || lease != lastLease || shards != lastSessionsOf) {
+        if (last == null || lease != lastLease || shards != lastSessionsOf || last.hasEnded()) {
             last = shards.sessions(lease);
             lastSessions = last;
             lastSessionsOf = shards;

@@ -126,7 +126,7 @@ class ShardThreadTest {
         call.space = 7;
         call.hash = HASH.of(request, LeasedCalls.KEY, 8);
         call.shard = shards.indexOfKey(call.hash);
-        call.calls = shards.sessions(LEASE).of(LeasedCalls.session(0, 1));
+        call.calls = shards.sessions(LEASE).of(LeasedCalls.session(0, 1), count);
         call.copy(request, 0, LeasedCalls.KEY + 16);
         call.pending = calls.add();
         return call;
