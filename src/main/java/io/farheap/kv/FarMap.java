@@ -178,7 +178,10 @@ public final class FarMap implements AutoCloseable {
     /** Opens a session with pointers of its own, as one of another process has. */
     MapSession openSession(PointerCache pointers) {
         MapConnection of = disaggregated("have other pointers", "they are of its process");
-        return new MapSession(of.session(REQUESTS, pointers, tally), () -> of.session(REQUESTS, pointers, tally));
+        return new MapSession(
+                of.session(REQUESTS, pointers, tally),
+                // Eras begin again with a connection.
+                () -> of.session(REQUESTS, new PointerCache(pointers.capacity()), tally));
     }
 
     /**
@@ -303,7 +306,8 @@ public final class FarMap implements AutoCloseable {
      * Takes a server that was {@linkplain #addServer added} out of the map while the map is used. Its objects are moved
      * to the other servers; if these have no room for all objects of the map, those that were used last are moved.
      * Objects that could not be moved in time are evicted. All other objects can be found throughout. If the server is
-     * lost, its objects are gone, and the map continues without it.
+     * lost, its objects are gone, and the map continues without it; requests for objects to which a process may have
+     * pointers end as lost until all processes know that the server has left.
      *
      * @param hostPort as it was added
      * @param within the time for moving and evicting; moving ends after three quarters of it. Until all processes know

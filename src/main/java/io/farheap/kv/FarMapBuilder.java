@@ -13,6 +13,7 @@ import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.SynchronizedMapClock;
+import io.farheap.kv.keeper.TableReplacer;
 import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.space.PointerCache;
@@ -29,6 +30,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -71,6 +74,7 @@ public final class FarMapBuilder {
     private int queues = LeasedDescriptor.MOST_QUEUES;
     private LongSupplier leaseClock = System::nanoTime;
     private @Nullable Duration life;
+    private Duration replaceAfter = Duration.ofMinutes(5);
 
     FarMapBuilder() {}
 
@@ -96,11 +100,12 @@ public final class FarMapBuilder {
     }
 
     /**
-     * Opens the map without a server that has joined it and is lost for good; this process does not find the objects on
-     * it. {@linkplain FarMap#drain Drain} the server then, after which any process can open the map again. Only for
-     * opening a map.
+     * Opens the map without a server that is lost for good. If it has joined the map, this process does not find the
+     * objects on it: {@linkplain FarMap#drain drain} the server then, after which any process can open the map again.
+     * If the map was made on it, it is replaced, as of {@link #replaceAfter}, but at once, if all others answer: name
+     * it among the {@linkplain #servers servers} then. Only for opening a map.
      *
-     * @param hostPort as the server was added
+     * @param hostPort as the server was added or named
      */
     public FarMapBuilder withoutServer(String hostPort) {
         without = hostPort;
@@ -147,30 +152,6 @@ public final class FarMapBuilder {
                     "a process with " + most + " pointers to a map's objects; it keeps 0 to " + MOST_POINTERS);
         }
         pointers = most;
-        return this;
-    }
-
-    /**
-     * Limits the map to {@code most} objects, each of at most 24 bytes of key, padded to 8 bytes, and value together.
-     * Free blocks that sessions hold count too. This is for measuring hit ratios of policies. Only for creating a map.
-     */
-    public FarMapBuilder smallObjects(long most) {
-        if (most < 1) {
-            throw new IllegalArgumentException("a map of at most " + most + " objects; it has at least 1");
-        }
-        mostBlocks = most;
-        return this;
-    }
-
-    /**
-     * The policy that decides which objects are evicted: {@code adaptive}, the default; {@code paper}, which learns how
-     * much to follow LRU and LFU; or one or several {@linkplain io.farheap.kv.policy.Policies#names policies},
-     * separated by commas, which it learns to weigh. Only for creating a map.
-     *
-     * @throws IllegalArgumentException if there is no such policy, or maps cannot use it
-     */
-    public FarMapBuilder policy(String value) {
-        policy = EvictionSettings.of(value);
         return this;
     }
 
@@ -226,6 +207,30 @@ public final class FarMapBuilder {
     }
 
     /**
+     * Limits the map to {@code most} objects, each of at most 24 bytes of key, padded to 8 bytes, and value together.
+     * Free blocks that sessions hold count too. This is for measuring hit ratios of policies. Only for creating a map.
+     */
+    public FarMapBuilder smallObjects(long most) {
+        if (most < 1) {
+            throw new IllegalArgumentException("a map of at most " + most + " objects; it has at least 1");
+        }
+        mostBlocks = most;
+        return this;
+    }
+
+    /**
+     * The policy that decides which objects are evicted: {@code adaptive}, the default; {@code paper}, which learns how
+     * much to follow LRU and LFU; or one or several {@linkplain io.farheap.kv.policy.Policies#names policies},
+     * separated by commas, which it learns to weigh. Only for creating a map.
+     *
+     * @throws IllegalArgumentException if there is no such policy, or maps cannot use it
+     */
+    public FarMapBuilder policy(String value) {
+        policy = EvictionSettings.of(value);
+        return this;
+    }
+
+    /**
      * How long the map lives: it ends after this time, with all its objects. By default it stays until it is dropped.
      * Only for creating a map.
      *
@@ -233,6 +238,22 @@ public final class FarMapBuilder {
      */
     public FarMapBuilder life(Duration value) {
         life = value;
+        return this;
+    }
+
+    /**
+     * How long a server that the map was made on must not have answered before the map continues without it: the
+     * objects on it are lost, and its part of the table is made again, empty, on the others, which need memory for
+     * that. If it answers again later, what it has is dropped. By default five minutes. A process that has the map open
+     * must have lost the server; if none has it open, only {@link #withoutServer} replaces it. A map on fewer than
+     * three servers does not continue without one, and neither does one without more than half of those that it was
+     * made on. In any other map a process that reaches less than half of them cannot make requests: they end as lost.
+     * Only for creating a map.
+     *
+     * @param value rounded up to ms, and at most ten years; zero: the map never continues without one
+     */
+    public FarMapBuilder replaceAfter(Duration value) {
+        replaceAfter = value;
         return this;
     }
 
@@ -299,12 +320,36 @@ public final class FarMapBuilder {
     }
 
     private interface MapOpener {
-        FarMap.ConnectionMaker on(
-                RemoteMemory remote,
-                PointerCache pointers,
-                List<RemoteServer> attached,
-                SpaceKey key,
-                CloseStack stack);
+        FarMap.ConnectionMaker on(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack stack);
+    }
+
+    /** The pointers of this process to the map, under the leases of one connection. */
+    private static final class ProcessPointers {
+
+        private final PointerCache cache;
+        /** The servers that have the table; empty until they are known. */
+        private volatile List<RemoteServer> table = List.of();
+
+        ProcessPointers(long most) {
+            cache = new PointerCache(most);
+        }
+
+        /** These have the table: the pointers count only while the leases on them are held. */
+        void under(List<RemoteServer> servers) {
+            table = servers;
+            cache.onlyUnder(() -> heldUntil(servers));
+        }
+
+        /**
+         * A lease is lost. A server that has the table may be replaced by others as soon as this process says that it
+         * has lost it. A server that has joined asks for nothing.
+         */
+        void lost(RemoteServer server) {
+            List<RemoteServer> known = table;
+            if (known.isEmpty() || known.contains(server)) {
+                cache.stop();
+            }
+        }
     }
 
     /** Checks the name, the token and the servers. */
@@ -337,32 +382,21 @@ public final class FarMapBuilder {
     /** @param onLost has what is run when a lease is lost */
     private FarMap.ConnectionMaker connection(MapOpener way, AtomicReference<Runnable> onLost) {
         SpaceKey key = key();
-        PointerCache kept = new PointerCache(pointers);
-        AtomicReference<@Nullable List<RemoteServer>> named = new AtomicReference<>();
         try (CloseStack stack = new CloseStack()) {
+            ProcessPointers kept = new ProcessPointers(pointers);
+            stack.add(kept.cache);
             RemoteMemory remote = stack.add(RemoteMemory.open(device, "map " + name, lost -> {
-                List<RemoteServer> made = named.get();
-                if (made == null || made.contains(lost)) {
-                    // A server that the map was made on does not ask this process any more whether it has dropped
-                    // pointers.
-                    kept.stop();
-                }
+                kept.lost(lost);
                 Objects.requireNonNull(onLost.get()).run();
             }));
-            List<RemoteServer> attached = servers.stream().map(remote::attach).toList();
-            named.set(attached);
-            FarMap.ConnectionMaker made = way.on(remote, kept, attached, key, stack);
+            FarMap.ConnectionMaker made = way.on(remote, kept, key, stack);
             stack.keep();
             return made;
         }
     }
 
-    private FarMap.ConnectionMaker create(
-            RemoteMemory remote,
-            PointerCache kept,
-            List<RemoteServer> attached,
-            SpaceKey key,
-            CloseStack stack) {
+    private FarMap.ConnectionMaker create(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack stack) {
+        List<RemoteServer> attached = servers.stream().map(remote::attach).toList();
         long regionBytes = attached.getFirst().description().regionBytes();
         for (RemoteServer server : attached) {
             if (server.description().regionBytes() != regionBytes) {
@@ -393,11 +427,23 @@ public final class FarMapBuilder {
                 System.currentTimeMillis(),
                 mostBlocks,
                 KeyHash.random(new SecureRandom()),
+                replaceMillis(),
                 policy.name());
         List<RemoteSpace> spaces = spaces(remote, attached, key, stack, each, false, number -> descriptor
                 .of(number)
                 .encode());
-        return map(remote, kept, key, descriptor, spaces, "");
+        TreeMap<Integer, RemoteSpace> byNumber = new TreeMap<>();
+        spaces.forEach(space -> byNumber.put(byNumber.size(), space));
+        return map(remote, kept, key, descriptor, servers -> byNumber);
+    }
+
+    private long replaceMillis() {
+        long millis = Lifetimes.millis(replaceAfter, Long.MAX_VALUE);
+        if (millis < 0 || millis > SpacePlane.MAX_MILLIS) {
+            throw new IllegalArgumentException("a map that continues without a server after " + replaceAfter
+                    + "; that takes 0 to " + SpacePlane.MAX_MILLIS + " ms");
+        }
+        return millis;
     }
 
     private List<RemoteSpace> spaces(
@@ -498,103 +544,213 @@ public final class FarMapBuilder {
         return Math.toIntExact(Math.ceilDiv(memory, regionBytes * of));
     }
 
-    private FarMap.ConnectionMaker open(
-            RemoteMemory remote,
-            PointerCache kept,
-            List<RemoteServer> attached,
-            SpaceKey key,
-            CloseStack unused) {
-        List<RemoteSpace> opened = new ArrayList<>();
-        List<MapDescriptor> descriptors = new ArrayList<>();
-        List<RemoteSpace> parts = parts(remote, attached, key);
-        RemoteSpace one = parts.getFirst();
-        if (MapDescriptor.engine(one.descriptor(), one.toString()) == MapEngine.LEASED) {
-            if (!without.isEmpty()) {
+    /** The parts of a map that were found on the servers that were named. */
+    private static final class FoundParts {
+
+        /** By the server's number among those that the map was made on. */
+        private final TreeMap<Integer, RemoteSpace> made = new TreeMap<>();
+
+        private final List<RemoteSpace> all = new ArrayList<>();
+        /** Why others have none. */
+        private final List<ControlException> missing = new ArrayList<>();
+        /** How many others were not asked, as they are lost for good. */
+        private int lost;
+
+        private @Nullable MapDescriptor map;
+        /** Whether it is a leased map; then nothing is known but the parts. */
+        private boolean leased;
+    }
+
+    private FarMap.ConnectionMaker open(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack unused) {
+        FoundParts found = parts(remote, key);
+        if (found.leased) {
+            if (found.lost > 0) {
                 throw new MapException("a leased map cannot be opened without " + without
                         + ", which had a part of the keys; drop what is left of it with kv drop --parts");
             }
-            return openLeased(remote, parts);
+            refuseMissing(found);
+            return openLeased(remote, found.all);
         }
-        for (RemoteSpace space : parts) {
-            MapDescriptor own = MapDescriptor.decode(space.descriptor(), space.toString());
-            if (!own.joined()) {
-                opened.add(space);
-                descriptors.add(own);
+        MapDescriptor map = found.map;
+        if (map == null) {
+            if (!found.missing.isEmpty()) {
+                throw found.missing.getFirst();
             }
-            if (!own.belongsTo(descriptors.isEmpty() ? own : descriptors.getFirst())) {
-                throw new MapException(
-                        space + " is of another map than " + opened.getFirst() + "; name the servers of one map");
-            }
+            throw new MapException(
+                    "map " + name + " was made on other servers, and 0 of these were named; name all of " + "them");
         }
-        if (descriptors.isEmpty() || descriptors.getFirst().servers() != opened.size()) {
-            throw new MapException("map " + name + " was made on "
-                    + (descriptors.isEmpty()
-                            ? "other"
-                            : Integer.toString(descriptors.getFirst().servers()))
-                    + " servers, and " + opened.size() + " of these were named; name all of them");
+        if (!map.replaces()) {
+            refuseMissing(found);
+            requireAll(found, map);
+            return map(remote, kept, key, map, servers -> found.made);
         }
-        List<RemoteSpace> inOrder = new ArrayList<>();
-        for (int number = 0; number < opened.size(); number++) {
-            int at = indexOf(descriptors, number);
-            if (at < 0) {
-                throw new MapException("two servers say that they are the same one of map " + name
-                        + "; name each server by one address, once");
-            }
-            inOrder.add(opened.get(at));
-        }
-        return map(remote, kept, key, descriptors.getFirst(), inOrder, without);
+        return map(remote, kept, key, map, servers -> agreed(remote, key, servers, map, found));
     }
 
-    /** Opens the spaces of the map on all servers that were named. */
-    private static List<RemoteSpace> parts(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key) {
-        List<RemoteSpace> parts = new ArrayList<>();
-        ControlException missing = null;
-        for (RemoteServer server : attached) {
+    /** Finds out which of the servers that the map was made on have the table. */
+    private SortedMap<Integer, RemoteSpace> agreed(
+            RemoteMemory remote, SpaceKey key, MapServers servers, MapDescriptor map, FoundParts found) {
+        SortedMap<Integer, RemoteSpace> present;
+        try {
+            present = new TableReplacer(servers, map, found.made, found.missing.size(), found.lost > 0).agree();
+        } catch (MapException e) {
+            if (found.missing.isEmpty()) {
+                throw e;
+            }
+            ControlException why = found.missing.getFirst();
+            throw new ControlException(why.code(), missing(why, found) + "; " + e.getMessage(), why);
+        }
+        found.made.forEach((number, space) -> {
+            if (!present.containsKey(number)) {
+                dropLeft(remote, key, space);
+            }
+        });
+        return present;
+    }
+
+    /** A server was lost and has been replaced, and answers again. */
+    private static void dropLeft(RemoteMemory remote, SpaceKey key, RemoteSpace space) {
+        try {
+            remote.dropSpace(space.server(), key, space.id());
+        } catch (ControlException e) {
+            // No process uses it; another one drops it.
+        }
+        remote.detach(space.server());
+    }
+
+    private static void refuseMissing(FoundParts found) {
+        if (!found.missing.isEmpty()) {
+            ControlException why = found.missing.getFirst();
+            throw new ControlException(why.code(), missing(why, found), why);
+        }
+        if (found.lost > 0) {
+            throw new MapException("the map was made on the server that is lost, so it cannot be opened without: it was"
+                    + " made on fewer than " + MapDescriptor.LEAST_REPLACING + " servers, or so that it never continues"
+                    + " without one; end it with farheap kv drop --parts, and create another");
+        }
+    }
+
+    private static String missing(ControlException why, FoundParts found) {
+        return why.code() != ControlException.Code.NOT_FOUND
+                ? why.getMessage()
+                : why.getMessage() + ", but there is " + found.all.getFirst()
+                        + ": leave out servers that have left the map, name those of one map, and try again if it"
+                        + " is being created; if a client ended while it created or dropped the map, end its parts"
+                        + " with farheap kv drop --parts";
+    }
+
+    private void requireAll(FoundParts found, MapDescriptor map) {
+        if (map.servers() != found.made.size()) {
+            throw new MapException("map " + name + " was made on " + map.servers() + " servers, and "
+                    + found.made.size() + " of these were named; name all of them");
+        }
+    }
+
+    /** Opens the spaces of the map on all servers that were named and answer. */
+    private FoundParts parts(RemoteMemory remote, SpaceKey key) {
+        FoundParts found = new FoundParts();
+        for (String address : servers) {
+            if (address.equals(without)) {
+                requireSilent(remote, key, address);
+                found.lost++;
+                continue;
+            }
             try {
-                parts.add(remote.openSpace(server, key));
+                found.all.add(remote.openSpace(remote.attach(address), key));
             } catch (ControlException e) {
-                if (e.code() != ControlException.Code.NOT_FOUND) {
+                boolean silent = e.code() == ControlException.Code.UNAVAILABLE
+                        || e.code() == ControlException.Code.DEADLINE_EXCEEDED
+                        || e.code() == ControlException.Code.NOT_FOUND;
+                if (!silent) {
                     throw e;
                 }
-                missing = missing == null ? e : missing;
+                found.missing.add(e);
             }
         }
-        if (missing != null && !parts.isEmpty()) {
-            throw new ControlException(
-                    missing.code(),
-                    missing.getMessage() + ", but there is " + parts.getFirst()
-                            + ": leave out servers that have left the map, name those of one map, and try again if it"
-                            + " is being created; if a client ended while it created or dropped the map, end its parts"
-                            + " with farheap kv drop --parts",
-                    missing);
+        if (!found.all.isEmpty()) {
+            RemoteSpace first = found.all.getFirst();
+            found.leased = MapDescriptor.engine(first.descriptor(), first.toString()) == MapEngine.LEASED;
         }
-        if (missing != null) {
-            throw missing;
+        RemoteSpace any = null;
+        MapDescriptor same = null;
+        for (RemoteSpace space : found.leased ? List.<RemoteSpace>of() : found.all) {
+            MapDescriptor own = MapDescriptor.decode(space.descriptor(), space.toString());
+            if (same != null && !own.belongsTo(same)) {
+                throw new MapException(space + " is of another map than " + any + "; name the servers of one map");
+            }
+            any = any == null ? space : any;
+            same = same == null ? own : same;
+            if (!own.joined()) {
+                found.map = found.map == null ? own : found.map;
+                if (found.made.put(own.server(), space) != null) {
+                    throw new MapException("two servers say that they are the same one of map " + name
+                            + "; name each server by one address, once");
+                }
+            }
         }
-        return parts;
+        return found;
     }
 
-    private static int indexOf(List<MapDescriptor> descriptors, int number) {
-        return IntStream.range(0, descriptors.size())
-                .filter(i -> descriptors.get(i).server() == number)
-                .findFirst()
-                .orElse(-1);
+    /** Refuses a server that answers: others may use it. */
+    private static void requireSilent(RemoteMemory remote, SpaceKey key, String address) {
+        RemoteServer server;
+        try {
+            server = remote.attach(address);
+        } catch (ControlException e) {
+            return;
+        }
+        try {
+            remote.openSpace(server, key);
+        } catch (ControlException e) {
+            return;
+        } finally {
+            remote.detach(server);
+        }
+        throw new MapException("server " + address + " answers, and has its part of the map: it is not lost");
     }
 
-    private static FarMap.ConnectionMaker map(
+    /** Decides which servers a process uses the map with. */
+    private interface TableServersChoice {
+        SortedMap<Integer, RemoteSpace> of(MapServers servers);
+    }
+
+    private FarMap.ConnectionMaker map(
             RemoteMemory remote,
-            PointerCache kept,
+            ProcessPointers kept,
             SpaceKey key,
             MapDescriptor descriptor,
-            List<RemoteSpace> spaces,
-            String without) {
-        SpaceMemory memory =
-                new SpaceMemory(descriptor.shape(), descriptor.keyHash(), RegionDirectory.of(descriptor), spaces::get);
+            TableServersChoice choice) {
         MapServers servers =
                 new MapServers(remote, key, ThreadLocalRandom.current().nextLong(), without);
+        SortedMap<Integer, RemoteSpace> present;
+        try {
+            present = choice.of(servers);
+        } catch (Throwable e) {
+            Closeables.after(e, servers);
+            throw e;
+        }
+        kept.under(present.values().stream().map(RemoteSpace::server).toList());
+        RemoteSpace any = present.values().iterator().next();
+        SpaceMemory memory = new SpaceMemory(
+                descriptor.shape(),
+                descriptor.keyHash(),
+                RegionDirectory.of(descriptor),
+                number -> present.getOrDefault(number, any),
+                descriptor.replaces());
         SynchronizedMapClock time = new SynchronizedMapClock(System::nanoTime);
-        MapKeeper keeper = new MapKeeper(servers, spaces, memory, time);
+        MapKeeper keeper = new MapKeeper(servers, present, memory, time);
         EvictionSettings policy = EvictionSettings.of(descriptor.policy());
-        return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, kept, sessions);
+        return sessions -> new MapConnection(remote, servers, memory, time, policy, keeper, kept.cache, sessions);
+    }
+
+    /** When the first of the leases on these servers ends, in {@link System#nanoTime}. */
+    private static long heldUntil(List<RemoteServer> servers) {
+        long first = servers.getFirst().heldUntil();
+        for (int i = 1; i < servers.size(); i++) {
+            long until = servers.get(i).heldUntil();
+            // These are nanoTime, which may overflow.
+            first = until - first < 0 ? until : first;
+        }
+        return first;
     }
 }

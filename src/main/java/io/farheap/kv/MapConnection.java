@@ -12,6 +12,7 @@ import io.farheap.kv.session.MapCountTotals;
 import io.farheap.kv.session.MapRequests;
 import io.farheap.kv.space.MapClock;
 import io.farheap.kv.space.PointerCache;
+import io.farheap.kv.space.SessionCounter;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.kv.space.TableReader;
 import io.farheap.lifetime.Closeables;
@@ -87,13 +88,16 @@ final class MapConnection implements EngineConnection {
     }
 
     MapRequests session(int requests, PointerCache with, MapCountTotals tally) {
-        return new MapRequests(memory, space, clock, policy, requests, this::sessionNumber, keeper, with, tally);
-    }
-
-    private long sessionNumber() {
-        try (TableReader reader = new TableReader(memory, space)) {
-            return reader.add(space.region(0), SpaceShape.SESSION_COUNTER, 1) + 1;
-        }
+        return new MapRequests(
+                memory,
+                space,
+                clock,
+                policy,
+                requests,
+                () -> SessionCounter.next(memory, space),
+                keeper,
+                with,
+                tally);
     }
 
     @Override
@@ -144,6 +148,8 @@ final class MapConnection implements EngineConnection {
      */
     @Override
     public synchronized void end() {
+        // A server that is no longer asked about this process must not be left before.
+        pointers.stop();
         space.beginEnd();
         Closeables.all(
                 keeper,
@@ -171,16 +177,19 @@ final class MapConnection implements EngineConnection {
 
     @Override
     public List<AutoCloseable> drops() {
+        pointers.stop();
         List<AutoCloseable> ends = new ArrayList<>();
         ends.add(emptier);
         ends.add(keeper::drop);
         servers.all().forEach(each -> ends.add(each.space()::drop));
         ends.add(memory);
+        ends.add(pointers);
         return ends;
     }
 
     @Override
     public synchronized void close() {
+        pointers.stop();
         Closeables.all(emptier, keeper, memory, pointers);
     }
 }

@@ -66,7 +66,7 @@ public final class MapSession implements AutoCloseable {
      * @return false while these have not
      */
     private boolean ready() {
-        return !requests.isOver() || continued();
+        return !requests.isOver() && !requests.isReplaced() || continued();
     }
 
     private boolean continued() {

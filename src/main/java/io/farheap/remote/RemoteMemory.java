@@ -182,8 +182,13 @@ public final class RemoteMemory implements AutoCloseable {
      */
     private void lost(RemoteServer server) {
         queues.lose(server);
-        if (!closed) {
-            onLost.accept(server);
+        try {
+            if (!closed) {
+                onLost.accept(server);
+            }
+        } finally {
+            // Last, as the listener drops what must not be used any more.
+            LeasedServer.of(server).abandon();
         }
     }
 

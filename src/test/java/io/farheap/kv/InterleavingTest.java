@@ -51,6 +51,7 @@ class InterleavingTest {
     private static final int WORDS = 3;
     /** Each session has pointers of its own, as those of other processes have. */
     private static final int POINTERS = 1024;
+
     private static final int GET = 0;
     private static final int SET = 1;
     private static final int DELETE = 2;
@@ -127,8 +128,7 @@ class InterleavingTest {
                     fail(events + " events, seed " + seed);
                 }
                 while (clients.size() < SESSIONS) {
-                    clients.add(new Client(
-                            space.map.openSession(new PointerCache(POINTERS)), histories, random));
+                    clients.add(new Client(space.map.openSession(new PointerCache(POINTERS)), histories, random));
                     sessions.add(clients.getLast().session);
                 }
                 if (move > 0 && random.nextInt(move) == 0) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.TestKeys;
@@ -155,6 +156,8 @@ class MapHistoryTest {
                 events.addAll(future.get());
             }
             check(keys, events, seed);
+            MapCounts counts = space.map.counts();
+            assertTrue(mostUnits < SlotWord.MOST_UNITS || counts.pointerHits() > 0, counts + ", seed " + seed);
             if (beside == Beside.FAILURES) {
                 sessions.forEach(MapSession::close);
                 return;

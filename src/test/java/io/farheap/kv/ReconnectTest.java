@@ -280,6 +280,42 @@ class ReconnectTest {
         }
     }
 
+    /** A server that does not answer keeps its session's connections from being ended, which other servers do not. */
+    @Test
+    void aCutThatASilentServerHoldsUpStopsNoRequest() throws Exception {
+        try (TestServers servers = new TestServers("cut")) {
+            String[] addresses = servers.startAll(2, 4, 1 << 20);
+            try (FarMap map = servers.named(addresses)
+                            .memory(4 << 20)
+                            .objects(1000)
+                            .create();
+                    MapSession session = map.openSession()) {
+                TestServers.fill(session, 0, 20);
+                servers.silence(0);
+                assertThrows(
+                        ExecutionException.class, () -> session.requests().cut().get());
+                int[] ended = {0};
+                long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+                for (int i = 0; i < 20; i++) {
+                    MemorySegment key = MemorySegment.ofArray(TestServers.key(i));
+                    while (!session.get(key, 0)) {
+                        session.poll((tag, status, memory, at, bytes) -> ended[0]++);
+                    }
+                }
+                while (ended[0] < 20) {
+                    assertTrue(System.nanoTime() - deadline < 0, "requests wait for the silent server");
+                    session.poll((tag, status, memory, at, bytes) -> ended[0]++);
+                }
+                servers.answer(0, addresses[0]);
+                while (!session.requests().isOver()) {
+                    assertTrue(System.nanoTime() - deadline < 0, "the server answers");
+                    session.requests().cut().exceptionally(e -> null).get();
+                }
+                assertEquals(20, TestServers.found(session, 0, 20));
+            }
+        }
+    }
+
     /** The control plane still works, so the session makes connections, which fail again while the link is down. */
     @Test
     void aLinkThatIsDownForLongerThanAQueuePairTries() {

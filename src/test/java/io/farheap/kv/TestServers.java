@@ -4,13 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.grpc.ControlServer;
+import io.farheap.kv.service.MapServices;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
 import io.farheap.server.contract.ServerOptions;
+import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /** Memory servers in this process for maps that take and give back memory, and objects whose values show their keys. */
@@ -64,6 +68,32 @@ public final class TestServers implements AutoCloseable {
     /** A count of the server's services. */
     long counter(int server, String count) {
         return servers.get(server).counters().getOrDefault(count, 0L);
+    }
+
+    /** A server ends, and another process begins with its address, and knows nothing of leases and spaces. */
+    void restart(int server, int regions, long regionBytes, long leaseNanos) {
+        String address = controls.get(server).address();
+        controls.get(server).close();
+        servers.get(server).close();
+        servers.set(
+                server,
+                MemoryServer.open(new ServerOptions(
+                        regions * regionBytes, regionBytes, leaseNanos, TestDevice.server(), name + server)));
+        answer(server, address);
+    }
+
+    /** A server takes others for gone for good, as it does when all processes have lost them for long. */
+    void takesForGone(int server, long others) throws IllegalAccessException {
+        Object plane = Fields.get(servers.get(server), "plane", Object.class);
+        for (Object service : Fields.get(plane, "services", List.class)) {
+            if (service instanceof MapServices) {
+                for (Object state : Fields.get(service, "states", Map.class).values()) {
+                    Object map = ((Optional<?>) state).orElseThrow();
+                    Object members = Fields.get(map, "members", Object.class);
+                    Fields.field(members, "gone").setLong(members, others);
+                }
+            }
+        }
     }
 
     int freeRegions(int server) {

@@ -110,7 +110,7 @@ final class MessagesPart {
         }
     }
 
-    /** Measures gets of a process with pointers to all objects. */
+    /** Measures gets and updates of a process with pointers to all objects; the loop of updates marks no block. */
     private void pointers(ServerProcess server, CostFloor floor, ModelLateness late) {
         try (FarMap map = BenchMaps.open(server, OPERATIONS, POINTERS_EACH * objects);
                 MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
@@ -125,6 +125,14 @@ final class MessagesPart {
                     late,
                     () -> random.nextLong(objects),
                     false);
+            operation(
+                    "set-pointer",
+                    CostFloor.RequestShape.SET_UPDATE,
+                    caller,
+                    floor,
+                    late,
+                    () -> random.nextLong(objects),
+                    true);
         }
     }
 

@@ -18,8 +18,8 @@ import java.util.Set;
 
 /**
  * Finds the objects whose blocks lie in a segment without reading the whole table: each block has its object's key, or
- * the hash of it, which gives the bucket of a slot that may name it. A block that has not been stored in a slot yet still
- * has its former content, and no slot names it. One thread.
+ * the hash of it, which gives the bucket of a slot that may name it. A block that has not been stored in a slot yet
+ * still has its former content, and no slot names it. One thread.
  */
 final class SegmentScan implements AutoCloseable {
 

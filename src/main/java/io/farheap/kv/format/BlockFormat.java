@@ -93,9 +93,12 @@ public final class BlockFormat {
         return incarnation | MARKED;
     }
 
-    /** Whether a copy of a block, or of its first word alone, was marked. */
-    public static boolean isMarked(MemorySegment memory, long at) {
-        return (memory.get(JAVA_LONG, at) & MARKED) != 0;
+    /**
+     * Whether a copy of a block, or of its first word alone, has the mark {@link #live} of an incarnation. A block with
+     * any other is not read by a pointer: whoever changes its slot could not mark it.
+     */
+    public static boolean isLive(MemorySegment memory, long at, int incarnation) {
+        return memory.get(JAVA_LONG, at) == live(incarnation);
     }
 
     /**
@@ -119,25 +122,13 @@ public final class BlockFormat {
 
     /** The same of a piece. @param hash of the object's key */
     static void preparePiece(
-            MemorySegment memory,
-            long at,
-            int extensionBytes,
-            int keyBytes,
-            int valueBytes,
-            long version,
-            long hash) {
+            MemorySegment memory, long at, int extensionBytes, int keyBytes, int valueBytes, long version, long hash) {
         prepareLengths(memory, at, PIECE, extensionBytes, keyBytes, valueBytes, version);
         memory.set(JAVA_LONG, at + HASH, hash);
     }
 
     private static void prepareLengths(
-            MemorySegment memory,
-            long at,
-            int kind,
-            int extensionBytes,
-            int keyBytes,
-            int valueBytes,
-            long version) {
+            MemorySegment memory, long at, int kind, int extensionBytes, int keyBytes, int valueBytes, long version) {
         memory.set(JAVA_LONG, at, 0);
         memory.set(
                 JAVA_LONG,
@@ -177,10 +168,7 @@ public final class BlockFormat {
     public static void seal(MemorySegment memory, long at, int incarnation, BlockChecksum checksum) {
         memory.set(JAVA_LONG, at, live(incarnation));
         if (kind(memory, at) != PIECE) {
-            memory.set(
-                    JAVA_LONG,
-                    at + EXPIRY,
-                    memory.get(JAVA_LONG, at + EXPIRY) & ~INCARNATION_MASK | incarnation);
+            memory.set(JAVA_LONG, at + EXPIRY, memory.get(JAVA_LONG, at + EXPIRY) & ~INCARNATION_MASK | incarnation);
         }
         memory.set(
                 JAVA_LONG,

@@ -23,7 +23,8 @@ import java.util.List;
  * 56  u64  blocks of 64 bytes that it has at most; 0: blocks of any size, as many as there is memory for
  * 64  u64  } key of the hash of keys, the same on all servers of the map: {@link KeyHash}; the secrets of
  * 72  u64  } {@link BlockChecksum} are made of it
- * 80       name of the policy, in ASCII
+ * 80  u64  ms after which the part of the table on a lost server is made again on others; 0: never
+ * 88       name of the policy, in ASCII
  * </pre>
  */
 public record MapDescriptor(
@@ -36,15 +37,21 @@ public record MapDescriptor(
         long createdMillis,
         long mostBlocks,
         KeyHash keyHash,
+        long replaceMillis,
         String policy) {
 
     static final long MARK = 0x4661726865617031L;
     static final int VERSION = 8;
 
     private static final int BEGINNING_BYTES = 16;
-    private static final int BYTES = 80;
+    private static final int BYTES = 88;
     private static final int MOST_POLICY_BYTES = 128;
     public static final int MOST_SERVERS = 1 << 10;
+    /**
+     * A lost server is replaced if more than half of the servers that have the table remain, and at least this many had
+     * it: of two servers neither can tell whether the other is lost or cut off.
+     */
+    public static final int LEAST_REPLACING = 3;
 
     /** This descriptor, for another server. */
     public MapDescriptor of(int number) {
@@ -58,6 +65,7 @@ public record MapDescriptor(
                 createdMillis,
                 mostBlocks,
                 keyHash,
+                replaceMillis,
                 policy);
     }
 
@@ -76,6 +84,7 @@ public record MapDescriptor(
                 .putLong(mostBlocks)
                 .putLong(keyHash.first())
                 .putLong(keyHash.second())
+                .putLong(replaceMillis)
                 .put(name)
                 .array();
     }
@@ -149,6 +158,7 @@ public record MapDescriptor(
                 in.getLong(),
                 in.getLong(),
                 new KeyHash(in.getLong(), in.getLong()),
+                in.getLong(),
                 new String(bytes, BYTES, bytes.length - BYTES, StandardCharsets.US_ASCII));
         if (read.servers < 1
                 || read.servers > MOST_SERVERS
@@ -157,7 +167,8 @@ public record MapDescriptor(
                 || read.regionsOfEach > Integer.MAX_VALUE / read.servers
                 || read.regionBytes < SpaceShape.PAGE_BYTES
                 || read.objects < 1
-                || read.mostBlocks < 0) {
+                || read.mostBlocks < 0
+                || read.replaceMillis < 0) {
             throw new MapException(where + " has a descriptor that cannot be: " + read);
         }
         return read;
@@ -180,6 +191,11 @@ public record MapDescriptor(
     /** The regions that the map began with on this server. */
     public int firstRegions() {
         return joined() ? 0 : regionsOfEach;
+    }
+
+    /** Whether the part of the table on a server that is lost for good is made again on others. */
+    public boolean replaces() {
+        return replaceMillis > 0 && servers >= LEAST_REPLACING;
     }
 
     /** Whether this descriptor and the other one are of servers of the same map. */

@@ -96,10 +96,14 @@ public final class SlotWord {
         return word != EMPTY && (word & BYTE) == 0;
     }
 
-    /** Whether the slot has an object. */
+    /**
+     * Whether the slot has an object. So it is with each word that is neither empty nor a claim nor a history entry,
+     * also if it is of no kind that there is: then it names no block that can be, and whoever meets it empties the
+     * slot.
+     */
     public static boolean isLive(long word) {
-        int kind = kind(word);
-        return kind != 0 && kind != HISTORY_KIND;
+        int low = (int) word & BYTE;
+        return low != 0 && low != HISTORY;
     }
 
     /** Whether the slot has a history entry. */
@@ -131,9 +135,9 @@ public final class SlotWord {
         return (word & POINTERS) != 0 && isLive(word);
     }
 
-    /** Whether two words are the same but for {@link #withPointers}: if they are live, they name the same block. */
+    /** Whether two words are the same, or name the same block but for {@link #withPointers}. */
     public static boolean isSame(long word, long other) {
-        return ((word ^ other) & ~POINTERS) == 0;
+        return word == other || ((word ^ other) & ~POINTERS) == 0 && isLive(word) && isLive(other);
     }
 
     /** The word of an object with this fingerprint in a block. The object is not an index. */

@@ -109,8 +109,7 @@ public final class ValuePieces {
     public static void seal(
             long block, long object, long hash, int number, int bytes, int incarnation, BlockChecksum checksum) {
         int extensionBytes = BlockFormat.extensionBytes(ALL, object);
-        BlockFormat.preparePiece(
-                ALL, block, extensionBytes, KEY_BYTES, bytes, BlockFormat.version(ALL, object), hash);
+        BlockFormat.preparePiece(ALL, block, extensionBytes, KEY_BYTES, bytes, BlockFormat.version(ALL, object), hash);
         ALL.set(JAVA_LONG, block + BlockFormat.keyAt(extensionBytes), number);
         BlockFormat.seal(ALL, block, incarnation, checksum);
     }

@@ -161,6 +161,14 @@ public final class BlockWrite {
         ending.end(place, KvStatus.NO_MEMORY);
     }
 
+    /** Ends a request that has not begun, as its process may not use the map any more. */
+    public void cutOff(int place) {
+        if (writer.isOf(place)) {
+            writer.giveBack();
+        }
+        ending.end(place, KvStatus.LOST);
+    }
+
     private void noRoom(int place) {
         if (writer.isOf(place)) {
             writer.giveBack();

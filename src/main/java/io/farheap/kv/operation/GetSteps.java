@@ -48,10 +48,13 @@ public final class GetSteps implements RequestSteps {
     private static final int MOVED = RequestColumns.OWN_STEPS + 7;
 
     /**
-     * One of so many gets with a pointer asks the slot, whose time of access and frequency other clients write too. A
-     * power of two.
+     * One of 64 gets with a pointer asks the slot, whose time of access and frequency other clients write too: that for
+     * which these bits of a sum are 0. The addend is that of the golden ratio, so among the gets of one key are as
+     * many, however its gets alternate with those of others.
      */
-    private static final int ASK_EVERY = 64;
+    private static final int ASK_SHIFT = 58;
+
+    private static final long ASK_ADDEND = 0x9E3779B97F4A7C15L;
 
     private static final MemorySegment ALL = NativeMemory.ALL;
 
@@ -68,7 +71,7 @@ public final class GetSteps implements RequestSteps {
     private final BlockAllocator allocator;
     private final PointerCache pointers;
     private final PointerCache.Found pointer = new PointerCache.Found();
-    private int withPointer;
+    private long asks;
 
     GetSteps(MapSessionParts parts) {
         operations = parts.operations();
@@ -97,7 +100,7 @@ public final class GetSteps implements RequestSteps {
     private boolean readByPointer(int place) {
         if (!operations.fresh[place]
                 || !pointers.find(operations.hash[place], operations.era(place), pointer)
-                || (++withPointer & ASK_EVERY - 1) == 0) {
+                || (asks += ASK_ADDEND) >>> ASK_SHIFT == 0) {
             return false;
         }
         operations.slot[place] = pointer.slot();
@@ -109,10 +112,11 @@ public final class GetSteps implements RequestSteps {
     private void checkByPointer(int place) {
         long block = operations.blockCopy(place);
         long word = operations.word[place];
-        if (BlockFormat.isMarked(ALL, block)
+        if (!BlockFormat.isLive(ALL, block, SlotWord.incarnation(word))
                 || !BlockFormat.isWhole(ALL, block, word, checksum)
                 || !PaddedKeys.equal(block, operations.key[place], operations.keyBytes[place])
-                || clock.expired(BlockFormat.expiryMillis(ALL, block))) {
+                || clock.expired(BlockFormat.expiryMillis(ALL, block))
+                || !pointers.areHeld()) {
             counts.add(MapSessionCounts.STALE_POINTERS);
             pointers.drop(operations.hash[place], word);
             readBucket(place);
@@ -220,12 +224,15 @@ public final class GetSteps implements RequestSteps {
         if (SlotWord.isIndex(word) || !operations.fresh[place]) {
             return false;
         }
-        if (BlockFormat.isMarked(ALL, operations.blockCopy(place))) {
+        if (!BlockFormat.isLive(ALL, operations.blockCopy(place), SlotWord.incarnation(word))) {
             return pointers.meetsMarked(hash, word);
+        }
+        if (!pointers.note(hash)) {
+            return false;
         }
         if (SlotWord.hasPointers(word)) {
             pointers.keep(hash, word, operations.slot[place], operations.era(place), known);
-        } else if (pointers.note(hash)) {
+        } else {
             pointers.noteAccesses(hash, known);
             posts.hintPointers(place, operations.slot[place], word);
         }
@@ -236,12 +243,14 @@ public final class GetSteps implements RequestSteps {
      * Stores an object again that stays marked: whoever marked it has died before it changed the slot. Nothing takes a
      * mark back, since the other client may only be slow.
      *
-     * @return false if there is no block for it at once
+     * @return false if there is no block for it at once; a later get may have one
      */
     private boolean storeAgain(int place) {
         long word = operations.word[place];
-        long block = allocator.take(SizeClasses.of(SlotWord.units(word)));
+        int sizeClass = SizeClasses.of(SlotWord.units(word));
+        long block = allocator.take(sizeClass);
         if (block == BlockAllocator.NONE) {
+            allocator.askAhead(sizeClass);
             return false;
         }
         long own = SlotWord.withPointers(SlotWord.naming(block, SlotWord.fingerprint(word)));
@@ -346,7 +355,8 @@ public final class GetSteps implements RequestSteps {
         if (moves(place)) {
             leaveMove(place);
         } else if (operations.step[place] == POINTER) {
-            // The slot may name a block elsewhere by now.
+            // The slot may name a block elsewhere by now, on a server that does not refuse this process's requests.
+            operations.isOver(place, RequestColumns.REFUSED);
             dropPointer(place);
             readBucket(place);
         } else {

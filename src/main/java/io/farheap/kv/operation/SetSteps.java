@@ -256,11 +256,7 @@ abstract class SetSteps implements RequestSteps {
     /** A slot names the request's block: keeps a pointer to it if its word has been made for that. */
     final void keepPointer(int place, int slot) {
         if (SlotWord.hasPointers(operations.block[place])) {
-            pointers.keepNoted(
-                    operations.hash[place],
-                    operations.block[place],
-                    slot,
-                    operations.era(place));
+            pointers.keepNoted(operations.hash[place], operations.block[place], slot, operations.era(place));
         }
     }
 

@@ -54,6 +54,9 @@ public interface EngineSession extends AutoCloseable {
     /** Whether requests end as lost from now on: the map was opened again, under other leases. */
     boolean isOver();
 
+    /** Whether requests can be begun under new leases as soon as those in flight have ended. */
+    boolean isReplaced();
+
     /** Whether nothing is in flight and no callback runs, so that this can be closed. */
     boolean mayClose();
 

@@ -255,6 +255,12 @@ public final class MapRequests implements EngineSession {
         return queue.reconnects().isOver();
     }
 
+    /** As {@link Reconnects#isReplaced}: others can be begun under the new leases once these have ended. */
+    @Override
+    public boolean isReplaced() {
+        return queue.reconnects().isReplaced();
+    }
+
     /**
      * As {@link DeepQueue#cut}. The session's blocks stay its own until it is closed; requests in flight end as lost
      * when it is polled.

@@ -7,7 +7,10 @@ import io.farheap.kv.format.Slot;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.policy.ObjectMetadata;
 import io.farheap.memory.PrivateMemory;
+import io.farheap.posix.PosixException;
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongFunction;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  * <p>A pointer counts in its era alone: a segment that begins again gives its blocks the same incarnations once more,
  * and waits for requests in flight that began in older eras, but not for pointers.
  *
- * <p>Off-heap and bounded, made when the first object is noted: sets of {@link #WAYS} entries, whose heads are in one
- * cache line, so a key that is not known costs one. An entry is of a pointer, or of a key that a get has found once. A
- * new key takes the place of an entry of its set that was not used; if all were, each counts as used less, and the key
- * waits for another time.
+ * <p>Off-heap and bounded; a page takes memory from its first entry on. Sets of {@link #WAYS} entries, whose heads are
+ * in one cache line, so a key that is not known costs one. An entry is of a pointer, or of a key that a get has found
+ * once. A new key takes the place of an entry of its set that was not used; if all were, each counts as used less, and
+ * the key waits for another time.
  *
  * <p><b>Threads.</b> Any, without locks. Two that write one entry at the same time may leave words of both there. So an
  * entry has a check of its hash, word, era and slot, and is no pointer if they do not match it. The other fields are
@@ -80,15 +83,44 @@ public final class PointerCache implements AutoCloseable {
     private static final int MIX_SHIFT = 32;
 
     private final long sets;
-    private @Nullable PrivateMemory memory;
-    /** Empty until it is made. */
-    private volatile MemorySegment entries = MemorySegment.NULL;
+    private final @Nullable PrivateMemory memory;
+    /** Empty if no pointers are kept. */
+    private volatile MemorySegment entries;
 
-    private boolean stopped;
+    private volatile @Nullable LongSupplier leases;
+    /** Until when they are held at least, as of the last look at them. */
+    private volatile long heldUntil;
 
-    /** @param pointers that there is room for, rounded up to a power of two; 0: none are kept */
+    private volatile boolean stopped;
+
+    /**
+     * Makes a cache; one that keeps no pointers, and a warning, if this process cannot have the memory.
+     *
+     * @param pointers that there is room for, rounded up to a power of two; 0: none are kept
+     */
     public PointerCache(long pointers) {
+        this(pointers, PrivateMemory::allocateSparse);
+    }
+
+    /** @param allocator of so many zeroed bytes */
+    PointerCache(long pointers, LongFunction<PrivateMemory> allocator) {
         sets = pointers == 0 ? 0 : Long.highestOneBit(2 * Math.ceilDiv(pointers, WAYS) - 1);
+        memory = sets == 0 ? null : allocate(sets * SET_BYTES, allocator);
+        entries = memory == null ? MemorySegment.NULL : memory.segment();
+    }
+
+    private static @Nullable PrivateMemory allocate(long bytes, LongFunction<PrivateMemory> allocator) {
+        try {
+            return allocator.apply(bytes);
+        } catch (IllegalArgumentException | PosixException e) {
+            LOG.log(System.Logger.Level.WARNING, "this process keeps no pointers to a map's objects", e);
+            return null;
+        }
+    }
+
+    /** Whether it has not been closed, and so takes memory. */
+    public boolean holdsMemory() {
+        return memory != null && memory.segment().scope().isAlive();
     }
 
     /** How many pointers there is room for. */
@@ -164,11 +196,42 @@ public final class PointerCache implements AutoCloseable {
         }
         found.word = word;
         found.slot = (int) seen & (1 << SLOT_BITS) - 1;
+        use(all, entry);
+        return true;
+    }
+
+    private static void use(MemorySegment all, long entry) {
         int used = all.get(JAVA_INT, entry + USED);
         if (used <= MOST_USED) {
             all.set(JAVA_INT, entry + USED, used + 1);
         }
-        return true;
+    }
+
+    /**
+     * Says which leases this process must hold for its pointers to count.
+     *
+     * @param until when the first of them ends, in {@link System#nanoTime}; never earlier than at an earlier look
+     */
+    public void onlyUnder(LongSupplier until) {
+        heldUntil = until.getAsLong();
+        leases = until;
+    }
+
+    /**
+     * Whether the process's leases are held still, so that servers have asked it, until now, before they let a block be
+     * used in another way. Called when a READ by a pointer has come back: a process that was stopped in between learns
+     * only later that a lease is lost.
+     */
+    public boolean areHeld() {
+        LongSupplier until = leases;
+        if (until == null || stopped) {
+            return !stopped;
+        }
+        if (heldUntil - System.nanoTime() > 0) {
+            return true;
+        }
+        heldUntil = until.getAsLong();
+        return heldUntil - System.nanoTime() > 0;
     }
 
     /** Whether a get of this process has found the key not long ago. */
@@ -182,7 +245,7 @@ public final class PointerCache implements AutoCloseable {
      * @return whether this is known already
      */
     public boolean note(long hash) {
-        MemorySegment all = made();
+        MemorySegment all = entries;
         if (entry(all, hash) != NONE) {
             return true;
         }
@@ -219,7 +282,7 @@ public final class PointerCache implements AutoCloseable {
      * at some time in the era.
      */
     public void keep(long hash, long word, int slot, long era, ObjectMetadata accesses) {
-        MemorySegment all = made();
+        MemorySegment all = entries;
         long entry = entry(all, hash);
         if (entry == NONE) {
             entry = take(all, hash);
@@ -228,6 +291,7 @@ public final class PointerCache implements AutoCloseable {
             return;
         }
         write(all, entry, accesses);
+        all.set(JAVA_INT, entry + USED, Math.max(NOT_USED + 1, all.get(JAVA_INT, entry + USED)));
         keep(all, entry, hash, word, slot, era);
     }
 
@@ -235,7 +299,6 @@ public final class PointerCache implements AutoCloseable {
         long seen = era << SLOT_BITS | slot;
         long rest = rest(entry);
         all.set(JAVA_LONG, entry + HASH, hash);
-        all.set(JAVA_INT, entry + USED, Math.max(NOT_USED + 1, all.get(JAVA_INT, entry + USED)));
         all.set(JAVA_LONG, rest + WORD, word);
         all.set(JAVA_LONG, rest + SEEN, seen);
         all.set(JAVA_LONG, rest + CHECK, check(hash, word, seen));
@@ -257,7 +320,7 @@ public final class PointerCache implements AutoCloseable {
         all.set(JAVA_INT, rest + FREQUENCY, (int) Math.min(accesses.frequency(), Slot.MOST_FREQUENCY));
     }
 
-    /** As {@link #keep} with the accesses that were noted, if the key is still known. */
+    /** As {@link #keep} with the accesses that were noted, if the key is still known. It counts as no use of it. */
     public void keepNoted(long hash, long word, int slot, long era) {
         MemorySegment all = entries;
         long entry = entry(all, hash);
@@ -305,16 +368,21 @@ public final class PointerCache implements AutoCloseable {
 
     /**
      * A get has found a key by its slot, and the block marked. The client that marked it changes the slot soon, or has
-     * died.
+     * died. A key that is not known is noted.
      *
      * @return whether the slot has stayed as it is for so many gets that the object should be stored again
      */
     public boolean meetsMarked(long hash, long word) {
+        if (!note(hash)) {
+            return false;
+        }
         MemorySegment all = entries;
         long entry = entry(all, hash);
         if (entry == NONE) {
             return false;
         }
+        // Otherwise the next new key takes the entry, and this one stays marked.
+        use(all, entry);
         int before = all.get(JAVA_INT, rest(entry) + MARKED);
         int part = (int) (word * FIRST_FACTOR >>> PART_SHIFT);
         int count = (before & COUNT_MASK) == part ? (before >>> COUNT_BITS) + 1 : 1;
@@ -323,29 +391,11 @@ public final class PointerCache implements AutoCloseable {
         return enough;
     }
 
-    private MemorySegment made() {
-        MemorySegment all = entries;
-        return all.byteSize() > 0 || sets == 0 ? all : make();
-    }
-
-    private synchronized MemorySegment make() {
-        if (memory == null && !stopped) {
-            try {
-                memory = PrivateMemory.allocate(sets * SET_BYTES);
-                entries = memory.segment();
-            } catch (IllegalArgumentException e) {
-                stopped = true;
-                LOG.log(System.Logger.Level.WARNING, "this process keeps no pointers to a map's objects", e);
-            }
-        }
-        return entries;
-    }
-
     /**
-     * Keeps and finds no pointers from now on. Called as soon as a lease of the process is over: then servers do not
-     * ask it any more before they let a block be used in another way.
+     * Keeps and finds no pointers from now on, and none counts any more: a lease of the process is over, or about to be
+     * given up.
      */
-    public synchronized void stop() {
+    public void stop() {
         stopped = true;
         entries = MemorySegment.NULL;
     }
@@ -354,10 +404,8 @@ public final class PointerCache implements AutoCloseable {
     @Override
     public synchronized void close() {
         stop();
-        PrivateMemory made = memory;
-        memory = null;
-        if (made != null) {
-            made.close();
+        if (memory != null) {
+            memory.close();
         }
     }
 }

@@ -9,6 +9,7 @@ import io.farheap.remote.RegisteredBuffer;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 
 /**
  * A session's requests, from issue to callback: a ring of places, each with columns for the request's arguments and
@@ -65,6 +66,7 @@ public final class RequestColumns {
     private static final int BUCKET = 0;
     /** The words that atomics have found: of a compare-and-swap, of an addition, of a mark. */
     private static final int OLD = SpaceShape.BUCKET_BYTES;
+
     private static final int METADATA = OLD + 64;
     private static final int HEAD = METADATA + 64;
     /** Behind room for a head with its key, which requests without a block of their own read too. */
@@ -195,6 +197,16 @@ public final class RequestColumns {
         // From here on the word may come back with another object.
         marked[place] = SlotWord.EMPTY;
         WORDS.setVolatile(era, place, now);
+    }
+
+    /**
+     * Stamps a request that begins with the process's era, as of {@link #knows}, and looks once more at the era: the
+     * keeper may have begun another one before it could see the stamp.
+     */
+    public void stamp(int place, LongSupplier present) {
+        long now = present.getAsLong();
+        knows(place, now);
+        fresh[place] = present.getAsLong() == now;
     }
 
     /** The last value given to {@link #knows}. The session's thread. */

@@ -189,7 +189,7 @@ public final class RequestPoster {
      */
     public boolean readHead(int place, long word, long at, int extensionWords) {
         long block = SlotWord.place(word);
-        if (!space.holds(block, SlotWord.units(word))) {
+        if (!space.holdsBlock(word)) {
             return false;
         }
         note(
@@ -212,7 +212,7 @@ public final class RequestPoster {
     public boolean readStart(int place, long word, long at, int bytes) {
         long block = SlotWord.place(word);
         int units = SlotWord.units(word);
-        if (!space.holds(block, units)) {
+        if (!space.holdsBlock(word)) {
             return false;
         }
         int most = Math.min(bytes, units * BlockFormat.UNIT_BYTES);
@@ -240,7 +240,7 @@ public final class RequestPoster {
         long word = operations.word[place];
         long block = SlotWord.place(word);
         int units = SlotWord.units(word);
-        if (!space.holds(block, units)) {
+        if (!space.holdsBlock(word)) {
             return;
         }
         int posting = queue.read(
@@ -410,8 +410,7 @@ public final class RequestPoster {
             return expected;
         }
         long found = found(place);
-        boolean isSame = found != expected && SlotWord.isLive(expected) && SlotWord.isSame(found, expected);
-        return isSame ? found : SlotWord.EMPTY;
+        return found != expected && SlotWord.isSame(found, expected) ? found : SlotWord.EMPTY;
     }
 
     /** Whether the block of a live word can be marked, if it must be before the word is changed. */
@@ -539,6 +538,11 @@ public final class RequestPoster {
      * is done. What is known of the accesses has been noted.
      */
     public void hintPointers(int place, int slot, long word) {
+        for (long underWay : hintWords) {
+            if (underWay == word) {
+                return;
+            }
+        }
         int hint = takeHint();
         if (hint == NONE) {
             return;
@@ -604,8 +608,7 @@ public final class RequestPoster {
                     case 0 -> queue.fetchAndAdd(region, offset, delta, hints, at, tag);
                     case SETS_POINTERS -> {
                         long word = hintWords[hint];
-                        yield queue.compareAndSwap(
-                                region, offset, word, SlotWord.withPointers(word), hints, at, tag);
+                        yield queue.compareAndSwap(region, offset, word, SlotWord.withPointers(word), hints, at, tag);
                     }
                     default -> queue.write(region, offset, hints, at, bytes, tag);
                 };

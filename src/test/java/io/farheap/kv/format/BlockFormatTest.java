@@ -56,7 +56,7 @@ class BlockFormatTest {
                         TestKeys.HASH.of(memory, BlockFormat.keyAt(0), keyBytes),
                         BlockFormat.hash(memory, 0, bytes, TestKeys.HASH));
                 assertEquals(77, BlockFormat.expiryMillis(memory, 0));
-                assertFalse(BlockFormat.isMarked(memory, 0) || BlockFormat.conditional(memory, 0));
+                assertFalse(BlockFormat.conditional(memory, 0));
                 assertEquals(BlockFormat.live(5), memory.get(JAVA_LONG, 0));
                 assertEquals(0, BlockFormat.extensionBytes(memory, 0));
                 assertFalse(whole(bytes, 6), "another incarnation");
@@ -73,14 +73,17 @@ class BlockFormatTest {
         BlockFormat.seal(memory, 0, 5, TestKeys.CHECKSUM);
         assertEquals(BlockFormat.live(5), memory.get(JAVA_LONG, 0));
         memory.set(JAVA_LONG, 0, BlockFormat.marked(5));
-        assertTrue(BlockFormat.isMarked(memory, 0));
+        assertFalse(BlockFormat.isLive(memory, 0, 5));
         assertTrue(whole(bytes, 5));
         assertTrue(BlockFormat.headIsOf(memory, 0, 5));
         assertFalse(BlockFormat.headIsOf(memory, 0, 6));
         assertTrue(BlockFormat.conditional(memory, 0));
         assertEquals(1234, BlockFormat.expiryMillis(memory, 0));
         BlockFormat.seal(memory, 0, 6, TestKeys.CHECKSUM);
-        assertFalse(BlockFormat.isMarked(memory, 0), "it is used again");
+        assertTrue(BlockFormat.isLive(memory, 0, 6), "it is used again");
+        assertFalse(BlockFormat.isLive(memory, 0, 5));
+        memory.set(JAVA_LONG, 0, BlockFormat.live(6) | 1L << 20);
+        assertFalse(BlockFormat.isLive(memory, 0, 6), "it could not be marked");
     }
 
     /** Conditional and expiry count only beside the incarnation that stands in one word with them. */

@@ -55,6 +55,20 @@ class SlotWordTest {
         }
     }
 
+    /** Whatever a broken client writes into a slot is known, and so can be taken out. */
+    @Test
+    void eachWordIsEmptyAClaimAHistoryEntryOrLive() {
+        for (int low = 0; low < 256; low++) {
+            long word = SlotWord.claim(SlotWord.live(99, 1, 7, 1)) | low;
+            int kinds = (SlotWord.isClaim(word) ? 1 : 0)
+                    + (SlotWord.isHistory(word) ? 1 : 0)
+                    + (SlotWord.isLive(word) ? 1 : 0);
+            assertEquals(1, kinds, "low byte " + low);
+            assertEquals(low > 128 && low < 255 || low == 128, SlotWord.hasPointers(word), "low byte " + low);
+            assertTrue(SlotWord.isLive(word) || !SlotWord.isIndex(word), "low byte " + low);
+        }
+    }
+
     @Test
     void anEmptyWordIsNeither() {
         assertFalse(SlotWord.isLive(SlotWord.EMPTY));

@@ -487,8 +487,7 @@ final class ClientTurn {
 
     /** A set that counts as replaced at once has a block that no slot names. */
     void keepPointerOfLoser() {
-        keepPointer(
-                has(ProtocolRule.POINTERS_ARE_TO_WHAT_A_SLOT_NAMED) ? get(ModelState.WORD) : get(ModelState.OWN));
+        keepPointer(has(ProtocolRule.POINTERS_ARE_TO_WHAT_A_SLOT_NAMED) ? get(ModelState.WORD) : get(ModelState.OWN));
     }
 
     /** Ends a get by the table: if the slot does not say so yet, a late access lets it say that pointers are kept. */
@@ -496,9 +495,9 @@ final class ClientTurn {
         int slot = get(ModelState.SLOT);
         int word = get(ModelState.WORD);
         int key = operation().key();
-        boolean announces =
-                scenario.pointers && !ModelWord.isShared(word) && has(ProtocolRule.POINTERS_ARE_ANNOUNCED);
-        boolean hasMore = get(ModelState.OPERATION) + 1 < scenario.programs.get(client).size();
+        boolean announces = scenario.pointers && !ModelWord.isShared(word) && has(ProtocolRule.POINTERS_ARE_ANNOUNCED);
+        boolean hasMore =
+                get(ModelState.OPERATION) + 1 < scenario.programs.get(client).size();
         keepPointer(word);
         if (announces && hasMore) {
             put(ModelState.LATE, word);

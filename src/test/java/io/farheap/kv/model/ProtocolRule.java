@@ -38,8 +38,8 @@ enum ProtocolRule {
      */
     POINTERS_ARE_OF_AN_ERA,
     /**
-     * A slot says that there may be pointers before the first is kept, and only then its block is marked. Without it,
-     * a get keeps a pointer at once.
+     * A slot says that there may be pointers before the first is kept, and only then its block is marked. Without it, a
+     * get keeps a pointer at once.
      */
     POINTERS_ARE_ANNOUNCED,
     /**

@@ -6,8 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.policy.ObjectMetadata;
+import io.farheap.memory.PrivateMemory;
+import io.farheap.posix.PosixException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -124,7 +130,52 @@ class PointerCacheTest {
         for (int i = 0; i < 200; i++) {
             assertFalse(pointers.meetsMarked(1, word(i % 2)), "the slot changes");
         }
-        assertFalse(pointers.meetsMarked(2, word(9)), "it is not known");
+    }
+
+    /** A process that comes later has not known the key before; other keys come meanwhile, and are found once. */
+    @Test
+    void anObjectThatStaysMarkedIsNotedToo() {
+        assertFalse(pointers.meetsMarked(2, word(9)));
+        assertTrue(pointers.knows(2));
+        SplittableRandom random = new SplittableRandom(1);
+        int gets = 1;
+        while (!pointers.meetsMarked(2, word(9))) {
+            gets++;
+            for (int i = 0; i < 20; i++) {
+                pointers.note(random.nextLong());
+            }
+            assertTrue(gets < 200, "it stays marked");
+        }
+    }
+
+    @Test
+    void withoutMemoryNoneAreKept() {
+        List<Long> asked = new ArrayList<>();
+        LongFunction<PrivateMemory> none = bytes -> {
+            asked.add(bytes);
+            throw new PosixException("mmap", 12);
+        };
+        try (PointerCache without = new PointerCache(64, none)) {
+            assertFalse(without.note(1));
+            assertFalse(without.note(1));
+            without.keep(1, word(9), 0, ERA, object);
+            assertFalse(without.find(1, ERA, found));
+            assertFalse(without.holdsMemory());
+        }
+        assertEquals(List.of(64L * PointerCache.ENTRY_BYTES), asked);
+    }
+
+    @Test
+    void theyCountWhileTheLeasesAreHeld() {
+        assertTrue(pointers.areHeld());
+        AtomicLong until = new AtomicLong(System.nanoTime());
+        pointers.onlyUnder(until::get);
+        assertFalse(pointers.areHeld());
+        // They have been renewed.
+        until.addAndGet(Long.MAX_VALUE / 2);
+        assertTrue(pointers.areHeld());
+        pointers.stop();
+        assertFalse(pointers.areHeld());
     }
 
     @Test
@@ -141,6 +192,9 @@ class PointerCacheTest {
         assertFalse(pointers.find(1, ERA, found));
         pointers.keep(1, word(9), 0, ERA, object);
         assertFalse(pointers.find(1, ERA, found));
+        assertTrue(pointers.holdsMemory(), "a session may be using it");
+        pointers.close();
+        assertFalse(pointers.holdsMemory());
     }
 
     @Test

@@ -71,13 +71,14 @@ class BenchKvTest {
                 row.assertThere("p50_ns", "floor_ops_per_s");
             }
         }
-        // Four workloads by two numbers of sessions, and seven kinds of request.
-        assertEquals(4 * 2 + 7, rows.size());
+        // Four workloads by two numbers of sessions, and eight kinds of request.
+        assertEquals(4 * 2 + 8, rows.size());
         assertEquals(2, reads.get("get-hit"), 0.2);
         assertEquals(1, reads.get("get-pointer"), 0.1);
         assertEquals(1, reads.get("get-miss"), 0.2);
         assertEquals(2, reads.get("get-all"), 0.2);
         assertEquals(1, reads.get("set-update"), 0.2);
+        assertEquals(1, reads.get("set-pointer"), 0.2);
         assertEquals(2, reads.get("set-insert"), 0.2);
         assertTrue(reads.get("evict") > 0, reads::toString);
     }

@@ -887,6 +887,11 @@ public final class LeasedSession implements EngineSession {
     }
 
     @Override
+    public boolean isReplaced() {
+        return space.hasEnded();
+    }
+
+    @Override
     public boolean mayClose() {
         checkOpen();
         return places.inUse() == 0 && !polling;
