@@ -238,8 +238,10 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException if a server does not answer
      */
     public MapAudit audit() {
-        MapConnection of = disaggregated("be audited", "each of its servers keeps account of its blocks alone; see maps.blocks among"
-                + " the server's counters");
+        MapConnection of = disaggregated(
+                "be audited",
+                "each of its servers keeps account of its blocks alone; see maps.blocks among"
+                        + " the server's counters");
         MapAudit found = MapAudit.of(of.servers, of.keeper.tasks());
         for (int again = 0; again < AUDITS && !found.quiet(); again++) {
             found = MapAudit.of(of.servers, of.keeper.tasks()).after(found);
@@ -343,7 +345,8 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException if the map's first server does not answer
      */
     public Map<String, Double> weights() {
-        MapConnection of = disaggregated("learn weights", "it evicts by popularity and age; make a map of the disaggregated engine");
+        MapConnection of = disaggregated(
+                "learn weights", "it evicts by popularity and age; make a map of the disaggregated engine");
         double[] weights = of.keeper.weights();
         Map<String, Double> named = new LinkedHashMap<>();
         List<String> names = of.experts();
@@ -404,7 +407,9 @@ public final class FarMap implements AutoCloseable {
 
     /** How many segments are being emptied now. */
     long emptying() {
-        return disaggregated("empty segments", "its servers do so by themselves").keeper.emptied()[1];
+        return disaggregated("empty segments", "its servers do so by themselves")
+                .keeper
+                .emptied()[1];
     }
 
     private void emitStatistics() {

@@ -141,8 +141,8 @@ public final class FarMapBuilder {
 
     /**
      * How many pointers to objects this process keeps, so that a get of one of these objects is one READ. They take 64
-     * bytes each, rounded up to a power of two, and 128 of a leased map; 262,144 by default, and 0 for none. About twice as many as there are
-     * objects that are often got. Other processes choose for themselves.
+     * bytes each, rounded up to a power of two, and 128 of a leased map; 262,144 by default, and 0 for none. About
+     * twice as many as there are objects that are often got. Other processes choose for themselves.
      *
      * @param most 0 to 2^30
      */
@@ -564,7 +564,7 @@ public final class FarMapBuilder {
     private FarMap.ConnectionMaker open(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack unused) {
         FoundParts found = parts(remote, key);
         if (found.leased) {
-            if (found.lost > 0) {
+            if (!without.isEmpty()) {
                 throw new MapException("a leased map cannot be opened without " + without
                         + ", which had a part of the keys; drop what is left of it with kv drop --parts");
             }

@@ -1,9 +1,9 @@
 package io.farheap.kv;
 
 import io.farheap.kv.contract.MapException;
+import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.leased.client.LeasedSession;
 import io.farheap.kv.leased.client.LeasedSpace;
-import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.leased.client.ShardCensus;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.leased.format.LeasedDescriptor;

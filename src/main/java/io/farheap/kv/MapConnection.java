@@ -4,7 +4,6 @@ import io.farheap.kv.elastic.MapGrowth;
 import io.farheap.kv.elastic.SegmentEmptier;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.MapDescriptor;
-import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.replacement.Replacements;
@@ -89,15 +88,7 @@ final class MapConnection implements EngineConnection {
 
     MapRequests session(int requests, PointerCache with, MapCountTotals tally) {
         return new MapRequests(
-                memory,
-                space,
-                clock,
-                policy,
-                requests,
-                () -> SessionCounter.next(memory, space),
-                keeper,
-                with,
-                tally);
+                memory, space, clock, policy, requests, () -> SessionCounter.next(memory, space), keeper, with, tally);
     }
 
     @Override

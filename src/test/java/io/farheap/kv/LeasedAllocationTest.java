@@ -44,7 +44,8 @@ class LeasedAllocationTest {
                         .memory(2 * REGION)
                         .objects(1000)
                         .create();
-                FarMap other = servers.named(map.servers().toArray(String[]::new)).open();
+                FarMap other =
+                        servers.named(map.servers().toArray(String[]::new)).open();
                 MapSession here = map.openSession();
                 MapSession there = other.openSession();
                 Arena arena = Arena.ofConfined()) {

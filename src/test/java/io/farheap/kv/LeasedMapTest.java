@@ -168,7 +168,9 @@ class LeasedMapTest {
         }
     }
 
-    /** More sessions than half of the message rings that a process may have: each takes one, until it needs long calls. */
+    /**
+     * More sessions than half of the message rings that a process may have: each takes one, until it needs long calls.
+     */
     @Test
     void aSessionTakesOneRingUntilItMakesLongCalls() {
         String[] one = servers.startAll(1, REGIONS, REGION);
@@ -270,13 +272,11 @@ class LeasedMapTest {
             byte[] key = TestServers.key(1);
             assertTrue(futures.add(key, new byte[3], 0).get(20, TimeUnit.SECONDS));
             CompletableFuture<OptionalLong> sum = futures.increment(key, 1);
-            ExecutionException failure =
-                    assertThrows(ExecutionException.class, () -> sum.get(20, TimeUnit.SECONDS));
+            ExecutionException failure = assertThrows(ExecutionException.class, () -> sum.get(20, TimeUnit.SECONDS));
             assertInstanceOf(MapException.class, failure.getCause());
             assertArrayEquals(new byte[3], futures.get(key).get(20, TimeUnit.SECONDS));
-            assertThrows(
-                    ExecutionException.class,
-                    () -> futures.set(key, new byte[20_000_000], 0).get(20, TimeUnit.SECONDS));
+            assertThrows(ExecutionException.class, () -> futures.set(key, new byte[20_000_000], 0)
+                    .get(20, TimeUnit.SECONDS));
             typed.set("a", 40L);
             assertEquals(OptionalLong.of(42), typed.increment("a", 2));
             assertEquals(42L, typed.get("a"));
@@ -368,17 +368,16 @@ class LeasedMapTest {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> leased(one).objects(1 << 24).create());
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> servers.named(one)
-                        .memory(REGION * REGIONS)
-                        .leaseTerms(Duration.ofSeconds(1), Duration.ofSeconds(1))
-                        .create());
+        assertThrows(IllegalArgumentException.class, () -> servers.named(one)
+                .memory(REGION * REGIONS)
+                .leaseTerms(Duration.ofSeconds(1), Duration.ofSeconds(1))
+                .create());
         assertEquals(REGIONS, servers.freeRegions(0));
         try (FarMap map = leased(one).memory(REGION).objects(1000).create()) {
             assertThrows(MapException.class, () -> map.grow(REGION));
             assertThrows(MapException.class, () -> map.drain(one[0], Duration.ofSeconds(1)));
-            String message = String.valueOf(assertThrows(MapException.class, map::audit).getMessage());
+            String message =
+                    String.valueOf(assertThrows(MapException.class, map::audit).getMessage());
             assertFalse(message.contains("create one with more"), message);
             assertThrows(
                     MapException.class,

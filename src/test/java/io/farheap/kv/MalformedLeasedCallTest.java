@@ -127,9 +127,8 @@ class MalformedLeasedCallTest {
         try (TestServers servers = new TestServers(NAME);
                 RemoteMemory process = RemoteMemory.open(TestDevice.client(), "writer")) {
             RemoteServer server = process.attach(servers.startAll(1, 2, 1 << 20)[0]);
-            byte[] descriptor = new LeasedDescriptor(
-                            1, 0, 1, 2, 1 << 20, 100, 1000, 1000, 16, new KeyHash(1, 2))
-                    .encode();
+            byte[] descriptor =
+                    new LeasedDescriptor(1, 0, 1, 2, 1 << 20, 100, 1000, 1000, 16, new KeyHash(1, 2)).encode();
             for (boolean readOnly : new boolean[] {false, true}) {
                 try (RemoteSpace space = process.createSpace(
                                 server, SpaceKey.of(NAME, TestServers.TOKEN), 2, 0, descriptor, readOnly);

@@ -77,8 +77,9 @@ public final class BenchKvCommand implements Callable<Integer> {
             names = "--part",
             split = ",",
             paramLabel = "PART",
-            description = "messages, ycsb, traces, adaptivity, elasticity, worth, leases (default: traces if --trace is "
-                    + "given, else all others)")
+            description =
+                    "messages, ycsb, traces, adaptivity, elasticity, worth, leases (default: traces if --trace is "
+                            + "given, else all others)")
     private List<Part> parts = List.of();
 
     @Option(

@@ -59,13 +59,7 @@ final class BenchMaps {
 
     /** Creates a leased map. @param queues LRU queues of each size */
     static FarMap createLeased(
-            ServerProcess server,
-            String name,
-            long bytes,
-            long objects,
-            Duration term,
-            Duration longest,
-            int queues) {
+            ServerProcess server, String name, long bytes, long objects, Duration term, Duration longest, int queues) {
         return create(of(server, name)
                 .engine(FarMapBuilder.LEASED)
                 .memory(bytes)

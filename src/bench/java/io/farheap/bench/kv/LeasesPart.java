@@ -72,8 +72,14 @@ final class LeasesPart {
             }
             for (int gets : GETS) {
                 if (gets != USUAL_GETS) {
-                    measure(server, bytes, "queues", TERMS[TERMS.length - 1], LONGEST * TERMS[TERMS.length - 1],
-                            MOST_QUEUES, gets);
+                    measure(
+                            server,
+                            bytes,
+                            "queues",
+                            TERMS[TERMS.length - 1],
+                            LONGEST * TERMS[TERMS.length - 1],
+                            MOST_QUEUES,
+                            gets);
                 }
             }
         }
@@ -127,8 +133,7 @@ final class LeasesPart {
     }
 
     /** Makes requests for as long as a row takes. @return how many */
-    private long request(
-            MapCaller reader, MapCaller writer, YcsbKeys drawn, SplittableRandom random, int getPercent) {
+    private long request(MapCaller reader, MapCaller writer, YcsbKeys drawn, SplittableRandom random, int getPercent) {
         long end = System.nanoTime() + turns * TENTH_NANOS;
         long made = 0;
         do {

@@ -70,8 +70,7 @@ final class KvCreateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        FarMapBuilder builder =
-                options.builder().memory(memory).engine(engine).replaceAfter(replaceAfter);
+        FarMapBuilder builder = options.builder().memory(memory).engine(engine).replaceAfter(replaceAfter);
         if (objects != null) {
             builder.objects(objects);
         }

@@ -127,6 +127,7 @@ public final class LeasedSession implements EngineSession {
     private int hits;
     /** The shard of the first block of the report. */
     private int reportedShard;
+
     private boolean reporting;
     private int waiting;
     /** Whether a request is ready that no attempt was made to post. */
@@ -356,8 +357,7 @@ public final class LeasedSession implements EngineSession {
             case LeasedPlaces.READ -> postRead(place);
             case LeasedPlaces.RENEW -> call(LeasedCalls.RENEW, place, false);
             // The kinds of requests have the order of the calls.
-            default ->
-                call(LeasedCalls.GET + places.kind[place], place, places.next[place] == LeasedPlaces.ASK_LONG);
+            default -> call(LeasedCalls.GET + places.kind[place], place, places.next[place] == LeasedPlaces.ASK_LONG);
         };
     }
 

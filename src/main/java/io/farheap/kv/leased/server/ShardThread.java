@@ -168,7 +168,8 @@ final class ShardThread implements ServerWork, ShardOwner {
         }
         ShardOwner owner = owner(shards, index);
         if (owner == this) {
-            return merge(shards, index, lease, request, from, NativeMemory.ALL, out.address(0, LeasedCalls.ANSWER_VALUE));
+            return merge(
+                    shards, index, lease, request, from, NativeMemory.ALL, out.address(0, LeasedCalls.ANSWER_VALUE));
         }
         HandedCall call = spare();
         call.operation = LeasedCalls.REPORT;
@@ -191,8 +192,7 @@ final class ShardThread implements ServerWork, ShardOwner {
     }
 
     private static int refuse(Reply out, int status) {
-        LeasedCalls.answer(
-                NativeMemory.ALL, out.address(0, LeasedCalls.ANSWER_VALUE), status, 0, 0, 0, 0, 0);
+        LeasedCalls.answer(NativeMemory.ALL, out.address(0, LeasedCalls.ANSWER_VALUE), status, 0, 0, 0, 0, 0);
         return LeasedCalls.ANSWER_VALUE;
     }
 
@@ -224,8 +224,7 @@ final class ShardThread implements ServerWork, ShardOwner {
                 || LeasedCalls.callCount(request, from) == 0) {
             return null;
         }
-        return sessions(shards, lease)
-                .of(LeasedCalls.session(request, from), LeasedCalls.callPlace(request, from));
+        return sessions(shards, lease).of(LeasedCalls.session(request, from), LeasedCalls.callPlace(request, from));
     }
 
     private LeaseSessions sessions(ServedShards shards, long lease) {
