@@ -499,7 +499,9 @@ class LeaseModelTest {
     private void eachIsNeeded(int clients) {
         assertFalse(explore(clients, without(Rule.MARK_BEFORE_ANSWER)).isEmpty());
         assertFalse(explore(clients, without(Rule.CHECKS, Rule.CLOCKS)).isEmpty());
-        assertFalse(explore(clients, without(Rule.CHECKS, Rule.DELAYED_RECLAMATION)).isEmpty());
-        assertFalse(explore(clients, without(Rule.CHECKS, Rule.LEASE_AT_COMPLETION)).isEmpty());
+        assertFalse(
+                explore(clients, without(Rule.CHECKS, Rule.DELAYED_RECLAMATION)).isEmpty());
+        assertFalse(
+                explore(clients, without(Rule.CHECKS, Rule.LEASE_AT_COMPLETION)).isEmpty());
     }
 }

@@ -58,7 +58,8 @@ public record ShardShape(int perRegion, long shardBytes, int buckets, int entrie
         long share = Math.ceilDiv(objects, (long) regions * perRegion);
         long most = Math.max(0, shardBytes - (long) LEAST_SEGMENTS * SEGMENT_BYTES - TABLE - 3 * LINE)
                 / (ENTRY_BYTES + 3 * Integer.BYTES);
-        // A shard gets more keys than its share now and then. A share above the most may be so large that the sum wraps.
+        // A shard gets more keys than its share now and then. A share above the most may be so large that the sum
+        // wraps.
         long entries = share > most ? share : share + share / 8 + 1;
         if (entries > most) {
             throw new IllegalArgumentException("a leased map for " + objects + " objects leaves no room for their "

@@ -41,7 +41,9 @@ final class EntryHeap {
         set(place, entry);
     }
 
-    /** Takes out the entry of the lowest number if that is no more than {@code most}; else {@link ShardEntries#NONE}. */
+    /**
+     * Takes out the entry of the lowest number if that is no more than {@code most}; else {@link ShardEntries#NONE}.
+     */
     int take(long most) {
         if (size == 0 || number(0) > most) {
             return ShardEntries.NONE;

@@ -69,6 +69,7 @@ final class LeasedShard {
     private final PopularityQueues queues;
     /** Blocks that are no object's any more and leased, by the ends of their leases. */
     private final EntryHeap marked;
+
     private final long heapAt;
     private final LeaseTerms terms;
     private final ShardCounts counts;
@@ -488,7 +489,9 @@ final class LeasedShard {
         counts.add(ShardCounts.OBJECT_BYTES, many * bytes(entry));
     }
 
-    /** Takes marked blocks back whose leases are over, until a class has a block. @param ofSize {@link #ANY}: of none */
+    /**
+     * Takes marked blocks back whose leases are over, until a class has a block. @param ofSize {@link #ANY}: of none
+     */
     private void takeBack(int most, int ofSize) {
         for (int i = 0; i < most && (ofSize == ANY || !segments.has(ofSize)); i++) {
             int over = marked.take(now);
@@ -646,7 +649,8 @@ final class LeasedShard {
             emptyOther(ofSize, keep, own, Segments.NOT_LEASED);
             if (own == ShardEntries.NONE && !segments.has(ofSize)) {
                 // Both take long if there are many, but else the call finds no room.
-                int free = segments.notLeased(now, keep == ShardEntries.NONE ? BlockSegments.NO_BLOCK : entries.unit(keep));
+                int free = segments.notLeased(
+                        now, keep == ShardEntries.NONE ? BlockSegments.NO_BLOCK : entries.unit(keep));
                 if (free != BlockSegments.NONE) {
                     empty(free);
                 }
@@ -773,7 +777,8 @@ final class LeasedShard {
     /** Puts all objects into the table and the queues, the least recent first; while none is marked. */
     private void relink() {
         int ticks = ticks();
-        EntryHeap byUse = new EntryHeap(memory, heapAt, entry -> -Integer.toUnsignedLong(ticks - entries.usedAt(entry)));
+        EntryHeap byUse =
+                new EntryHeap(memory, heapAt, entry -> -Integer.toUnsignedLong(ticks - entries.usedAt(entry)));
         for (int entry = 1; entry <= entries.count; entry++) {
             if (entries.state(entry) == ShardEntries.OBJECT) {
                 byUse.add(entry);

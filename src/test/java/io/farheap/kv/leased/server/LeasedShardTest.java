@@ -543,7 +543,8 @@ class LeasedShardTest {
 
     @Test
     void aMapOfTooManyObjectsIsRefused() {
-        for (long objects : new long[] {MEGABYTE, Integer.MAX_VALUE, 1L << 40, Long.MAX_VALUE / 9 * 8, Long.MAX_VALUE}) {
+        for (long objects :
+                new long[] {MEGABYTE, Integer.MAX_VALUE, 1L << 40, Long.MAX_VALUE / 9 * 8, Long.MAX_VALUE}) {
             assertThrows(IllegalArgumentException.class, () -> ShardShape.of(MEGABYTE, 1, objects), "for " + objects);
         }
         assertTrue(ShardShape.of(MEGABYTE, 1, 1000).entries() >= 1000);
