@@ -529,9 +529,9 @@ final class LeasedShard {
     }
 
     /**
-     * How popular an object is now, the coldest the lowest: the queue to which it sinks if it goes one down for each
-     * time that it has spent in one without a use; and above {@link #MOST_UNUSED}'s complement, for how long it would
-     * have been there. So objects compare although no call has moved them.
+     * How popular an object is now, so that objects compare although no call has moved them: the lower, the colder. The
+     * upper bits have the queue to which it sinks if it goes one down for each time that it has stayed in one without a
+     * use; the lower 32 {@link #MOST_UNUSED} less the rest of that time, as {@link #ticks}.
      */
     private long rank(int entry) {
         int queue = entries.queue(entry);
