@@ -63,11 +63,11 @@ class PointerTest {
     private ProbedSlot slot;
 
     private void open(int servers) {
-        open(servers, EvictionSettings.ADAPTIVE);
+        open(servers, 100, EvictionSettings.ADAPTIVE);
     }
 
-    private void open(int servers, EvictionSettings policy) {
-        space = new TestSpace(servers, 1, MIB, 100, policy);
+    private void open(int servers, int objects, EvictionSettings policy) {
+        space = new TestSpace(servers, 1, MIB, objects, policy);
         session = space.map.openSession(new PointerCache(POINTERS));
         other = space.map.openSession(new PointerCache(POINTERS));
         slot = new ProbedSlot(space, key);
@@ -241,11 +241,11 @@ class PointerTest {
         }
     }
 
-    /** A full bucket makes room for another key: the victim's pointers lead nowhere. */
+    /** A full bucket, or full memory, makes room for another key: the victim's pointers lead nowhere. */
     @ParameterizedTest
-    @ValueSource(ints = {1, 3})
-    void whatIsCrowdedOutOrEvictedIsMarked(int servers) {
-        open(servers, EvictionSettings.of("fifo"));
+    @CsvSource({"1,100", "3,100", "1,2000", "3,2000"})
+    void whatIsCrowdedOutOrEvictedIsMarked(int servers, int objects) {
+        open(servers, objects, EvictionSettings.of("fifo"));
         int gone = 0;
         for (int round = 0; round < 20 && gone < 5; round++) {
             for (int hot = 0; hot < 20; hot++) {
@@ -264,6 +264,10 @@ class PointerTest {
         assertTrue(gone > 0, "no object with a pointer has made room");
         // One in 64 gets asks the slot at once.
         assertTrue(ProbedSlot.stale(session) >= gone / 2, ProbedSlot.stale(session) + " of " + gone);
+        assertEquals(0, other.requests().counts().of(MapSessionCounts.VICTIMS_LOST));
+        assertEquals(0, other.requests().counts().of(MapSessionCounts.SWAPS_LOST));
+        // Whatever was marked has been taken out of its slot, too.
+        Audit.of(space, List.of(session, other));
     }
 
     /** The session that marked the block has died before its compare-and-swap. */
