@@ -7,12 +7,15 @@ import io.farheap.kv.contract.MapException;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.format.KeyHash;
 import io.farheap.kv.format.MapDescriptor;
+import io.farheap.kv.format.MapEngine;
 import io.farheap.kv.format.RegionDirectory;
 import io.farheap.kv.format.SpaceShape;
 import io.farheap.kv.keeper.MapKeeper;
 import io.farheap.kv.keeper.MapServers;
 import io.farheap.kv.keeper.SynchronizedMapClock;
 import io.farheap.kv.keeper.TableReplacer;
+import io.farheap.kv.leased.client.LeasedPointers;
+import io.farheap.kv.leased.format.LeasedDescriptor;
 import io.farheap.kv.space.PointerCache;
 import io.farheap.kv.space.SpaceMemory;
 import io.farheap.lifetime.CloseStack;
@@ -24,6 +27,7 @@ import io.farheap.remote.contract.RemoteServer;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.SortedMap;
@@ -31,16 +35,28 @@ import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Names a map, and creates it or opens it. One thread. */
 public final class FarMapBuilder {
+
+    /** The engine of maps that clients change with one-sided operations, without the servers' processors. */
+    public static final String DISAGGREGATED = "disaggregated";
+    /**
+     * The engine of maps that servers change, and of which clients read what is used often by one READ, under leases.
+     */
+    public static final String LEASED = "leased";
 
     private static final long DEFAULT_MEMORY = 1L << 30;
     /** The number of objects, if {@link #objects} was not called, is one for each so many bytes of memory. */
     private static final long DEFAULT_OBJECT_BYTES = 512;
 
     private static final long MOST_POINTERS = 1 << 30;
+    private static final Duration DEFAULT_TERM = Duration.ofSeconds(1);
+    private static final Duration DEFAULT_MOST_TERM = Duration.ofSeconds(10);
 
     private String name = "";
     private String token = "";
@@ -52,6 +68,11 @@ public final class FarMapBuilder {
     private long mostBlocks;
     private long pointers = FarMap.POINTERS;
     private EvictionSettings policy = EvictionSettings.ADAPTIVE;
+    private MapEngine engine = MapEngine.DISAGGREGATED;
+    private @Nullable Duration term;
+    private Duration mostTerm = DEFAULT_MOST_TERM;
+    private int queues = LeasedDescriptor.MOST_QUEUES;
+    private LongSupplier leaseClock = System::nanoTime;
     private @Nullable Duration life;
     private Duration replaceAfter = Duration.ofMinutes(5);
 
@@ -120,8 +141,8 @@ public final class FarMapBuilder {
 
     /**
      * How many pointers to objects this process keeps, so that a get of one of these objects is one READ. They take 64
-     * bytes each, rounded up to a power of two; 262,144 by default, and 0 for none. About twice as many as there are
-     * objects that are often got. Other processes choose for themselves.
+     * bytes each, rounded up to a power of two, and 128 of a leased map; 262,144 by default, and 0 for none. About
+     * twice as many as there are objects that are often got. Other processes choose for themselves.
      *
      * @param most 0 to 2^30
      */
@@ -131,6 +152,57 @@ public final class FarMapBuilder {
                     "a process with " + most + " pointers to a map's objects; it keeps 0 to " + MOST_POINTERS);
         }
         pointers = most;
+        return this;
+    }
+
+    /**
+     * How the map's clients and servers share the work: {@link #DISAGGREGATED}, the default, or {@link #LEASED}. A
+     * leased map has no policy, and lies on the servers that it was made on, with the memory that it was made with.
+     * Only for creating a map.
+     *
+     * @throws IllegalArgumentException if there is no engine of that name
+     */
+    public FarMapBuilder engine(String value) {
+        engine = MapEngine.of(value);
+        return this;
+    }
+
+    /**
+     * For how long a leased map leases its blocks to clients: an object that was used about 2^n times lately for n
+     * times {@code step}, and at most {@code longest}. A block that was replaced is used again when its lease is over.
+     * By default 1 s and 10 s; zero for no leases. Only for creating a map.
+     *
+     * @throws IllegalArgumentException if one is negative or above a minute
+     */
+    public FarMapBuilder leaseTerms(Duration step, Duration longest) {
+        Duration most = Duration.ofNanos(LeasedDescriptor.MOST_TERM_NANOS);
+        if (step.isNegative() || longest.isNegative() || step.compareTo(most) > 0 || longest.compareTo(most) > 0) {
+            throw new IllegalArgumentException(
+                    "leases of " + step + " up to " + longest + "; terms are between zero and " + most);
+        }
+        term = step;
+        mostTerm = longest;
+        return this;
+    }
+
+    /**
+     * How many LRU queues a leased map has for each size of blocks, 16 by default: an object that was used about 2^n
+     * times lately is in queue n, at most in the last. Only for creating a map.
+     *
+     * @param count 1, in which case it gives no leases, to 16
+     */
+    public FarMapBuilder leaseQueues(int count) {
+        if (count < 1 || count > LeasedDescriptor.MOST_QUEUES) {
+            throw new IllegalArgumentException(
+                    "a leased map of " + count + " queues; it has 1 to " + LeasedDescriptor.MOST_QUEUES);
+        }
+        queues = count;
+        return this;
+    }
+
+    /** The clock by which this process counts its leases; for tests. */
+    FarMapBuilder leaseClock(LongSupplier nanos) {
+        leaseClock = nanos;
         return this;
     }
 
@@ -298,6 +370,7 @@ public final class FarMapBuilder {
         same.device = device;
         same.without = without;
         same.pointers = pointers;
+        same.leaseClock = leaseClock;
         AtomicReference<Runnable> onLost = new AtomicReference<>(() -> {});
         FarMap.ReopeningWay again = addresses -> {
             same.servers = addresses;
@@ -336,6 +409,13 @@ public final class FarMapBuilder {
         int each = regionsOfEach(regionBytes, attached.size());
         int regions = each * attached.size();
         long wanted = objects > 0 ? objects : Math.max(1, regions * regionBytes / DEFAULT_OBJECT_BYTES);
+        if (engine == MapEngine.LEASED) {
+            return createLeased(remote, attached, key, stack, each, regionBytes, wanted);
+        }
+        if (term != null) {
+            throw new IllegalArgumentException("leases of " + term + " up to " + mostTerm
+                    + " in a map of the disaggregated engine, which gives none; leave them out, or make a leased map");
+        }
         SpaceShape.of(regionBytes, regions, wanted);
         MapDescriptor descriptor = new MapDescriptor(
                 ThreadLocalRandom.current().nextLong(),
@@ -349,14 +429,9 @@ public final class FarMapBuilder {
                 KeyHash.random(new SecureRandom()),
                 replaceMillis(),
                 policy.name());
-        long millis = life == null ? SpacePlane.FOR_EVER : Lifetimes.millis(life, SpacePlane.FOR_EVER);
-        List<RemoteSpace> spaces = new ArrayList<>();
-        for (RemoteServer server : attached) {
-            RemoteSpace space = remote.createSpace(
-                    server, key, each, millis, descriptor.of(spaces.size()).encode());
-            stack.add(space::drop);
-            spaces.add(space);
-        }
+        List<RemoteSpace> spaces = spaces(remote, attached, key, stack, each, false, number -> descriptor
+                .of(number)
+                .encode());
         TreeMap<Integer, RemoteSpace> byNumber = new TreeMap<>();
         spaces.forEach(space -> byNumber.put(byNumber.size(), space));
         return map(remote, kept, key, descriptor, servers -> byNumber);
@@ -369,6 +444,94 @@ public final class FarMapBuilder {
                     + "; that takes 0 to " + SpacePlane.MAX_MILLIS + " ms");
         }
         return millis;
+    }
+
+    private List<RemoteSpace> spaces(
+            RemoteMemory remote,
+            List<RemoteServer> attached,
+            SpaceKey key,
+            CloseStack stack,
+            int regionsOfEach,
+            boolean readOnly,
+            IntFunction<byte[]> descriptor) {
+        long millis = life == null ? SpacePlane.FOR_EVER : Lifetimes.millis(life, SpacePlane.FOR_EVER);
+        List<RemoteSpace> spaces = new ArrayList<>();
+        for (RemoteServer server : attached) {
+            RemoteSpace space =
+                    remote.createSpace(server, key, regionsOfEach, millis, descriptor.apply(spaces.size()), readOnly);
+            stack.add(space::drop);
+            spaces.add(space);
+        }
+        return spaces;
+    }
+
+    private FarMap.ConnectionMaker createLeased(
+            RemoteMemory remote,
+            List<RemoteServer> attached,
+            SpaceKey key,
+            CloseStack stack,
+            int each,
+            long regionBytes,
+            long wanted) {
+        if (mostBlocks > 0 || !policy.equals(EvictionSettings.ADAPTIVE)) {
+            throw new IllegalArgumentException("a leased map with the policy " + policy.name()
+                    + (mostBlocks > 0 ? " and a limit of small objects" : "")
+                    + "; it has neither: leave them out, or make a map of the disaggregated engine");
+        }
+        LeasedDescriptor descriptor = new LeasedDescriptor(
+                ThreadLocalRandom.current().nextLong(),
+                0,
+                attached.size(),
+                each,
+                regionBytes,
+                wanted,
+                Objects.requireNonNullElse(term, DEFAULT_TERM).toNanos(),
+                mostTerm.toNanos(),
+                queues,
+                KeyHash.random(new SecureRandom()));
+        // Refuses what cannot be before a server is asked for memory.
+        descriptor.shape();
+        List<RemoteSpace> spaces = spaces(remote, attached, key, stack, each, true, number -> descriptor
+                .of(number)
+                .encode());
+        return leased(remote, descriptor, spaces);
+    }
+
+    private FarMap.ConnectionMaker leased(RemoteMemory remote, LeasedDescriptor descriptor, List<RemoteSpace> spaces) {
+        LeasedConnection made =
+                new LeasedConnection(remote, descriptor, spaces, new LeasedPointers(Math.max(1, pointers)), leaseClock);
+        return _ -> made;
+    }
+
+    private FarMap.ConnectionMaker openLeased(RemoteMemory remote, List<RemoteSpace> parts) {
+        List<LeasedDescriptor> descriptors = parts.stream()
+                .map(space -> LeasedDescriptor.decode(space.descriptor(), space.toString()))
+                .toList();
+        LeasedDescriptor first = descriptors.getFirst();
+        for (RemoteSpace part : parts) {
+            if (part.regions().size() < first.regionsOfEach()) {
+                throw new MapException(part + " has " + part.regions().size() + " regions, and its descriptor says "
+                        + first.regionsOfEach() + "; drop it with kv drop --parts");
+            }
+        }
+        for (int i = 1; i < parts.size(); i++) {
+            if (!descriptors.get(i).belongsTo(first)) {
+                throw new MapException(
+                        parts.get(i) + " is of another map than " + parts.getFirst() + "; name the servers of one map");
+            }
+        }
+        List<RemoteSpace> inOrder = IntStream.range(0, parts.size())
+                .boxed()
+                .sorted(Comparator.comparingInt(i -> descriptors.get(i).server()))
+                .map(parts::get)
+                .toList();
+        long different =
+                descriptors.stream().map(LeasedDescriptor::server).distinct().count();
+        if (first.servers() != parts.size() || different != parts.size()) {
+            throw new MapException("map " + name + " was made on " + first.servers() + " servers, and " + different
+                    + " of these were named; name all of them, each once");
+        }
+        return leased(remote, first, inOrder);
     }
 
     private int regionsOfEach(long regionBytes, int of) {
@@ -394,10 +557,20 @@ public final class FarMapBuilder {
         private int lost;
 
         private @Nullable MapDescriptor map;
+        /** Whether it is a leased map; then nothing is known but the parts. */
+        private boolean leased;
     }
 
     private FarMap.ConnectionMaker open(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack unused) {
         FoundParts found = parts(remote, key);
+        if (found.leased) {
+            if (!without.isEmpty()) {
+                throw new MapException("a leased map cannot be opened without " + without
+                        + ", which had a part of the keys; drop what is left of it with kv drop --parts");
+            }
+            refuseMissing(found);
+            return openLeased(remote, found.all);
+        }
         MapDescriptor map = found.map;
         if (map == null) {
             if (!found.missing.isEmpty()) {
@@ -494,9 +667,13 @@ public final class FarMapBuilder {
                 found.missing.add(e);
             }
         }
+        if (!found.all.isEmpty()) {
+            RemoteSpace first = found.all.getFirst();
+            found.leased = MapDescriptor.engine(first.descriptor(), first.toString()) == MapEngine.LEASED;
+        }
         RemoteSpace any = null;
         MapDescriptor same = null;
-        for (RemoteSpace space : found.all) {
+        for (RemoteSpace space : found.leased ? List.<RemoteSpace>of() : found.all) {
             MapDescriptor own = MapDescriptor.decode(space.descriptor(), space.toString());
             if (same != null && !own.belongsTo(same)) {
                 throw new MapException(space + " is of another map than " + any + "; name the servers of one map");

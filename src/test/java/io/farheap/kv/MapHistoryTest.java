@@ -65,7 +65,7 @@ class MapHistoryTest {
     private static final int ABSENT = 8;
 
     /** @param kind of the request that has stored, or one of {@code GET}, {@code REMOVED} and {@code ABSENT} */
-    private record Event(int key, long value, int kind, long invoked, long responded) {}
+    record Event(int key, long value, int kind, long invoked, long responded) {}
 
     static Stream<Arguments> maps() {
         return Effort.variants(
@@ -221,7 +221,7 @@ class MapHistoryTest {
         } while (rounds < 2 || running.stream().anyMatch(each -> !each.isDone()));
     }
 
-    private static void check(int keys, List<Event> events, long seed) {
+    static void check(int keys, List<Event> events, long seed) {
         RegisterHistory[] histories = new RegisterHistory[keys];
         RemovalHistory[] removals = new RemovalHistory[keys];
         int hits = 0;
@@ -250,7 +250,7 @@ class MapHistoryTest {
     }
 
     /** One session with several requests in flight. */
-    private static final class Client {
+    static final class Client {
 
         private final MapSession session;
         private final long[] keys;
@@ -269,6 +269,7 @@ class MapHistoryTest {
         private final Beside beside;
         private long nextValue;
         private int ended;
+        private boolean patient;
 
         Client(MapSession session, long[] keys, int number, SplittableRandom random, Beside beside) {
             this.beside = beside;
@@ -280,6 +281,18 @@ class MapHistoryTest {
             this.nextValue = (number + 1L) << 32;
         }
 
+        /** The session's requests need threads of servers, so the client sleeps while it has nothing to do. */
+        Client patient() {
+            patient = true;
+            return this;
+        }
+
+        private void poll() {
+            if (session.poll(this::completed) == 0 && patient) {
+                session.await(100_000);
+            }
+        }
+
         List<Event> run(int requests) {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment keyMemory = arena.allocate(KEY_BYTES, 8);
@@ -287,12 +300,12 @@ class MapHistoryTest {
                 for (int made = 0; made < requests; made++) {
                     int depth = 1 + random.nextInt(8);
                     while (session.inFlight() >= depth) {
-                        session.poll(this::completed);
+                        poll();
                     }
                     choose(made & 15, keyMemory, valueMemory);
                 }
                 while (ended < requests) {
-                    session.poll(this::completed);
+                    poll();
                 }
             } finally {
                 session.release();
@@ -313,7 +326,7 @@ class MapHistoryTest {
             }
             MemorySegment object = valueMemory.asSlice(0, words * Long.BYTES);
             do {
-                session.poll(this::completed);
+                poll();
                 invoked[place] = System.nanoTime();
             } while (!make(place, keyMemory, object));
         }

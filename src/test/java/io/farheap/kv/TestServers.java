@@ -65,6 +65,11 @@ public final class TestServers implements AutoCloseable {
         controls.set(server, ControlServer.start(address, Planes.of(servers.get(server))));
     }
 
+    /** A count of the server's services. */
+    long counter(int server, String count) {
+        return servers.get(server).counters().getOrDefault(count, 0L);
+    }
+
     /** A server ends, and another process begins with its address, and knows nothing of leases and spaces. */
     void restart(int server, int regions, long regionBytes, long leaseNanos) {
         String address = controls.get(server).address();

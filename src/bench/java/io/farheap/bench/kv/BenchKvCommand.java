@@ -52,6 +52,7 @@ import picocli.CommandLine.Spec;
                     + "them. A trace is a file with a key a line, whole numbers from 0 on. With --reference beside "
                     + "the hits of other policies, the best of them by name at each point, and means over all points.",
             "worth: rate and operations of maps that lack one part or another of the design, and of LRU lists under a lock.",
+            "leases: hits of a leased map, and the share of them that is one READ, by terms and numbers of LRU queues.",
             "bytes_local is the client's memory for counters and buffers, in_flight the requests under way at a time. "
                     + "With a NIC model a row is invalid if over one per cent of the operations of a process, other than READs, were "
                     + "late: it has no rates, times or ratios. A JSON file whose tables have other points, too, is not replaced."
@@ -87,7 +88,8 @@ public final class BenchKvCommand implements Callable<Integer> {
         TRACES(true),
         ADAPTIVITY(false),
         ELASTICITY(false),
-        WORTH(true);
+        WORTH(true),
+        LEASES(false);
 
         /** Whether its rows say how many operations were late; a run with other ones fails if over 1% were. */
         final boolean marksLateRows;
@@ -101,8 +103,9 @@ public final class BenchKvCommand implements Callable<Integer> {
             names = "--part",
             split = ",",
             paramLabel = "PART",
-            description = "messages, ycsb, traces, adaptivity, elasticity, worth (default: traces if --trace is given, "
-                    + "else all others)")
+            description =
+                    "messages, ycsb, traces, adaptivity, elasticity, worth, leases (default: traces if --trace is "
+                            + "given, else all others)")
     private List<Part> parts = List.of();
 
     @Option(
@@ -135,7 +138,7 @@ public final class BenchKvCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "7",
             description =
-                    "messages, ycsb: turns of each side, of 0.1 s; worth: tenths of a second for each figure; elasticity: "
+                    "messages, ycsb: turns of each side, of 0.1 s; worth, leases: tenths of a second for each figure; elasticity: "
                             + "windows of 0.1 s for each number of clients and size of the map (default: ${DEFAULT-VALUE})")
     private int turns;
 
@@ -339,6 +342,7 @@ public final class BenchKvCommand implements Callable<Integer> {
             part.run();
             plots.addAll(part.plots());
         });
+        timed(Part.LEASES, out, report, () -> new LeasesPart(report, out, keys, turns).run());
         output.write(report, plots.toArray(Plot[]::new));
         return 0;
     }

@@ -8,7 +8,7 @@ import java.util.Map;
  * Totals of all sessions of a map that this process has opened, with those that are closed. If sessions are in use, the
  * figures are of about the same moment.
  *
- * @param hits gets that found their key; a hit needs no call of a server
+ * @param hits gets that found their key
  * @param misses gets that did not
  * @param stored objects, by sets, adds, replaces, compare-and-sets and increments
  * @param refused adds, replaces, compare-and-sets, increments and touches that the object, or its absence, did not
@@ -18,7 +18,8 @@ import java.util.Map;
  * @param noRoom requests that found no room
  * @param lost requests whose server was lost
  * @param pointerHits gets that found their object by a pointer, with one READ; {@code hits} includes them
- * @param stalePointers gets whose pointer led to no current object, and that looked their key up after that READ
+ * @param stalePointers gets whose pointer led to no current object, and that looked their key up after that READ, or
+ *     called the server of a leased map
  * @param readAgain gets that read their bucket again, since the block that it named had been used again
  * @param swapsLost compare-and-swaps of requests that failed because another client was faster, and were repeated
  * @param evicted objects

@@ -27,11 +27,11 @@ public final class MapCountTotals {
         this.experts = List.copyOf(experts);
     }
 
-    synchronized void opened(MapSessionCounts counts, Supplier<VerbCounts> posted) {
+    public synchronized void opened(MapSessionCounts counts, Supplier<VerbCounts> posted) {
         open.put(counts, posted);
     }
 
-    synchronized void closed(MapSessionCounts counts) {
+    public synchronized void closed(MapSessionCounts counts) {
         Supplier<VerbCounts> posted = open.remove(counts);
         if (posted != null) {
             addTo(closed, counts);

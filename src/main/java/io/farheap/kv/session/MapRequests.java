@@ -52,7 +52,7 @@ import java.util.function.LongSupplier;
  * {@link Pipeline} carries them out. It is also used to move objects. It belongs to one thread at a time: the first
  * that uses it, until that thread has released it or has ended.
  */
-public final class MapRequests implements AutoCloseable {
+public final class MapRequests implements EngineSession {
 
     /** The time to live of an object that stays until it is evicted. */
     public static final long NEVER = 0;
@@ -171,10 +171,12 @@ public final class MapRequests implements AutoCloseable {
      *
      * @return false if too many requests are in flight
      */
+    @Override
     public boolean get(MemorySegment key, long tag) {
         return begin(RequestColumns.GET, key, 0, tag);
     }
 
+    @Override
     public boolean delete(MemorySegment key, long tag) {
         return begin(RequestColumns.DELETE, key, 0, tag);
     }
@@ -184,11 +186,13 @@ public final class MapRequests implements AutoCloseable {
      *
      * @return false if another batch is under way
      */
+    @Override
     public boolean getAll(KeyBatch keys, long tag) {
         checkOpen();
         return pipeline.run(keys, false, NEVER, tag);
     }
 
+    @Override
     public boolean setAll(KeyBatch keysAndValues, long lifeMillis, long tag) {
         checkLife(lifeMillis);
         for (int i = 0; i < keysAndValues.size(); i++) {
@@ -203,10 +207,12 @@ public final class MapRequests implements AutoCloseable {
         return pipeline.begin(kind, key, PaddedKeys.check(key.byteSize()), argument, tag);
     }
 
+    @Override
     public boolean increment(MemorySegment key, long delta, long tag) {
         return store(RequestColumns.INCREMENT, key, NUMBER, NEVER, delta, tag);
     }
 
+    @Override
     public boolean touch(MemorySegment key, long lifeMillis, long tag) {
         checkOpen();
         checkLife(lifeMillis);
@@ -238,16 +244,19 @@ public final class MapRequests implements AutoCloseable {
      * effect; either keeps segments from changing their class. Also true while requests are in flight, and always in a
      * map without such hints.
      */
-    boolean settled() {
+    @Override
+    public boolean settled() {
         return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;
     }
 
     /** As {@link Reconnects#isOver}: requests here end as lost. */
+    @Override
     public boolean isOver() {
         return queue.reconnects().isOver();
     }
 
     /** As {@link Reconnects#isReplaced}: others can be begun under the new leases once these have ended. */
+    @Override
     public boolean isReplaced() {
         return queue.reconnects().isReplaced();
     }
@@ -261,12 +270,14 @@ public final class MapRequests implements AutoCloseable {
     }
 
     /** Whether nothing is in flight and no callback runs, so that this can be closed. */
+    @Override
     public boolean mayClose() {
         checkOpen();
         return operations.inUse() == 0 && !polling;
     }
 
     /** As {@link Reconnects#trouble}. */
+    @Override
     public String trouble() {
         return queue.reconnects().trouble();
     }
@@ -292,6 +303,7 @@ public final class MapRequests implements AutoCloseable {
         allocator.giveOthersBack(-1);
     }
 
+    @Override
     public boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
         checkOpen();
         int keyBytes = PaddedKeys.check(key.byteSize());
@@ -301,6 +313,7 @@ public final class MapRequests implements AutoCloseable {
     }
 
     /** @return how many have been handed over */
+    @Override
     public int poll(KvHandler to) {
         checkOpen();
         checkNotPolling();
@@ -313,6 +326,7 @@ public final class MapRequests implements AutoCloseable {
         }
     }
 
+    @Override
     public void await(long nanos) {
         checkOpen();
         checkNotPolling();
@@ -322,10 +336,12 @@ public final class MapRequests implements AutoCloseable {
         queue.await(soon ? Math.min(nanos, SLEEP_NANOS) : nanos);
     }
 
+    @Override
     public int inFlight() {
         return operations.inUse();
     }
 
+    @Override
     public long version() {
         return pipeline.version();
     }
@@ -359,12 +375,19 @@ public final class MapRequests implements AutoCloseable {
         }
     }
 
+    @Override
     public void release() {
         checkOpen();
         checkNotPolling();
         owner.disown();
     }
 
+    @Override
+    public boolean isConnected() {
+        return queue.reconnects().up();
+    }
+
+    @Override
     public VerbCounts posted() {
         return queue.posted();
     }

@@ -42,6 +42,11 @@ class MapStateTest {
     private final class Space implements ServedSpace {
 
         @Override
+        public boolean readOnly() {
+            return false;
+        }
+
+        @Override
         public long id() {
             return 1;
         }

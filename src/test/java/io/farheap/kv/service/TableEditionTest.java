@@ -32,6 +32,11 @@ class TableEditionTest {
     private final class HeldSpace implements ServedSpace {
 
         @Override
+        public boolean readOnly() {
+            return false;
+        }
+
+        @Override
         public long id() {
             return 1;
         }

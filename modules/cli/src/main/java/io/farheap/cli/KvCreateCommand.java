@@ -49,6 +49,14 @@ final class KvCreateCommand implements Callable<Integer> {
     private @Nullable Duration life;
 
     @Option(
+            names = "--engine",
+            paramLabel = "NAME",
+            defaultValue = FarMapBuilder.DISAGGREGATED,
+            description = "How clients and servers share the work: disaggregated, without the servers' processors; or "
+                    + "leased, where servers change the map and clients read by leases (default: ${DEFAULT-VALUE}).")
+    private String engine;
+
+    @Option(
             names = "--replace-after",
             paramLabel = "TIME",
             converter = Durations.class,
@@ -62,7 +70,7 @@ final class KvCreateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        FarMapBuilder builder = options.builder().memory(memory).replaceAfter(replaceAfter);
+        FarMapBuilder builder = options.builder().memory(memory).engine(engine).replaceAfter(replaceAfter);
         if (objects != null) {
             builder.objects(objects);
         }

@@ -85,6 +85,24 @@ class BenchKvTest {
         assertTrue(reads.get("evict") > 0, reads::toString);
     }
 
+    /** Gets that ask no server are counted, and there are none without leases. */
+    @Test
+    void sharesOfLeasedGetsAreCounted() throws Exception {
+        List<Figures> rows = rows("--part", "leases", "--keys", "2000", "--turns", "1");
+        assertEquals(1 + 4 * 4 + 2, rows.size());
+        for (Figures row : rows) {
+            row.assertThere("ops_per_s", "stale_pct");
+            boolean none = row.text("policy").equals("none");
+            double oneSided = row.number("one_sided_pct");
+            assertTrue(none ? oneSided == 0 && row.number("reads") == 0 : oneSided >= 0, row::toString);
+            double hits = row.number("hit_pct");
+            assertTrue(hits > 20 && hits <= 100, row::toString);
+            if (row.count("term_ms") == 1000 && row.count("queues") == 16) {
+                assertTrue(oneSided > 5, row::toString);
+            }
+        }
+    }
+
     /** A small run, whose times are not judged; but LRU must be better than LFU if the load suits LRU. */
     @Test
     @Tag("full")
