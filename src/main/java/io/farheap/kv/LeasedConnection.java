@@ -149,11 +149,13 @@ final class LeasedConnection implements EngineConnection {
 
     @Override
     public void end() {
-        space.end();
+        // A request in flight ends only when its call can no longer be carried out after one under the new leases.
+        space.beginEnd();
         Closeables.all(
                 () -> Closeables.all(memory.servers().stream()
                         .map(server -> (AutoCloseable) () -> memory.detach(server))
                         .toList()),
+                space::end,
                 () -> {
                     synchronized (this) {
                         ended = true;
