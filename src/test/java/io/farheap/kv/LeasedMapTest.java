@@ -13,6 +13,9 @@ import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.contract.VersionedValue;
+import io.farheap.kv.space.PointerCache;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -70,6 +73,21 @@ class LeasedMapTest {
             assertNull(here.get(TestServers.key(7)));
             assertFalse(there.delete(TestServers.key(7)));
             assertEquals(199, map.stats().objects());
+        }
+    }
+
+    /** Its pointers are others. */
+    @Test
+    void itHoldsNoMemoryForPointersOfTheDisaggregatedEngine() {
+        String[] one = servers.startAll(1, REGIONS, REGION);
+        try (FarMap made = leased(one).create();
+                FarMap opened = servers.named(one).open()) {
+            for (FarMap map : List.of(made, opened)) {
+                LeasedConnection connection = Fields.get(map, "now", LeasedConnection.class);
+                RemoteMemory memory = Fields.get(connection, "memory", RemoteMemory.class);
+                Object unused = Fields.get(memory, "onLost", Object.class);
+                assertFalse(Fields.get(unused, "cache", PointerCache.class).holdsMemory());
+            }
         }
     }
 
