@@ -505,9 +505,14 @@ public final class FarMapBuilder {
     }
 
     private FarMap.ConnectionMaker leased(RemoteMemory remote, LeasedDescriptor descriptor, List<RemoteSpace> spaces) {
-        LeasedConnection made =
-                new LeasedConnection(remote, descriptor, spaces, new LeasedPointers(Math.max(1, pointers)), leaseClock);
-        return _ -> made;
+        LeasedPointers kept = new LeasedPointers(pointers);
+        try {
+            LeasedConnection made = new LeasedConnection(remote, descriptor, spaces, kept, leaseClock);
+            return _ -> made;
+        } catch (Throwable e) {
+            Closeables.after(e, kept);
+            throw e;
+        }
     }
 
     private FarMap.ConnectionMaker openLeased(RemoteMemory remote, List<RemoteSpace> parts) {

@@ -40,7 +40,7 @@ final class LeasedConnection implements EngineConnection {
     private boolean closed;
 
     /**
-     * @param memory closed with this
+     * @param memory closed with this, as are the pointers
      * @param spaces of all servers, in the order of their numbers
      * @param leaseClock by which leases are counted here, in ns
      */
@@ -191,6 +191,6 @@ final class LeasedConnection implements EngineConnection {
             }
             closed = true;
         }
-        memory.close();
+        Closeables.all(memory, pointers);
     }
 }

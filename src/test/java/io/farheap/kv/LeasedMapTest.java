@@ -13,6 +13,7 @@ import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.contract.VersionedValue;
+import io.farheap.kv.leased.client.LeasedPointers;
 import io.farheap.kv.space.PointerCache;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.testing.Fields;
@@ -88,6 +89,28 @@ class LeasedMapTest {
                 Object unused = Fields.get(memory, "onLost", Object.class);
                 assertFalse(Fields.get(unused, "cache", PointerCache.class).holdsMemory());
             }
+        }
+    }
+
+    @Test
+    void theMemoryOfPointersEndsWithTheMap() {
+        FarMap map = leased(servers.startAll(1, REGIONS, REGION)).create();
+        LeasedPointers pointers =
+                Fields.get(Fields.get(map, "now", LeasedConnection.class), "pointers", LeasedPointers.class);
+        assertTrue(pointers.holdsMemory());
+        map.close();
+        assertFalse(pointers.holdsMemory());
+    }
+
+    @Test
+    void aProcessWithoutPointersReadsNothing() {
+        try (FarMap map = leased(servers.startAll(1, REGIONS, REGION)).pointers(0).create();
+                MapSession session = map.openSession()) {
+            session.set(TestServers.key(1), TestServers.value(1, 100));
+            for (int i = 0; i < 3; i++) {
+                assertArrayEquals(TestServers.value(1, 100), session.get(TestServers.key(1)));
+            }
+            assertEquals(0, session.posted().reads());
         }
     }
 
