@@ -104,7 +104,8 @@ class LeasedMapTest {
 
     @Test
     void aProcessWithoutPointersReadsNothing() {
-        try (FarMap map = leased(servers.startAll(1, REGIONS, REGION)).pointers(0).create();
+        try (FarMap map =
+                        leased(servers.startAll(1, REGIONS, REGION)).pointers(0).create();
                 MapSession session = map.openSession()) {
             session.set(TestServers.key(1), TestServers.value(1, 100));
             for (int i = 0; i < 3; i++) {

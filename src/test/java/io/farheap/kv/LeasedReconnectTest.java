@@ -136,8 +136,9 @@ class LeasedReconnectTest {
         CountDownLatch goesOn = new CountDownLatch(1);
         List<Integer> ended = new ArrayList<>();
         KvHandler handler = (tag, status, found, at, bytes) -> ended.add(status);
-        try (TestServers servers =
-                        new TestServers("ending", plane -> PlaneProxy.around(plane, (method, arguments, rest) -> {
+        try (TestServers servers = new TestServers(
+                        "ending",
+                        plane -> PlaneProxy.around(plane, (method, arguments, rest) -> {
                             if (method.equals("closeLease") && holds.get()) {
                                 asked.countDown();
                                 goesOn.await();

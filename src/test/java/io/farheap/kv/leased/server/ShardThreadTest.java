@@ -40,6 +40,7 @@ class ShardThreadTest {
     private final PutOffCalls calls = new PutOffCalls(() -> wake.run());
     /** Calls that were given back. */
     private final List<HandedCall> returned = new ArrayList<>();
+
     private ShardThread first;
     private ShardThread second;
     private ServedShards shards;
