@@ -35,6 +35,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
@@ -323,15 +324,21 @@ public final class FarMapBuilder {
         FarMap.ConnectionMaker on(RemoteMemory remote, ProcessPointers kept, SpaceKey key, CloseStack stack);
     }
 
-    /** The pointers of this process to the map, under the leases of one connection. */
-    private static final class ProcessPointers {
+    /**
+     * The pointers of this process to the map, under the leases of one connection; a leased map has others. It is told
+     * of each server whose lease is lost.
+     */
+    private static final class ProcessPointers implements Consumer<RemoteServer> {
 
         private final PointerCache cache;
+        /** Has what is run when a lease is lost. */
+        private final AtomicReference<Runnable> onLost;
         /** The servers that have the table; empty until they are known. */
         private volatile List<RemoteServer> table = List.of();
 
-        ProcessPointers(long most) {
+        ProcessPointers(long most, AtomicReference<Runnable> onLost) {
             cache = new PointerCache(most);
+            this.onLost = onLost;
         }
 
         /** These have the table: the pointers count only while the leases on them are held. */
@@ -344,11 +351,13 @@ public final class FarMapBuilder {
          * A lease is lost. A server that has the table may be replaced by others as soon as this process says that it
          * has lost it. A server that has joined asks for nothing.
          */
-        void lost(RemoteServer server) {
+        @Override
+        public void accept(RemoteServer server) {
             List<RemoteServer> known = table;
             if (known.isEmpty() || known.contains(server)) {
                 cache.stop();
             }
+            Objects.requireNonNull(onLost.get()).run();
         }
     }
 
@@ -383,12 +392,9 @@ public final class FarMapBuilder {
     private FarMap.ConnectionMaker connection(MapOpener way, AtomicReference<Runnable> onLost) {
         SpaceKey key = key();
         try (CloseStack stack = new CloseStack()) {
-            ProcessPointers kept = new ProcessPointers(pointers);
+            ProcessPointers kept = new ProcessPointers(pointers, onLost);
             stack.add(kept.cache);
-            RemoteMemory remote = stack.add(RemoteMemory.open(device, "map " + name, lost -> {
-                kept.lost(lost);
-                Objects.requireNonNull(onLost.get()).run();
-            }));
+            RemoteMemory remote = stack.add(RemoteMemory.open(device, "map " + name, kept));
             FarMap.ConnectionMaker made = way.on(remote, kept, key, stack);
             stack.keep();
             return made;
@@ -410,6 +416,7 @@ public final class FarMapBuilder {
         int regions = each * attached.size();
         long wanted = objects > 0 ? objects : Math.max(1, regions * regionBytes / DEFAULT_OBJECT_BYTES);
         if (engine == MapEngine.LEASED) {
+            kept.cache.close();
             return createLeased(remote, attached, key, stack, each, regionBytes, wanted);
         }
         if (term != null) {
@@ -498,9 +505,14 @@ public final class FarMapBuilder {
     }
 
     private FarMap.ConnectionMaker leased(RemoteMemory remote, LeasedDescriptor descriptor, List<RemoteSpace> spaces) {
-        LeasedConnection made =
-                new LeasedConnection(remote, descriptor, spaces, new LeasedPointers(Math.max(1, pointers)), leaseClock);
-        return _ -> made;
+        LeasedPointers kept = new LeasedPointers(pointers);
+        try {
+            LeasedConnection made = new LeasedConnection(remote, descriptor, spaces, kept, leaseClock);
+            return _ -> made;
+        } catch (Throwable e) {
+            Closeables.after(e, kept);
+            throw e;
+        }
     }
 
     private FarMap.ConnectionMaker openLeased(RemoteMemory remote, List<RemoteSpace> parts) {
@@ -569,6 +581,7 @@ public final class FarMapBuilder {
                         + ", which had a part of the keys; drop what is left of it with kv drop --parts");
             }
             refuseMissing(found);
+            kept.cache.close();
             return openLeased(remote, found.all);
         }
         MapDescriptor map = found.map;

@@ -40,7 +40,7 @@ final class LeasedConnection implements EngineConnection {
     private boolean closed;
 
     /**
-     * @param memory closed with this
+     * @param memory closed with this, as are the pointers
      * @param spaces of all servers, in the order of their numbers
      * @param leaseClock by which leases are counted here, in ns
      */
@@ -149,11 +149,13 @@ final class LeasedConnection implements EngineConnection {
 
     @Override
     public void end() {
-        space.end();
+        // A request in flight ends only when its call can no longer be carried out after one under the new leases.
+        space.beginEnd();
         Closeables.all(
                 () -> Closeables.all(memory.servers().stream()
                         .map(server -> (AutoCloseable) () -> memory.detach(server))
                         .toList()),
+                space::end,
                 () -> {
                     synchronized (this) {
                         ended = true;
@@ -189,6 +191,6 @@ final class LeasedConnection implements EngineConnection {
             }
             closed = true;
         }
-        memory.close();
+        Closeables.all(memory, pointers);
     }
 }

@@ -11,17 +11,23 @@ import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.SlotWord;
 import io.farheap.kv.format.TestKeys;
 import io.farheap.kv.space.PointerCache;
+import io.farheap.kv.space.Reconnects;
 import io.farheap.kv.space.RequestColumns;
 import io.farheap.lifetime.Closeables;
+import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.contract.RemoteRegion;
+import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Softverbs;
 import io.farheap.testing.Wait;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -214,6 +220,38 @@ class HeldBackSwapTest {
         MapAudit audit = space.map.audit();
         assertTrue(audit.sound(), audit::toString);
         assertEquals(0, audit.lost(), audit::toString);
+    }
+
+    /** The connection to the slot's server has failed, and is made again before the mark comes back from the other. */
+    @Needs(Need.SOFTVERBS)
+    @Test
+    void aSetContinuesThatLearnsOfAFailureOnceAllConnectionsStandAgain() {
+        Reconnects connections = writer.requests().connections();
+        RemoteQueue queue = Fields.get(connections, "queue", RemoteQueue.class);
+        RemoteRegion region = space.regions.get(space.shape.bucketRegion(TestKeys.hash(key)));
+        for (int get = 0; get < FEW; get++) {
+            // Of all servers, so that they have been reached over the writer's connections.
+            writer.get(TestServers.key(get));
+        }
+        until(() -> {
+            writer.poll(NOTHING);
+            return queue.inFlight() == 0;
+        });
+        RequestColumns columns = writer.requests().operations();
+        int place = columns.next();
+        assertTrue(begin(Change.SET));
+        // Another thread than the session's has to ask for that.
+        CompletableFuture.runAsync(() -> queue.fence(region.server()).join()).join();
+        writer.poll(NOTHING);
+        assertTrue(columns.lost[place] && columns.pending[place] > 0, "it waits for the mark, and has failed");
+        connections.mend();
+        assertEquals(1, connections.begun());
+        until(() -> connections.reaches(region));
+        assertEquals(KvStatus.DONE, finish());
+        assertEquals(1, columns.failures[place]);
+        assertArrayEquals(after, reader.get(key));
+        assertArrayEquals(after, other.get(key));
+        endWithoutLoss();
     }
 
     /** The writer's connection fails at each of its operations in turn. */

@@ -13,6 +13,10 @@ import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapCounts;
 import io.farheap.kv.contract.MapException;
 import io.farheap.kv.contract.VersionedValue;
+import io.farheap.kv.leased.client.LeasedPointers;
+import io.farheap.kv.space.PointerCache;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.testing.Fields;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -70,6 +74,44 @@ class LeasedMapTest {
             assertNull(here.get(TestServers.key(7)));
             assertFalse(there.delete(TestServers.key(7)));
             assertEquals(199, map.stats().objects());
+        }
+    }
+
+    /** Its pointers are others. */
+    @Test
+    void itHoldsNoMemoryForPointersOfTheDisaggregatedEngine() {
+        String[] one = servers.startAll(1, REGIONS, REGION);
+        try (FarMap made = leased(one).create();
+                FarMap opened = servers.named(one).open()) {
+            for (FarMap map : List.of(made, opened)) {
+                LeasedConnection connection = Fields.get(map, "now", LeasedConnection.class);
+                RemoteMemory memory = Fields.get(connection, "memory", RemoteMemory.class);
+                Object unused = Fields.get(memory, "onLost", Object.class);
+                assertFalse(Fields.get(unused, "cache", PointerCache.class).holdsMemory());
+            }
+        }
+    }
+
+    @Test
+    void theMemoryOfPointersEndsWithTheMap() {
+        FarMap map = leased(servers.startAll(1, REGIONS, REGION)).create();
+        LeasedPointers pointers =
+                Fields.get(Fields.get(map, "now", LeasedConnection.class), "pointers", LeasedPointers.class);
+        assertTrue(pointers.holdsMemory());
+        map.close();
+        assertFalse(pointers.holdsMemory());
+    }
+
+    @Test
+    void aProcessWithoutPointersReadsNothing() {
+        try (FarMap map =
+                        leased(servers.startAll(1, REGIONS, REGION)).pointers(0).create();
+                MapSession session = map.openSession()) {
+            session.set(TestServers.key(1), TestServers.value(1, 100));
+            for (int i = 0; i < 3; i++) {
+                assertArrayEquals(TestServers.value(1, 100), session.get(TestServers.key(1)));
+            }
+            assertEquals(0, session.posted().reads());
         }
     }
 

@@ -5,15 +5,26 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.kv.contract.KvHandler;
+import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.contract.MapException;
+import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.testing.PlaneProxy;
 import io.farheap.testing.Softverbs;
 import io.farheap.testing.TestDevice;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
@@ -113,6 +124,51 @@ class LeasedReconnectTest {
                 session.set(TestServers.key(500), TestServers.value(500, 100));
                 assertNotNull(session.get(TestServers.key(500)));
             }
+        }
+    }
+
+    /** Until then its call may be carried out, after a later request under the new leases. */
+    @Needs(Need.SOFTVERBS)
+    @Test
+    void aRequestInFlightEndsWhenTheOldLeasesHaveEnded() throws Exception {
+        AtomicBoolean holds = new AtomicBoolean();
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        List<Integer> ended = new ArrayList<>();
+        KvHandler handler = (tag, status, found, at, bytes) -> ended.add(status);
+        try (TestServers servers = new TestServers(
+                        "ending",
+                        plane -> PlaneProxy.around(plane, (method, arguments, rest) -> {
+                            if (method.equals("closeLease") && holds.get()) {
+                                asked.countDown();
+                                goesOn.await();
+                            }
+                            return rest.call();
+                        }));
+                FarMap map = map(servers, servers.startAll(1, 2, REGION));
+                MapSession session = map.openSession()) {
+            byte[] key = TestServers.key(1);
+            session.set(key, key);
+            Softverbs.set("link=down");
+            assertTrue(session.set(MemorySegment.ofArray(key), MemorySegment.ofArray(key), 0));
+            session.poll(handler);
+            EngineConnection connection = Fields.get(map, "now", EngineConnection.class);
+            holds.set(true);
+            CompletableFuture<Void> end = CompletableFuture.runAsync(connection::end);
+            assertTrue(asked.await(TestDevice.patience(60), TimeUnit.SECONDS));
+            for (int poll = 0; poll < 100; poll++) {
+                session.poll(handler);
+            }
+            int before = ended.size();
+            goesOn.countDown();
+            end.join();
+            assertEquals(0, before, "its lease has not ended");
+            Softverbs.set("link=up");
+            await(() -> session.poll(handler) > 0);
+            assertEquals(List.of(KvStatus.LOST), ended);
+        } finally {
+            goesOn.countDown();
+            Softverbs.set("link=up");
         }
     }
 

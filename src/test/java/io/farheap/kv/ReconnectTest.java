@@ -181,6 +181,7 @@ class ReconnectTest {
             byte[] large = new byte[200_000];
             new SplittableRandom(1).nextBytes(large);
             int missing = 0;
+            String failure = "";
             for (int round = 0; round < 10; round++) {
                 // In the first two rounds nothing fails, so that the session has free blocks afterwards.
                 Softverbs.set("qp_error_after=" + (round < 2 ? 0 : 50));
@@ -195,6 +196,7 @@ class ReconnectTest {
                     session.set(key(-1), large);
                 } catch (MapException e) {
                     missing++;
+                    failure = "; round " + round + ": " + e.getMessage();
                     continue;
                 }
                 List<byte[]> found = session.getAll(keys);
@@ -209,7 +211,7 @@ class ReconnectTest {
             }
             // If the services' rings fail too long, the session evicts, and cannot know which session changed a slot.
             long evicted = evicted(session);
-            assertTrue(missing <= evicted, missing + " missing of " + evicted + " evicted");
+            assertTrue(missing <= evicted, missing + " missing of " + evicted + " evicted" + failure);
             assertTrue(session.requests().connections().begun() > 0, "nothing has failed");
             Softverbs.set("qp_error_after=0");
             // A block whose outcome is unknown belongs to the session, but may be live.

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.grpc.ControlServer;
+import io.farheap.control.plane.ControlPlane;
 import io.farheap.kv.service.MapServices;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 
 /** Memory servers in this process for maps that take and give back memory, and objects whose values show their keys. */
 public final class TestServers implements AutoCloseable {
@@ -25,12 +27,19 @@ public final class TestServers implements AutoCloseable {
     static final int VALUE_BYTES = 900;
 
     private final String name;
+    private final UnaryOperator<ControlPlane> around;
     private final List<MemoryServer> servers = new ArrayList<>();
     private final List<ControlServer> controls = new ArrayList<>();
 
     /** @param name the name of the maps */
     TestServers(String name) {
+        this(name, UnaryOperator.identity());
+    }
+
+    /** Servers whose control planes a test wraps. */
+    TestServers(String name, UnaryOperator<ControlPlane> around) {
         this.name = name;
+        this.around = around;
     }
 
     /** @return the address of the new server */
@@ -38,7 +47,7 @@ public final class TestServers implements AutoCloseable {
         MemoryServer server = MemoryServer.open(new ServerOptions(
                 regions * regionBytes, regionBytes, leaseNanos, TestDevice.server(), name + servers.size()));
         servers.add(server);
-        controls.add(ControlServer.start("127.0.0.1:0", Planes.of(server)));
+        controls.add(ControlServer.start("127.0.0.1:0", around.apply(Planes.of(server))));
         return controls.getLast().address();
     }
 
@@ -62,7 +71,7 @@ public final class TestServers implements AutoCloseable {
 
     /** A server that was silent answers again. @param address that it had */
     void answer(int server, String address) {
-        controls.set(server, ControlServer.start(address, Planes.of(servers.get(server))));
+        controls.set(server, ControlServer.start(address, around.apply(Planes.of(servers.get(server)))));
     }
 
     /** A count of the server's services. */

@@ -7,7 +7,12 @@ public final class PutOffCalls {
 
     private static final int ROOM = 4096;
 
-    private final PendingCalls calls = new PendingCalls(new RingShape(4, 1, ROOM, true), () -> {});
+    private final PendingCalls calls;
+
+    /** @param wake wakes the ring's thread when a call has been answered */
+    public PutOffCalls(Runnable wake) {
+        calls = new PendingCalls(new RingShape(4, 1, ROOM, true), wake);
+    }
 
     /** Another call. */
     public PendingCall add() {

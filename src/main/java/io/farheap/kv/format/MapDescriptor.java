@@ -136,9 +136,6 @@ public record MapDescriptor(
      * @throws MapException if it is not a map's descriptor of this release
      */
     public static MapDescriptor decode(byte[] bytes, String where) {
-        if (bytes.length < BYTES || bytes.length > BYTES + MOST_POLICY_BYTES || !isOfMap(bytes)) {
-            throw new MapException(where + " is no map: another program made it; choose another name");
-        }
         MapEngine engine = engine(bytes, where);
         if (engine != MapEngine.DISAGGREGATED) {
             throw new MapException(where + " is a map of engine " + engine + ", not " + MapEngine.DISAGGREGATED);

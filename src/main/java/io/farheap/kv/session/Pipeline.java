@@ -353,12 +353,12 @@ final class Pipeline {
         }
     }
 
-    /** Lets the request wait while connections are made again, if there is hope for that; else ends it. */
+    /** Lets the request wait until failed connections have been made again, if that may be soon; else ends it. */
     private void stallOrAbandon(int place, RequestSteps kind) {
         if (kind.goesOn()
                 && !operations.hasTrouble(place, RequestColumns.REFUSED)
                 && operations.failures[place]++ < MOST_FAILURES
-                && reconnects.hopeful()) {
+                && reconnects.mayContinue()) {
             operations.pending[place]++;
             stalled[place] = true;
             stalls++;

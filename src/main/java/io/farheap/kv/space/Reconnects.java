@@ -196,6 +196,22 @@ public final class Reconnects {
         return false;
     }
 
+    /**
+     * Whether a request that has failed may continue: connections are being made again, or all have been by now, while
+     * another operation of the request was in flight. Then the next {@link #mend} looks at them once more.
+     */
+    public boolean mayContinue() {
+        if (hopeful()) {
+            return true;
+        }
+        boolean stand = !isOver() && !cutFailed && !gone;
+        for (ConnectionState line : lines) {
+            stand &= !line.down;
+        }
+        failed |= stand;
+        return stand;
+    }
+
     /** Whether {@link #mend} must be called. */
     public boolean hasWork() {
         return !up() || (gone || unproven) && layout != space.layout();

@@ -3,7 +3,6 @@ package io.farheap.kv.leased.client;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -54,19 +53,39 @@ final class AdaptivePart {
     /** How many of those that were seen once should be kept. */
     private int target;
 
+    private boolean closed;
     private int free;
     /** The last node that was ever in use. */
     private int last;
 
-    /** @param most pointers, 1 to {@link #MOST_POINTERS} */
-    AdaptivePart(int most) {
+    /**
+     * @param most pointers, 1 to {@link #MOST_POINTERS}
+     * @param memory zeroed, {@link #bytes} of it; the caller's
+     */
+    AdaptivePart(int most, MemorySegment memory) {
         this.most = most;
-        int count = Integer.highestOneBit(4 * most - 1);
-        mask = count - 1;
-        // Freed with this object: sessions may use it while the map is being closed.
-        Arena arena = Arena.ofAuto();
-        nodes = arena.allocate((2L * most + 2) * NODE_BYTES, NODE_BYTES);
-        buckets = arena.allocate((long) count * Integer.BYTES, NODE_BYTES);
+        mask = buckets(most) - 1;
+        nodes = memory.asSlice(0, nodeBytes(most));
+        buckets = memory.asSlice(nodeBytes(most));
+    }
+
+    /** The bytes of a part with so many pointers, a multiple of 64. */
+    static long bytes(int most) {
+        long buckets = (long) buckets(most) * Integer.BYTES;
+        return nodeBytes(most) + Math.ceilDiv(buckets, NODE_BYTES) * NODE_BYTES;
+    }
+
+    private static int buckets(int most) {
+        return Integer.highestOneBit(4 * most - 1);
+    }
+
+    private static long nodeBytes(int most) {
+        return (2L * most + 2) * NODE_BYTES;
+    }
+
+    /** Its memory is not used any more: it finds and keeps nothing. */
+    void close() {
+        closed = true;
     }
 
     int size() {
@@ -74,6 +93,9 @@ final class AdaptivePart {
     }
 
     boolean find(long hash, long now, RemotePointer into) {
+        if (closed) {
+            return false;
+        }
         int node = lookUp(hash);
         if (node == NONE || list(node) >= ONCE_GONE) {
             return false;
@@ -92,6 +114,9 @@ final class AdaptivePart {
     }
 
     void put(long hash, RemotePointer pointer) {
+        if (closed) {
+            return;
+        }
         int node = lookUp(hash);
         if (node == NONE) {
             makeRoomForNew();
@@ -129,6 +154,9 @@ final class AdaptivePart {
      * @return how many it has received now
      */
     int takeUses(ReportedUses into, int before, int most, int looks) {
+        if (closed) {
+            return before;
+        }
         int taken = before;
         int left = looks;
         for (int node = latest[AGAIN]; node != NONE && taken < most && left-- > 0; node = number(node, BEFORE)) {
@@ -149,6 +177,9 @@ final class AdaptivePart {
     }
 
     void drop(long hash, long incarnation) {
+        if (closed) {
+            return;
+        }
         int node = lookUp(hash);
         if (node != NONE && list(node) < ONCE_GONE && word(node, INCARNATION) <= incarnation) {
             remove(node);

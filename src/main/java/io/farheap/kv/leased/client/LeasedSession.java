@@ -344,11 +344,14 @@ public final class LeasedSession implements EngineSession {
         }
     }
 
-    /** Posts what a request does next. @return false if there is no room for it */
+    /** Posts what a request does next. @return false if there is no room for it, or the leases end */
     private boolean advance(int place) {
         if (space.hasEnded()) {
             end(place, KvStatus.LOST);
             return true;
+        }
+        if (space.isEnding()) {
+            return false;
         }
         if (places.next[place] == LeasedPlaces.BEGIN) {
             places.next[place] = places.kind[place] == RequestColumns.GET ? firstStep(place) : LeasedPlaces.ASK;
@@ -759,7 +762,7 @@ public final class LeasedSession implements EngineSession {
 
     private void lookAtLines() {
         boolean up = callLines.areUp() && longLines.areUp() && readLines.areUp();
-        if (!up && !space.hasEnded()) {
+        if (!up && !space.isEnding()) {
             long now = nanoTime.getAsLong();
             callLines.look(now);
             longLines.look(now);
@@ -829,7 +832,7 @@ public final class LeasedSession implements EngineSession {
             return;
         }
         send();
-        boolean waits = waiting > 0 || !callLines.areUp() || !longLines.areUp() || !readLines.areUp();
+        boolean waits = waiting > 0 || !isConnected() || space.isEnding();
         long most = waits ? Math.min(nanos, SLEEP_NANOS) : nanos;
         boolean shorts = calls.underWay() > 0;
         RpcQueue longQueue = longCalls;
@@ -886,9 +889,10 @@ public final class LeasedSession implements EngineSession {
         return space.hasEnded();
     }
 
+    /** {@inheritDoc} A call whose connection has failed may still be carried out until the leases have ended. */
     @Override
     public boolean isReplaced() {
-        return space.hasEnded();
+        return space.hasEnded() || space.isEnding() && callLines.areUp() && longLines.areUp();
     }
 
     @Override

@@ -25,6 +25,7 @@ public final class LeasedSpace {
     private final RemoteRegion[] regions;
 
     private final BlockChecksum checksum;
+    private volatile boolean ending;
     private volatile boolean ended;
 
     /**
@@ -109,9 +110,19 @@ public final class LeasedSpace {
                 + Integer.toUnsignedLong(LeasedCalls.unit(place)) * LeasedBlock.UNIT_BYTES;
     }
 
-    /** The process uses the map under other leases from now on, or no more. */
+    /** The process uses the map under other leases from now on: nothing more is posted under these, which end. */
+    public void beginEnd() {
+        ending = true;
+    }
+
+    /** The leases have ended, and no call that was posted under them can be carried out any more. */
     public void end() {
         ended = true;
+    }
+
+    /** Whether the leases end or have ended. */
+    boolean isEnding() {
+        return ending;
     }
 
     boolean hasEnded() {

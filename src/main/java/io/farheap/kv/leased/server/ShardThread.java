@@ -358,6 +358,8 @@ final class ShardThread implements ServerWork, ShardOwner {
             giveBack(call);
             return;
         }
+        // It is given back once: a call that is twice among those to be used again is behind itself there.
+        boolean handedOn = false;
         try {
             ServedSpace space = spaces.find(call.space);
             ServedShards shards = space == null || !space.openedBy(call.lease) ? null : shards(space);
@@ -367,6 +369,7 @@ final class ShardThread implements ServerWork, ShardOwner {
             } else {
                 ShardOwner owner = owner(shards, call.shard);
                 if (owner != this) {
+                    handedOn = true;
                     owner.hand(call);
                     return;
                 }
@@ -384,16 +387,22 @@ final class ShardThread implements ServerWork, ShardOwner {
                                 0,
                                 pending.capacity());
             }
-            giveBack(call);
             pending.answer(replies, 0, bytes);
         } catch (RuntimeException e) {
             FailSafeLog.log(LOG, "a call of a leased map failed", e);
-            giveBack(call);
-            pending.fail();
+            if (!handedOn) {
+                pending.fail();
+            }
         } catch (Error e) {
             // It ends this thread, but not that of the client's connection, which would wait for an answer for ever.
-            pending.fail();
+            if (!handedOn) {
+                pending.fail();
+            }
             throw e;
+        } finally {
+            if (!handedOn) {
+                giveBack(call);
+            }
         }
     }
 

@@ -5,10 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.leased.format.ShardShape;
+import io.farheap.memory.PrivateMemory;
+import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LeasedPointersTest {
 
@@ -22,6 +26,33 @@ class LeasedPointersTest {
         made.keyBytes = 23;
         made.valueBytes = 1000;
         return made;
+    }
+
+    private static AdaptivePart part(int most) {
+        return new AdaptivePart(most, Arena.ofAuto().allocate(AdaptivePart.bytes(most), 64));
+    }
+
+    /** Without memory, without a wish for pointers, and after its close. */
+    @ParameterizedTest
+    @ValueSource(strings = {"refused", "unwanted", "closed"})
+    void aCacheWithoutMemoryKeepsNothing(String why) {
+        LeasedPointers cache = new LeasedPointers(why.equals("unwanted") ? 0 : 1000, bytes -> {
+            if (!why.equals("closed")) {
+                throw new IllegalArgumentException("there is no room");
+            }
+            return PrivateMemory.allocateSparse(bytes);
+        });
+        if (why.equals("closed")) {
+            cache.put(5, of(77, 8, 9));
+            assertTrue(cache.holdsMemory());
+            cache.close();
+        }
+        cache.put(6, of(77, 8, 9));
+        cache.drop(5, 8);
+        assertFalse(cache.find(5, 0, pointer) || cache.find(6, 0, pointer));
+        assertEquals(0, cache.takeUses((number, place, incarnation, uses) -> true, 100));
+        assertFalse(cache.holdsMemory());
+        cache.close();
     }
 
     @Test
@@ -108,7 +139,7 @@ class LeasedPointersTest {
     /** A scan of keys that are seen once does not push out those that are seen again. */
     @Test
     void aScanLeavesWhatIsUsedAgain() {
-        AdaptivePart part = new AdaptivePart(100);
+        AdaptivePart part = part(100);
         for (int round = 0; round < 3; round++) {
             for (int hot = 0; hot < 50; hot++) {
                 if (!part.find(hot, 0, pointer)) {
@@ -129,7 +160,7 @@ class LeasedPointersTest {
     @Test
     void itReplacesAsTheReferenceDoes() {
         int most = 20;
-        AdaptivePart part = new AdaptivePart(most);
+        AdaptivePart part = part(most);
         Reference reference = new Reference(most);
         Random random = new Random(7);
         int hits = 0;

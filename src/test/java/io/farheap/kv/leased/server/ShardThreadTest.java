@@ -19,6 +19,8 @@ import io.farheap.server.contract.SpaceListener;
 import io.farheap.server.contract.SpacePin;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +34,13 @@ class ShardThreadTest {
 
     private final ServedSpace space = new Space();
     private final ServedMaps maps = new ServedMaps(() -> {});
-    private final PutOffCalls calls = new PutOffCalls();
+    /** Wakes the rings' thread, and those of the shards. */
+    private Runnable wake = () -> {};
+
+    private final PutOffCalls calls = new PutOffCalls(() -> wake.run());
+    /** Calls that were given back. */
+    private final List<HandedCall> returned = new ArrayList<>();
+
     private ShardThread first;
     private ShardThread second;
     private ServedShards shards;
@@ -109,7 +117,7 @@ class ShardThreadTest {
     }
 
     private ShardThread thread() {
-        ShardThread made = new ShardThread(maps, spaces, () -> {});
+        ShardThread made = new ShardThread(maps, spaces, () -> wake.run());
         maps.add(made);
         return made;
     }
@@ -120,7 +128,7 @@ class ShardThreadTest {
         LeasedCalls.request(request, 0, 7, 8, 8, 0, 0);
         LeasedCalls.name(request, 0, LeasedCalls.session(0, 1), count, 1);
         request.set(JAVA_BYTE, LeasedCalls.KEY, (byte) 1);
-        HandedCall call = new HandedCall(returned -> {});
+        HandedCall call = new HandedCall(returned::add);
         call.operation = operation;
         call.lease = LEASE;
         call.space = 7;
@@ -175,6 +183,39 @@ class ShardThreadTest {
         owner.run(false);
         assertEquals(0, shards.totals().objects());
         assertTrue(calls.takeAnswer());
+    }
+
+    private static void failsToWake() {
+        throw new IllegalStateException("it cannot be woken");
+    }
+
+    @Test
+    void aCallWhoseAnswerFailsIsGivenBackOnce() {
+        HandedCall set = call(LeasedCalls.SET, 1);
+        ShardThread owner = owner(set);
+        owner.hand(set);
+        wake = ShardThreadTest::failsToWake;
+        owner.run(false);
+        assertEquals(List.of(set), returned);
+        assertFalse(calls.hasFailed());
+        assertTrue(calls.takeAnswer());
+    }
+
+    @Test
+    void aCallThatWasHandedOnBelongsToTheNextThread() {
+        HandedCall set = call(LeasedCalls.SET, 1);
+        ShardThread owner = owner(set);
+        ShardThread other = owner == first ? second : first;
+        other.hand(set);
+        wake = ShardThreadTest::failsToWake;
+        other.run(false);
+        assertEquals(List.of(), returned);
+        wake = () -> {};
+        owner.run(false);
+        assertEquals(List.of(set), returned);
+        assertFalse(calls.hasFailed());
+        assertTrue(calls.takeAnswer());
+        assertEquals(1, shards.totals().objects());
     }
 
     /** An error ends the thread; the call has an answer all the same, and the shard another thread. */
