@@ -246,7 +246,8 @@ class MapHistoryTest {
             assertNull(histories[key].violation(), "key " + key + ", seed " + seed);
             assertNull(removals[key].violation(), "key " + key + ", seed " + seed);
         }
-        assertTrue(hits > 100, hits + " hits, seed " + seed);
+        // A short history has fewer.
+        assertTrue(hits > Math.min(100, events.size() / 10), hits + " hits, seed " + seed);
     }
 
     /** One session with several requests in flight. */
