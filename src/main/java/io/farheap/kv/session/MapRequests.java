@@ -12,6 +12,7 @@ import io.farheap.kv.eviction.AccessClock;
 import io.farheap.kv.eviction.AdaptiveRecords;
 import io.farheap.kv.eviction.EvictionSettings;
 import io.farheap.kv.eviction.SampledEviction;
+import io.farheap.kv.format.ObjectLife;
 import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.format.SizeClasses;
 import io.farheap.kv.format.ValuePieces;
@@ -40,7 +41,6 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.contract.VerbCounts;
-import io.farheap.thread.OwnerThread;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -62,12 +62,6 @@ public final class MapRequests implements EngineSession {
     private static final long CLOSE_NANOS = TimeLimit.of(1_000_000_000L);
 
     private static final long CUT_NANOS = TimeLimit.of(3_000_000_000L);
-    /**
-     * The longest time to live; as much time again can pass since the map was made before an expiry has no room in a
-     * block.
-     */
-    private static final long MOST_LIFE_MILLIS = 1L << 47;
-
     private static final MemorySegment NUMBER = MemorySegment.ofArray(new byte[Long.BYTES]);
 
     private final DeepQueue queue;
@@ -89,13 +83,9 @@ public final class MapRequests implements EngineSession {
     private final SampledEviction room;
     private final AdaptiveRecords records;
     private final Pipeline pipeline;
-    private final OwnerThread owner = new OwnerThread("session");
-    /** Whether a poll is under way; a callback may be running inside it. */
-    private boolean polling;
+    private final SessionOwner owner = new SessionOwner();
     /** How often it was polled. Another thread looks now and then whether it is polled at all. */
     private int polls;
-
-    private boolean closed;
 
     /**
      * @param requests in flight at most, a power of two
@@ -188,22 +178,22 @@ public final class MapRequests implements EngineSession {
      */
     @Override
     public boolean getAll(KeyBatch keys, long tag) {
-        checkOpen();
+        owner.checkOpen();
         return pipeline.run(keys, false, NEVER, tag);
     }
 
     @Override
     public boolean setAll(KeyBatch keysAndValues, long lifeMillis, long tag) {
-        checkLife(lifeMillis);
+        ObjectLife.check(lifeMillis);
         for (int i = 0; i < keysAndValues.size(); i++) {
             checkValue(keysAndValues.valueBytes(i));
         }
-        checkOpen();
+        owner.checkOpen();
         return pipeline.run(keysAndValues, true, lifeMillis, tag);
     }
 
     private boolean begin(int kind, MemorySegment key, long argument, long tag) {
-        checkOpen();
+        owner.checkOpen();
         return pipeline.begin(kind, key, PaddedKeys.check(key.byteSize()), argument, tag);
     }
 
@@ -214,8 +204,8 @@ public final class MapRequests implements EngineSession {
 
     @Override
     public boolean touch(MemorySegment key, long lifeMillis, long tag) {
-        checkOpen();
-        checkLife(lifeMillis);
+        owner.checkOpen();
+        ObjectLife.check(lifeMillis);
         return begin(RequestColumns.TOUCH, key, pipeline.expiry(lifeMillis), tag);
     }
 
@@ -230,7 +220,7 @@ public final class MapRequests implements EngineSession {
      * @return false if too many requests are in flight
      */
     public boolean move(int kind, long slot, long word, long tag) {
-        checkOpen();
+        owner.checkOpen();
         return pipeline.move(kind, slot, word, tag);
     }
 
@@ -272,8 +262,8 @@ public final class MapRequests implements EngineSession {
     /** Whether nothing is in flight and no callback runs, so that this can be closed. */
     @Override
     public boolean mayClose() {
-        checkOpen();
-        return operations.inUse() == 0 && !polling;
+        owner.checkOpen();
+        return operations.inUse() == 0 && !owner.isPolling();
     }
 
     /** As {@link Reconnects#trouble}. */
@@ -305,31 +295,28 @@ public final class MapRequests implements EngineSession {
 
     @Override
     public boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
-        checkOpen();
+        owner.checkOpen();
         int keyBytes = PaddedKeys.check(key.byteSize());
         int valueBytes = checkValue(value.byteSize());
-        checkLife(lifeMillis);
+        ObjectLife.check(lifeMillis);
         return pipeline.store(kind, key, keyBytes, value, valueBytes, lifeMillis, argument, tag);
     }
 
     /** @return how many have been handed over */
     @Override
     public int poll(KvHandler to) {
-        checkOpen();
-        checkNotPolling();
-        polling = true;
+        owner.beginPoll();
         polls++;
         try {
             return pipeline.poll(to);
         } finally {
-            polling = false;
+            owner.endPoll();
         }
     }
 
     @Override
     public void await(long nanos) {
-        checkOpen();
-        checkNotPolling();
+        owner.checkIdle();
         posts.postHints();
         // An answer from the servers' services raises no event here, and neither does the end of a back-off.
         boolean soon = room.waits().isAsking() || !queue.reconnects().up();
@@ -354,32 +341,9 @@ public final class MapRequests implements EngineSession {
         return (int) bytes;
     }
 
-    private static void checkLife(long millis) {
-        if (millis < 0 || millis > MOST_LIFE_MILLIS) {
-            throw new IllegalArgumentException("an object that lives for " + millis + " ms; it has 1 to "
-                    + MOST_LIFE_MILLIS + ", or 0 to live for ever");
-        }
-    }
-
-    private void checkOpen() {
-        owner.own();
-        if (closed) {
-            throw new IllegalStateException("the session is closed");
-        }
-    }
-
-    private void checkNotPolling() {
-        if (polling) {
-            throw new IllegalStateException(
-                    "a callback polls, waits or closes its session; make requests there, and return");
-        }
-    }
-
     @Override
     public void release() {
-        checkOpen();
-        checkNotPolling();
-        owner.disown();
+        owner.release();
     }
 
     @Override
@@ -445,15 +409,14 @@ public final class MapRequests implements EngineSession {
      */
     @Override
     public void close() {
-        if (closed) {
+        if (owner.isClosed()) {
             return;
         }
-        checkOpen();
-        checkNotPolling();
+        owner.checkIdle();
         try {
             drain();
         } finally {
-            closed = true;
+            owner.close();
             tally.closed(counts);
             Closeables.all(
                     queue,

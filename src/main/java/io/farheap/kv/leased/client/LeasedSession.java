@@ -3,6 +3,7 @@ package io.farheap.kv.leased.client;
 import io.farheap.control.ControlException;
 import io.farheap.kv.contract.KvHandler;
 import io.farheap.kv.contract.KvStatus;
+import io.farheap.kv.format.ObjectLife;
 import io.farheap.kv.format.PaddedKeys;
 import io.farheap.kv.leased.format.LeaseClock;
 import io.farheap.kv.leased.format.LeasedBlock;
@@ -10,6 +11,7 @@ import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.kv.session.EngineSession;
 import io.farheap.kv.session.KeyBatch;
 import io.farheap.kv.session.MapCountTotals;
+import io.farheap.kv.session.SessionOwner;
 import io.farheap.kv.space.KeptBuffer;
 import io.farheap.kv.space.MapSessionCounts;
 import io.farheap.kv.space.RequestColumns;
@@ -29,7 +31,6 @@ import io.farheap.remote.contract.PostResult;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.contract.ReplyHandler;
 import io.farheap.remote.contract.VerbCounts;
-import io.farheap.thread.OwnerThread;
 import io.farheap.time.TimeLimit;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
@@ -79,8 +80,6 @@ public final class LeasedSession implements EngineSession {
     /** How many connections may fail under one request. */
     private static final int MOST_FAILURES = 16;
 
-    private static final long MOST_LIFE_MILLIS = 1L << 47;
-
     // The queues.
     private static final int CALLS = 0;
     private static final int LONG_CALLS = 1;
@@ -116,7 +115,7 @@ public final class LeasedSession implements EngineSession {
     /** Places whose next step can be posted, and could not be when it was tried. */
     private final IntArrayQueue ready;
 
-    private final OwnerThread owner = new OwnerThread("session");
+    private final SessionOwner owner = new SessionOwner();
     private final ReplyHandler callEnds = (tag, outcome, replied) -> called(tag, outcome, replied, false);
     private final ReplyHandler longCallEnds = (tag, outcome, replied) -> called(tag, outcome, replied, true);
     private final CompletionHandler readEnds = this::read;
@@ -136,8 +135,6 @@ public final class LeasedSession implements EngineSession {
     private final int[][] full = new int[QUEUES][];
 
     private int round;
-    private boolean polling;
-    private boolean closed;
     private long version;
     private @Nullable KeyBatch batch;
     /** Why there is no queue of long calls. */
@@ -207,7 +204,7 @@ public final class LeasedSession implements EngineSession {
 
     @Override
     public boolean touch(MemorySegment key, long lifeMillis, long tag) {
-        checkLife(lifeMillis);
+        ObjectLife.check(lifeMillis);
         return begin(RequestColumns.TOUCH, key, PaddedKeys.check(key.byteSize()), NOTHING, lifeMillis, 0, tag);
     }
 
@@ -215,7 +212,7 @@ public final class LeasedSession implements EngineSession {
     public boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
         int keyBytes = PaddedKeys.check(key.byteSize());
         checkValue(keyBytes, value.byteSize());
-        checkLife(lifeMillis);
+        ObjectLife.check(lifeMillis);
         return begin(kind, key, keyBytes, value, lifeMillis, argument, tag);
     }
 
@@ -227,26 +224,19 @@ public final class LeasedSession implements EngineSession {
         }
     }
 
-    private static void checkLife(long millis) {
-        if (millis < 0 || millis > MOST_LIFE_MILLIS) {
-            throw new IllegalArgumentException("an object that lives for " + millis + " ms; it has 1 to "
-                    + MOST_LIFE_MILLIS + ", or 0 to live for ever");
-        }
-    }
-
     @Override
     public boolean getAll(KeyBatch keys, long tag) {
-        checkOpen();
+        owner.checkOpen();
         return run(keys, false, 0, tag);
     }
 
     @Override
     public boolean setAll(KeyBatch keysAndValues, long lifeMillis, long tag) {
-        checkLife(lifeMillis);
+        ObjectLife.check(lifeMillis);
         for (int i = 0; i < keysAndValues.size(); i++) {
             checkValue(keysAndValues.keyBytes(i), keysAndValues.valueBytes(i));
         }
-        checkOpen();
+        owner.checkOpen();
         return run(keysAndValues, true, lifeMillis, tag);
     }
 
@@ -283,7 +273,7 @@ public final class LeasedSession implements EngineSession {
 
     private boolean begin(
             int kind, MemorySegment key, int keyBytes, MemorySegment value, long lifeMillis, long argument, long tag) {
-        checkOpen();
+        owner.checkOpen();
         KeyBatch before = batch;
         if (places.full() || before != null && !before.issuedAll()) {
             return false;
@@ -687,9 +677,7 @@ public final class LeasedSession implements EngineSession {
 
     @Override
     public int poll(KvHandler to) {
-        checkOpen();
-        checkNotPolling();
-        polling = true;
+        owner.beginPoll();
         try {
             calls.poll(callEnds);
             RpcQueue longs = longCalls;
@@ -714,7 +702,7 @@ public final class LeasedSession implements EngineSession {
             send();
             return handed;
         } finally {
-            polling = false;
+            owner.endPoll();
         }
     }
 
@@ -825,8 +813,7 @@ public final class LeasedSession implements EngineSession {
 
     @Override
     public void await(long nanos) {
-        checkOpen();
-        checkNotPolling();
+        owner.checkIdle();
         // What is ready and was tried waits for room, and so for something that is in flight.
         if (untried || places.inUse() > 0 && places.step[places.first()] == LeasedPlaces.ENDED) {
             return;
@@ -897,15 +884,13 @@ public final class LeasedSession implements EngineSession {
 
     @Override
     public boolean mayClose() {
-        checkOpen();
-        return places.inUse() == 0 && !polling;
+        owner.checkOpen();
+        return places.inUse() == 0 && !owner.isPolling();
     }
 
     @Override
     public void release() {
-        checkOpen();
-        checkNotPolling();
-        owner.disown();
+        owner.release();
     }
 
     @Override
@@ -913,27 +898,12 @@ public final class LeasedSession implements EngineSession {
         return reads.posted();
     }
 
-    private void checkOpen() {
-        owner.own();
-        if (closed) {
-            throw new IllegalStateException("the session is closed");
-        }
-    }
-
-    private void checkNotPolling() {
-        if (polling) {
-            throw new IllegalStateException(
-                    "a callback polls, waits or closes its session; make requests there, and return");
-        }
-    }
-
     @Override
     public void close() {
-        if (closed) {
+        if (owner.isClosed()) {
             return;
         }
-        checkOpen();
-        checkNotPolling();
+        owner.checkIdle();
         try {
             long deadline = System.nanoTime() + CLOSE_NANOS;
             while (places.inUse() > 0 && !space.hasEnded() && System.nanoTime() - deadline < 0) {
@@ -942,7 +912,7 @@ public final class LeasedSession implements EngineSession {
                 }
             }
         } finally {
-            closed = true;
+            owner.close();
             tally.closed(counts);
             RpcQueue longs = longCalls;
             Closeables.all(calls, longs != null ? longs : () -> {}, reads, memory, onClose::run);

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.kv.contract.KvStatus;
 import io.farheap.kv.format.BlockFormat;
+import io.farheap.kv.format.ObjectLife;
 import io.farheap.kv.leased.format.LeasedCalls;
 import io.farheap.memory.NativeMemory;
 import io.farheap.rpc.Arguments;
@@ -29,8 +30,6 @@ final class ShardThread implements ServerWork, ShardOwner {
 
     /** Calls of other threads that are carried out between two looks at the thread's rings. */
     private static final int MOST_AT_ONCE = 32;
-
-    private static final long MOST_LIFE_MILLIS = 1L << 47;
 
     private final ServedMaps maps;
     private final ServedSpaces spaces;
@@ -207,7 +206,7 @@ final class ShardThread implements ServerWork, ShardOwner {
                 || valueBytes > LeasedCalls.mostValueBytes(keyBytes)
                 || LeasedCalls.valueAt(keyBytes) + valueBytes > bytes
                 || life < 0
-                || life > MOST_LIFE_MILLIS) {
+                || life > ObjectLife.MOST_MILLIS) {
             return false;
         }
         for (int at = keyBytes; at < BlockFormat.padded(keyBytes); at++) {
