@@ -455,16 +455,7 @@ class JoinDrainTest {
                     LockSupport.parkNanos(100_000);
                 }
             }
-            MapDrain drained = null;
-            while (drained == null && System.nanoTime() - deadline < 0) {
-                try {
-                    drained = map.drain(second, LONG);
-                } catch (MapException e) {
-                    // The map does not know yet that the server is lost.
-                    LockSupport.parkNanos(100_000);
-                }
-            }
-            assertNotNull(drained);
+            MapDrain drained = drainLost(map, second, deadline);
             assertTrue(drained.evicted() > 100, drained::toString);
             assertEquals(0, drained.moved());
             // An object that cannot be evicted, since its slot is below one of its fingerprint, is a miss, too.
@@ -483,6 +474,21 @@ class JoinDrainTest {
                 assertEquals(found(theirs, 0, 1500), found(lates, 0, 1500));
             }
         }
+    }
+
+    /** Drains a server once the map knows that it is lost. */
+    private static MapDrain drainLost(FarMap map, String server, long deadline) {
+        MapDrain drained = null;
+        while (drained == null && System.nanoTime() - deadline < 0) {
+            try {
+                drained = map.drain(server, LONG);
+            } catch (MapException e) {
+                // The map does not know yet that the server is lost.
+                LockSupport.parkNanos(100_000);
+            }
+        }
+        assertNotNull(drained);
+        return drained;
     }
 
     /** Their blocks cannot be marked, and other processes may read them by pointers until they know of it. */
@@ -506,15 +512,7 @@ class JoinDrainTest {
             }
             servers.stop(1);
             long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
-            MapDrain drained = null;
-            while (drained == null && System.nanoTime() - deadline < 0) {
-                try {
-                    drained = map.drain(second, LONG);
-                } catch (MapException e) {
-                    LockSupport.parkNanos(100_000);
-                }
-            }
-            assertNotNull(drained);
+            MapDrain drained = drainLost(map, second, deadline);
             assertTrue(drained.objects() - drained.evicted() > 100, drained::toString);
             boolean filled = false;
             while (!filled && System.nanoTime() - deadline < 0) {
