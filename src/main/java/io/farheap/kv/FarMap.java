@@ -47,7 +47,7 @@ public final class FarMap implements AutoCloseable {
     private static final int REQUESTS = 16;
     private static final int AUDITS = 5;
     private static final int MOST_REQUESTS = 1024;
-    /** How many pointers a process keeps unless it is told. */
+    /** How many pointers a process keeps by default. */
     static final long POINTERS = 1 << 18;
     /** Requests in flight of each session that moves objects to other blocks. */
     private static final int DRAIN_REQUESTS = 64;

@@ -325,8 +325,8 @@ public final class FarMapBuilder {
     }
 
     /**
-     * The pointers of this process to the map, under the leases of one connection; a leased map has others. It is told
-     * of each server whose lease is lost.
+     * The pointers of this process to the map, under the leases of one connection; a leased map has others. It receives
+     * each server whose lease is lost.
      */
     private static final class ProcessPointers implements Consumer<RemoteServer> {
 

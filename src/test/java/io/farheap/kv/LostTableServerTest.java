@@ -159,7 +159,7 @@ class LostTableServerTest {
                     assertNull(session.get(TestServers.key(i)));
                 }
             }
-            // A process that opens the map anew finds it without the lost server, named or not.
+            // A process that opens the map again finds it without the lost server, named or not.
             List<String> present = new ArrayList<>(List.of(addresses));
             present.remove(lost);
             for (String[] named : new String[][] {addresses, present.toArray(String[]::new)}) {
@@ -590,7 +590,7 @@ class LostTableServerTest {
         }
     }
 
-    /** It was told of an edition that nobody has used, and was replaced then. */
+    /** It knew an edition that no process has used, and was replaced then. */
     @Test
     void whatAServerThatHasLeftSaysOfOthersDoesNotCount() {
         try (TestServers servers = new TestServers("left")) {

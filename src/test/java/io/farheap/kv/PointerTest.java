@@ -501,7 +501,7 @@ class PointerTest {
         }
     }
 
-    /** A broken client has written into the mark: nobody could mark the block, so nobody may have a pointer to it. */
+    /** A broken client has written into the mark: no client could mark the block, so none may have a pointer to it. */
     @Test
     void aBlockWithAnotherMarkIsNotReadByAPointer() {
         open(1);

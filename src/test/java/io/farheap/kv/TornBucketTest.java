@@ -72,7 +72,7 @@ class TornBucketTest {
 
     /**
      * A session that has free blocks, and pointers of its own, as one of another process has. It knows the key, so that
-     * clients may keep pointers to each object that it stores, and whoever changes the slot marks the block.
+     * clients may keep pointers to each object that it stores, and a request that changes the slot marks the block.
      */
     private MapSession session() {
         MapSession session = bucket.space.map.openSession(new PointerCache(POINTERS));

@@ -95,7 +95,7 @@ public final class BlockFormat {
 
     /**
      * Whether a copy of a block, or of its first word alone, has the mark {@link #live} of an incarnation. A block with
-     * any other is not read by a pointer: whoever changes its slot could not mark it.
+     * any other is not read by a pointer: a client that changes its slot could not mark it.
      */
     public static boolean isLive(MemorySegment memory, long at, int incarnation) {
         return memory.get(JAVA_LONG, at) == live(incarnation);

@@ -98,8 +98,8 @@ public final class SlotWord {
 
     /**
      * Whether the slot has an object. So it is with each word that is neither empty nor a claim nor a history entry,
-     * also if it is of no kind that there is: then it names no block that can be, and whoever meets it empties the
-     * slot.
+     * also if it is of no kind that there is: then it names no block that can be, and a request that meets it empties
+     * the slot.
      */
     public static boolean isLive(long word) {
         int low = (int) word & BYTE;
@@ -123,8 +123,8 @@ public final class SlotWord {
     }
 
     /**
-     * The live word of the same object from the moment on from which clients may keep pointers to its block: whoever
-     * takes it out of its slot must mark the block before.
+     * The live word of the same object from the moment on from which clients may keep pointers to its block: a request
+     * that takes it out of its slot must mark the block before.
      */
     public static long withPointers(long live) {
         return live | POINTERS;

@@ -20,7 +20,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A get. By a {@linkplain PointerCache pointer} it is one READ, of the block, and takes effect when the block's mark is
- * read: a block that is not marked is the key's at that moment, as whoever takes it out of its slot marks it before.
+ * read: a block that is not marked is the key's at that moment, as a request that takes it out of its slot marks it.
  * Any other block says only that the slot must be asked.
  *
  * <p>Without a pointer it is a READ of the key's bucket, and one of the block that its slot names. It takes effect at
@@ -240,8 +240,8 @@ public final class GetSteps implements RequestSteps {
     }
 
     /**
-     * Stores an object again that stays marked: whoever marked it has died before it changed the slot. Nothing takes a
-     * mark back, since the other client may only be slow.
+     * Stores an object again that stays marked: the client that marked it has died before it changed the slot. Nothing
+     * takes a mark back, since the other client may only be slow.
      *
      * @return false if there is no block for it at once; a later get may have one
      */

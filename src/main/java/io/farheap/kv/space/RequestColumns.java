@@ -105,7 +105,7 @@ public final class RequestColumns {
     final boolean[] heldBack;
     /**
      * Whether the process was still in the request's era when the request had been stamped with it, so that pointers of
-     * that era may be used: whoever lets a block be used in another way waits for the request.
+     * that era may be used: a block is used in another way only once the request has ended.
      */
     public final boolean[] fresh;
     /** Whether a slot may have the hash of the request's key for the request's own block, which it does not name. */

@@ -329,7 +329,7 @@ public final class RequestPoster {
     /**
      * Marks the block that a word names before the word is changed, as clients may keep pointers to it. Both go
      * together if one connection executes them, which it does in this order. Else the compare-and-swap is held back
-     * until the mark has come back. What cannot be marked is not changed, unless nobody can read it by a pointer.
+     * until the mark has come back. What cannot be marked is not changed, unless no client can read it by a pointer.
      */
     private void markAndSwap(int place, RemoteRegion region, long offset, long expected, long value) {
         if (!space.holdsBlock(expected) || space.isGone(space.serverOf(expected))) {

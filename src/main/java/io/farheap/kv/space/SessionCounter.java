@@ -12,7 +12,7 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Gets numbers of sessions from a map's first server, and has the other servers that have the table know of them, in
- * case the first is lost. All of these are told at the same time, and one that hangs delays no session. One thread.
+ * case the first is lost. It asks all of these at the same time, and one that hangs delays no session. One thread.
  */
 public final class SessionCounter {
 

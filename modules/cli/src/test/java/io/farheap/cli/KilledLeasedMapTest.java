@@ -24,8 +24,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Clients and servers of a leased map are killed, or stopped and continued: nobody gets a wrong value, and all memory
- * that was leased or marked comes back within the longest term.
+ * Clients and servers of a leased map are killed, or stopped and continued: no client gets a wrong value, and all
+ * memory that was leased or marked comes back within the longest term.
  */
 class KilledLeasedMapTest {
 

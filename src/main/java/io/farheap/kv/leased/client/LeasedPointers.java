@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The remote pointers of a process to one map's objects, by the hashes of their keys, in off-heap memory of a fixed
- * size. It is cut into parts, each replaced by ARC and used by one thread at a time. A pointer is only a hint: whoever
- * reads its block compares the key. Thread-safe.
+ * size. It is cut into parts, each replaced by ARC and used by one thread at a time. A pointer is only a hint: a
+ * session that reads its block compares the key. Thread-safe.
  */
 public final class LeasedPointers implements AutoCloseable {
 

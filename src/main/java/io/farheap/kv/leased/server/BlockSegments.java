@@ -243,7 +243,7 @@ final class BlockSegments {
     }
 
     /**
-     * Counts anew which blocks are free: all that {@link #retake} does not name. Segments keep their classes unless
+     * Counts again which blocks are free: all that {@link #retake} does not name. Segments keep their classes unless
      * none of their blocks is named; none is closing.
      */
     void freeAll() {

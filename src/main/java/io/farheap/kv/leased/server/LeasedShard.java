@@ -27,7 +27,7 @@ import java.util.function.LongSupplier;
  *
  * <p><b>A call that does not end</b>, since something was thrown in it or its thread has died, leaves a prefix of its
  * stores. Blocks and entries say all: an entry whose block is marked, or was never live, is an absent key. So the next
- * call makes the queues, the table and the lists of free blocks anew from these ({@link #rebuild}).
+ * call makes the queues, the table and the lists of free blocks again from these ({@link #rebuild}).
  */
 final class LeasedShard {
 
@@ -576,7 +576,7 @@ final class LeasedShard {
 
     /**
      * Leases an object's block, until before the end of its time to live. A block that is replaced before its lease is
-     * over serves nobody until then, so none is leased for much longer than its key's blocks live, or it has lived.
+     * over serves no object until then, so none is leased for much longer than its key's blocks live, or it has lived.
      *
      * @return the term; 0: none
      */
@@ -750,7 +750,7 @@ final class LeasedShard {
                 : ShardEntries.NONE;
     }
 
-    /** Makes everything anew that entries and blocks say, after a call that has not ended. */
+    /** Makes all lists again that follow from entries and blocks, after a call that has not ended. */
     private void rebuild() {
         for (int entry = 1; entry <= entries.count; entry++) {
             entries.setState(entry, settled(entry));

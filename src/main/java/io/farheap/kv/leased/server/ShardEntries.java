@@ -79,7 +79,7 @@ final class ShardEntries {
         this.count = shape.entries();
     }
 
-    /** Makes all chains empty, and lists all free entries anew. */
+    /** Makes all chains empty, and lists all free entries again. */
     void freeAll() {
         for (int bucket = 0; bucket <= mask; bucket++) {
             memory.set(JAVA_INT, table + (long) bucket * Integer.BYTES, NONE);

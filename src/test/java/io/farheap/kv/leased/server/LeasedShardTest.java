@@ -168,7 +168,7 @@ class LeasedShardTest {
         assertEquals(unit, shard.answer.unit, "a longer time needs no other block");
         assertEquals(version, shard.answer.version);
         assertTrue(shard.answer.termNanos > 500_000_000L);
-        // Shorter than the lease that was just given: whoever reads the old block must not find it live.
+        // Shorter than the lease that was just given: a client that reads the old block must not find it live.
         assertEquals(KvStatus.DONE, shard.call(LeasedCalls.TOUCH, TestShard.key(1), NOTHING, 0, 100));
         assertEquals(LeasedBlock.DEAD, (int) (shard.mark(unit) >>> 48));
         assertArrayEquals(value(100, 1), shard.get(1));
