@@ -38,11 +38,6 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
      */
     private static final int REAP_MASK = 0xFF;
     /**
-     * The time of a round after which it ends with the ring that is served: a thread that takes something away from
-     * this one waits for a round's end.
-     */
-    private static final long ROUND_NANOS = 20_000;
-    /**
      * How often devices are polled: some make progress only while they are polled, and otherwise need a thread of their
      * own.
      */
@@ -84,6 +79,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
     private ServerWork[] work = NO_WORK;
 
     private boolean begun;
+    private final ServedRound round = new ServedRound(System::nanoTime);
     /** Index of the ring that was served last, or had nothing to serve. */
     private int nextRing;
 
@@ -250,14 +246,18 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         boolean reap = (++rounds & REAP_MASK) == 0;
         boolean answers = (rounds & WORK_MASK) == 0;
         MessageRing[] all = rings;
-        long began = 0;
         boolean over = false;
+        round.begin();
         int at = nextRing;
         for (int i = 0; i < all.length; i++) {
             at = at + 1 < all.length ? at + 1 : 0;
             MessageRing ring = all[at];
             int before = served;
+            boolean serves = !over && ring.hasBatch();
             try {
+                if (serves) {
+                    round.serving();
+                }
                 if (!over) {
                     nextRing = at;
                     served += ring.serve();
@@ -274,14 +274,9 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
             if (ring.ended()) {
                 forget(ring);
             }
+            // The next round continues with the next ring; in between the thread opens its gate.
             if (served > before && !over) {
-                long now = System.nanoTime();
-                if (began == 0) {
-                    began = now;
-                } else {
-                    // The next round continues with the next ring; in between the thread opens its gate.
-                    over = now - began >= ROUND_NANOS;
-                }
+                over = serves ? round.over() : round.overUnseen();
             }
             if (over && !reap) {
                 break;
