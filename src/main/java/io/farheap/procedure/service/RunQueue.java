@@ -70,6 +70,10 @@ final class RunQueue {
         }
         if (!line.listed) {
             line.since = virtualTime;
+            if (active.isEmpty()) {
+                // Nobody has waited for what it used meanwhile.
+                line.seen = lease.used();
+            }
             line.charge();
             // Its only call may have been running: then the lease still has its own value.
             line.used = Math.max(line.used, virtualTime);

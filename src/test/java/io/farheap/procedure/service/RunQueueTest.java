@@ -126,6 +126,26 @@ class RunQueueTest {
         }
     }
 
+    /** What a lease uses elsewhere while nobody waits here is not held against it when others come. */
+    @Test
+    void whatALeaseUsedWhileNobodyWaitedDoesNotCount() {
+        LeaseProcedures old = lease();
+        add(old);
+        for (int i = 0; i < 100; i++) {
+            slice(SLICE);
+        }
+        RunningCall only = queue.take();
+        assertTrue(only != null);
+        old.used(1_000_000_000);
+        queue.add(only, old);
+        add(lease());
+        int olds = 0;
+        for (int i = 0; i < 100; i++) {
+            olds += slice(SLICE) == old ? 1 : 0;
+        }
+        assertTrue(olds >= 49 && olds <= 51, olds + " slices");
+    }
+
     @Test
     void callsOfALeaseTakeTurns() {
         LeaseProcedures lease = lease();
