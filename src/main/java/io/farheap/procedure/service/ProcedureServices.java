@@ -96,15 +96,17 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         if (mode != ServedCode.OFF) {
             WarmUp.later(translating);
         }
-        handlers.register(CallFormat.REGISTER, this::register);
-        handlers.register(CallFormat.UNREGISTER, (held, in, out) -> {
-            LeaseProcedures lease = leases.get(held.lease());
-            if (lease != null) {
-                lease.remove(in.getInt(0));
-            }
-            return 0;
-        });
-        handlers.register(CallFormat.MAP, this::map);
+        handlers.register(CallFormat.REGISTER, new Charged(this::register));
+        handlers.register(
+                CallFormat.UNREGISTER,
+                new Charged((held, in, out) -> {
+                    LeaseProcedures lease = leases.get(held.lease());
+                    if (lease != null) {
+                        lease.remove(in.getInt(0));
+                    }
+                    return 0;
+                }));
+        handlers.register(CallFormat.MAP, new Charged(this::map));
         handlers.register(CallFormat.CALL, new Calls(false));
         handlers.register(CallFormat.RESUME, new Calls(true));
     }
@@ -145,6 +147,29 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         @Override
         public int execute(HeldRegions held, Arguments in, Reply out) {
             return onThread().execute(held, in, out);
+        }
+    }
+
+    /** An operation whose time its caller's lease is charged for. */
+    private final class Charged implements RpcHandler {
+
+        private final RpcHandler operation;
+
+        Charged(RpcHandler operation) {
+            this.operation = operation;
+        }
+
+        @Override
+        public int execute(HeldRegions held, Arguments in, Reply out) {
+            if (mode != ServedCode.OFF) {
+                own().enter(lease(held));
+            }
+            return operation.execute(held, in, out);
+        }
+
+        @Override
+        public void executed() {
+            own().charge();
         }
     }
 

@@ -1,12 +1,14 @@
 package io.farheap.procedure.service;
 
 import io.farheap.memory.NativeMemory;
+import io.farheap.posix.ThreadProcessorTime;
 import io.farheap.procedure.Call;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.format.CallFormat;
 import io.farheap.procedure.translate.running.CallContext;
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
+import io.farheap.rpc.MessageRing;
 import io.farheap.rpc.PendingCall;
 import io.farheap.rpc.Reply;
 import io.farheap.rpc.RpcHandler;
@@ -35,7 +37,7 @@ final class ThreadCalls implements ServerWork {
      */
     private static final int GROUP = 16;
     /** Most calls of a batch that begin together, to run in turns: their contexts are lent to no client. */
-    private static final int MOST_BEGUN = 32;
+    private static final int MOST_BEGUN = MessageRing.MOST_AT_ONCE;
     /** Of calls that run one after another, one of so many is timed on average. */
     private static final int TIMED = 32;
     /**
@@ -64,6 +66,11 @@ final class ThreadCalls implements ServerWork {
         public int execute(HeldRegions held, Arguments in, Reply out) {
             return ThreadCalls.this.execute(resume, held, in, out);
         }
+
+        @Override
+        public void executed() {
+            charge();
+        }
     }
 
     private final Handler calls = new Handler(false);
@@ -77,9 +84,13 @@ final class ThreadCalls implements ServerWork {
     private final SliceRunner slices = new SliceRunner();
     private final CallAnswers answers = new CallAnswers();
     private final CallCounters counters = new CallCounters();
-    private final FirstSlices firstSlices = new FirstSlices(System::nanoTime);
-    /** Whether a call of the batch that was begun last has been executed. */
-    private boolean executing;
+    private final RunningTime time;
+    private final FirstSlices firstSlices;
+    /** The lease whose calls of a batch are being executed, when they began, and what their fuel takes; else null. */
+    private @Nullable LeaseProcedures charged;
+
+    private long began;
+    private double expected;
 
     /** The lease that was looked up last: most calls of a batch are of one lease. */
     private @Nullable HeldRegions lastHeld;
@@ -104,7 +115,7 @@ final class ThreadCalls implements ServerWork {
     /** The slices that may use old maps; null if {@code replacing} is empty. */
     private @Nullable UnderWaySlices underWay;
     /** When {@code underWay} was made last. */
-    private long fencedAt = System.nanoTime();
+    private long fencedAt;
 
     private final MemorySegment mapAnswer = Arena.ofAuto().allocate(Integer.BYTES);
     private final RunningCall[] group = new RunningCall[GROUP];
@@ -115,10 +126,6 @@ final class ThreadCalls implements ServerWork {
     private int untilTimed = 1;
 
     private long random = System.nanoTime() | 1;
-    /** The lease of the first slices that ran last, and their time that it has not been charged for yet. */
-    private @Nullable LeaseProcedures owing;
-
-    private double owed;
     /** When the last slice ended, and how long it took; 0 if rings have had as much time since. */
     private long sliceEnd;
 
@@ -156,6 +163,28 @@ final class ThreadCalls implements ServerWork {
             CallContextPool spares,
             ServerThreadGroup peers,
             Runnable wake) {
+        this(
+                number,
+                leases,
+                turns,
+                spares,
+                peers,
+                wake,
+                new RunningTime(System::nanoTime, new ThreadProcessorTime()::nanos));
+    }
+
+    /** The same, with clocks. */
+    ThreadCalls(
+            int number,
+            Map<Long, LeaseProcedures> leases,
+            CallInterleaving turns,
+            CallContextPool spares,
+            ServerThreadGroup peers,
+            Runnable wake,
+            RunningTime time) {
+        this.time = time;
+        this.firstSlices = new FirstSlices(time::now);
+        this.fencedAt = time.now();
         this.spares = spares;
         this.number = number;
         this.leases = leases;
@@ -178,10 +207,6 @@ final class ThreadCalls implements ServerWork {
      * needs.
      */
     private long touch(boolean resume, HeldRegions held, Arguments in) {
-        if (executing) {
-            executing = false;
-            firstSlices.begin();
-        }
         if (ran) {
             // Left over from a batch whose calls were not all executed.
             forgetBegun();
@@ -190,6 +215,7 @@ final class ThreadCalls implements ServerWork {
         if (lease == null) {
             return RpcHandler.NOWHERE;
         }
+        enter(lease);
         ServedProcedure procedure = lease.find(in.getInt(0));
         if (procedure != null && begunCount < MOST_BEGUN && turns(procedure)) {
             RunningCall call = begin(resume, held, lease, procedure, in);
@@ -208,10 +234,12 @@ final class ThreadCalls implements ServerWork {
     // A call that has begun has a lease and a procedure.
     @SuppressWarnings("NullAway")
     private int execute(boolean resume, HeldRegions held, Arguments in, Reply out) {
-        executing = true;
         RunningCall call = takeBegun(held, in.address(0, 0));
         if (call == null) {
             LeaseProcedures lease = lease(held);
+            if (lease != null) {
+                enter(lease);
+            }
             ServedProcedure procedure = lease == null ? null : lease.find(in.getInt(0));
             refusal = CallStatus.NO_PROCEDURE;
             call = procedure == null ? null : begin(resume, held, lease, procedure, in);
@@ -250,16 +278,16 @@ final class ThreadCalls implements ServerWork {
     private void first(RunningCall call) {
         ServedProcedure procedure = call.procedure;
         boolean timed = --untilTimed <= 0;
-        long started = timed ? System.nanoTime() : 0;
+        long started = timed ? time.now() : 0;
         long units = slices.one(call, procedure.firstFuel());
         if (timed) {
             untilTimed = distance();
-            procedure.took(false, units, System.nanoTime() - started);
+            procedure.took(false, units, time.now() - started);
         }
         counters.add(CallCounters.FUEL, units);
         double nanos = procedure.estimate(units);
         firstSlices.ran(nanos);
-        owe(call.lease, nanos);
+        expected += nanos;
     }
 
     /** Marsaglia's xorshift; 1 to 2 * TIMED - 1, TIMED on average. */
@@ -270,22 +298,33 @@ final class ThreadCalls implements ServerWork {
         return 1 + (int) Long.remainderUnsigned(random, 2 * TIMED - 1);
     }
 
-    /** Notes the time of a first slice. A lease is charged once for all that follow each other in a round. */
-    private void owe(LeaseProcedures lease, double nanos) {
-        if (lease != owing) {
+    /** A lease's requests of a batch are executed from now on, until {@link #charge}. */
+    void enter(LeaseProcedures lease) {
+        if (charged != lease) {
             charge();
-            owing = lease;
+            charged = lease;
+            began = time.begin();
+            expected = 0;
+            firstSlices.begin(began);
         }
-        owed += nanos;
     }
 
-    private void charge() {
-        LeaseProcedures lease = owing;
+    /** Charges the lease whose requests were executed. */
+    void charge() {
+        LeaseProcedures lease = charged;
         if (lease != null) {
-            lease.used((long) owed);
-            owed = 0;
-            owing = null;
+            charged = null;
+            used(lease, began, time.now(), expected);
         }
+    }
+
+    private long used(LeaseProcedures lease, long from, long to, double fuelNanos) {
+        long nanos = time.ran(from, to);
+        if (to - from >= RunningTime.LONG_NANOS) {
+            counters.add(CallCounters.JVM_NANOS, Math.max(0, nanos - (long) fuelNanos));
+        }
+        lease.used(nanos);
+        return nanos;
     }
 
     /**
@@ -324,15 +363,15 @@ final class ThreadCalls implements ServerWork {
             return;
         }
         ServedProcedure procedure = begun[0].procedure;
-        long started = System.nanoTime();
+        long started = time.now();
         int fuel = Math.max(1, Math.min(procedure.firstFuel(), 2 * procedure.sliceFuel() / begunCount));
         long units = slices.inTurns(begun, begunCount, fuel);
-        long nanos = System.nanoTime() - started;
+        long nanos = time.now() - started;
         firstSlices.ran((double) nanos);
+        expected += procedure.estimate(units);
         procedure.took(true, units, nanos);
         counters.add(CallCounters.FUEL, units);
         counters.add(CallCounters.TURNS, begunCount);
-        begun[0].lease.used(nanos);
     }
 
     private void forgetBegun() {
@@ -415,7 +454,7 @@ final class ThreadCalls implements ServerWork {
         }
         charge();
         boolean answered = answerReplaced();
-        if (busy && sliceNanos > 0 && System.nanoTime() - sliceEnd < sliceNanos) {
+        if (busy && sliceNanos > 0 && time.now() - sliceEnd < sliceNanos) {
             return true;
         }
         sliceNanos = 0;
@@ -423,7 +462,7 @@ final class ThreadCalls implements ServerWork {
         if (call == null) {
             call = peers.steal(this);
             if (call == null) {
-                lingers = lingers && System.nanoTime() - sliceEnd < LINGER_NANOS;
+                lingers = lingers && time.now() - sliceEnd < LINGER_NANOS;
                 return lingers || answered;
             }
             lingers = true;
@@ -448,10 +487,10 @@ final class ThreadCalls implements ServerWork {
             if (replaced.isEmpty()) {
                 return false;
             }
-            if (System.nanoTime() - fencedAt < FENCE_NANOS) {
+            if (time.now() - fencedAt < FENCE_NANOS) {
                 return true;
             }
-            fencedAt = System.nanoTime();
+            fencedAt = time.now();
             replacing.addAll(replaced);
             replaced.clear();
             underWay = peers.underWay(this);
@@ -494,22 +533,22 @@ final class ThreadCalls implements ServerWork {
     }
 
     private void slice(LeaseProcedures lease, ServedProcedure procedure, int count) {
-        long started = System.nanoTime();
+        long started = time.begin();
         long units = count == 1
                 ? slices.one(group[0], procedure.sliceFuel())
                 : slices.inTurns(group, count, Math.max(1, procedure.sliceFuel() / count));
-        sliceEnd = System.nanoTime();
+        sliceEnd = time.now();
         sliceNanos = sliceEnd - started;
+        long nanos = used(lease, started, sliceEnd, procedure.estimate(units));
         // Recorded even if the call ended: otherwise calls a little longer than a first slice of cold code would always
         // have to wait.
-        procedure.took(count > 1, units, sliceNanos);
+        procedure.took(count > 1, units, nanos);
         counters.add(CallCounters.FUEL, units);
         counters.add(CallCounters.SLICES, 1);
-        counters.add(CallCounters.SLICE_NANOS, sliceNanos);
+        counters.add(CallCounters.SLICE_NANOS, nanos);
         if (count > 1) {
             counters.add(CallCounters.TURNS, count);
         }
-        lease.used(sliceNanos);
     }
 
     // As in goOn.
