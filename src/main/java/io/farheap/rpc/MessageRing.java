@@ -318,6 +318,23 @@ public final class MessageRing implements AutoCloseable {
         return 1;
     }
 
+    /** The regions of its client. */
+    public HeldRegions held() {
+        return held;
+    }
+
+    /** Whether its requests may be calls. */
+    public boolean takesCalls() {
+        return calls != null;
+    }
+
+    /** Sends late answers to calls, and serves no batch. */
+    public void answerCalls() {
+        if (!ended && executed == count && pending != null) {
+            callsFirst(pending);
+        }
+    }
+
     /** Whether a batch has arrived, or is being served. */
     public boolean hasBatch() {
         return executed < count

@@ -130,6 +130,13 @@ final class ThreadCalls implements ServerWork {
     private long sliceEnd;
 
     private long sliceNanos;
+    /** Rounds of the thread; the ids of the lease that had a batch last and of the one before it, and when. */
+    private int rounds;
+
+    private long recent;
+    private int recentRound;
+    private long other;
+    private int otherRound;
     private boolean lingers;
     /** The thread was woken or need not be woken: it looks for work before it sleeps. */
     private volatile boolean called;
@@ -453,8 +460,12 @@ final class ThreadCalls implements ServerWork {
             called = false;
         }
         charge();
+        int round = rounds++;
         boolean answered = answerReplaced();
         if (busy && sliceNanos > 0 && time.now() - sliceEnd < sliceNanos) {
+            return true;
+        }
+        if (busy && queue.size() > 0 && queue.yields(round)) {
             return true;
         }
         sliceNanos = 0;
@@ -469,6 +480,28 @@ final class ThreadCalls implements ServerWork {
         }
         goOn(call);
         return true;
+    }
+
+    /** One lease alone waits for none, and takes no lock. */
+    @Override
+    public boolean waits(HeldRegions client) {
+        LeaseProcedures lease = lease(client);
+        if (lease == null) {
+            return false;
+        }
+        if (client.lease() != recent) {
+            other = recent;
+            otherRound = recentRound;
+            recent = client.lease();
+        }
+        recentRound = rounds;
+        return (queue.size() > 0 || other != 0 && rounds - otherRound <= RunQueue.PRESENT_ROUNDS)
+                && queue.waits(lease, rounds);
+    }
+
+    @Override
+    public boolean hasCalls() {
+        return queue.size() > 0;
     }
 
     /** A map of a lease was replaced; its reply is sent in a later round, with those of all others of this round. */

@@ -1,5 +1,7 @@
 package io.farheap.server.service;
 
+import io.farheap.rpc.HeldRegions;
+
 /**
  * The work of a service on one of a server's threads between the rounds of its message rings: calls that a handler has
  * begun and that take longer than a handler may. It runs on that thread alone, and inside its gate: it may do all that
@@ -18,6 +20,20 @@ public interface ServerWork {
      * @return whether there is more to do; the thread does not sleep while there is
      */
     boolean run(boolean busy);
+
+    /**
+     * Whether a client's next batch of calls waits in this round, as it has used more of the thread than another whose
+     * batches or calls come first. It is served all the same if nothing else is. Asked in each round in which it has a
+     * batch.
+     */
+    default boolean waits(HeldRegions client) {
+        return false;
+    }
+
+    /** Whether {@link #run} has something to do that a client waits for. */
+    default boolean hasCalls() {
+        return false;
+    }
 
     /** The thread ends; {@link #run} is not called any more. */
     default void ended() {}

@@ -4,6 +4,7 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
 import io.farheap.posix.Epoll;
 import io.farheap.posix.EventFd;
+import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.MessageRing;
 import io.farheap.server.fence.FailPoint;
 import io.farheap.server.service.ServerService;
@@ -18,6 +19,7 @@ import io.farheap.verbs.Context;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Polls message rings and serves their batches. The thread is inside its gate while it looks at rings: a thread that
@@ -247,6 +249,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         boolean answers = (rounds & WORK_MASK) == 0;
         MessageRing[] all = rings;
         boolean over = false;
+        @Nullable MessageRing waiting = null;
         round.begin();
         int at = nextRing;
         for (int i = 0; i < all.length; i++) {
@@ -255,10 +258,14 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
             int before = served;
             boolean serves = !over && ring.hasBatch();
             try {
-                if (serves) {
-                    round.serving();
-                }
-                if (!over) {
+                if (serves && ring.takesCalls() && waits(ring.held())) {
+                    waiting = ring;
+                    serves = false;
+                    ring.answerCalls();
+                } else if (!over) {
+                    if (serves) {
+                        round.serving();
+                    }
                     nextRing = at;
                     served += ring.serve();
                 }
@@ -282,6 +289,9 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
                 break;
             }
         }
+        if (waiting != null && served == 0 && !hasCalls()) {
+            served += serve(waiting);
+        }
         boolean busy = served > 0;
         for (ServerWork each : work) {
             if (each.run(busy)) {
@@ -289,6 +299,36 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
             }
         }
         return served;
+    }
+
+    /** Whether a client's batch waits for others, as its calls have used more of the thread. */
+    private boolean waits(HeldRegions client) {
+        boolean waits = false;
+        for (ServerWork each : work) {
+            waits |= each.waits(client);
+        }
+        return waits;
+    }
+
+    private boolean hasCalls() {
+        boolean has = false;
+        for (ServerWork each : work) {
+            has |= each.hasCalls();
+        }
+        return has;
+    }
+
+    private int serve(MessageRing ring) {
+        try {
+            return ring.serve();
+        } catch (RuntimeException e) {
+            failed(ring, e);
+            return 1;
+        } finally {
+            if (ring.ended()) {
+                forget(ring);
+            }
+        }
     }
 
     private static void failed(MessageRing ring, RuntimeException e) {
