@@ -52,7 +52,8 @@ final class SliceRunner {
     }
 
     /**
-     * Runs one call, and sets {@link RunningCall#left} to its outcome.
+     * Runs one call, and sets {@link RunningCall#left} to its outcome: that it is to continue, and has not run, if its
+     * lease's map is being brought up to date.
      *
      * @return units of fuel that it took
      */
@@ -63,7 +64,10 @@ final class SliceRunner {
         begin();
         LeaseRegionTable map = call.lease.map();
         try {
-            map.refresh(call.held);
+            if (!map.refresh(call.held)) {
+                call.left = CallContext.FUEL;
+                return 0;
+            }
             long before = context.fuelUsed();
             call.left = CallContext.ENDED;
             if (Long.compareUnsigned(call.end, map.span()) <= 0) {
@@ -93,12 +97,12 @@ final class SliceRunner {
         begin();
         LeaseRegionTable map = calls[0].lease.map();
         try {
-            map.refresh(calls[0].held);
+            boolean fresh = map.refresh(calls[0].held);
             int live = 0;
             for (int i = 0; i < count; i++) {
                 RunningCall call = calls[i];
-                call.left = CallContext.ENDED;
-                if (Long.compareUnsigned(call.end, map.span()) <= 0) {
+                call.left = fresh ? CallContext.ENDED : CallContext.FUEL;
+                if (fresh && Long.compareUnsigned(call.end, map.span()) <= 0) {
                     call.context.turns(true);
                     call.context.map(map.table(), map.entries(), map.shift());
                     call.fuelLeft = fuel;

@@ -233,8 +233,7 @@ final class ThreadCalls implements ServerWork {
             }
         }
         LeaseRegionTable map = lease.map();
-        map.refresh(held);
-        long address = map.address(in.getLong(24));
+        long address = map.refresh(held) ? map.address(in.getLong(24)) : 0;
         return address == 0 ? RpcHandler.NOWHERE : held.place(address);
     }
 

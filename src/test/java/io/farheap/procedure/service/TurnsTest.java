@@ -77,6 +77,26 @@ class TurnsTest {
         return at;
     }
 
+    /** A map that is not up to date yet serves no call: it waits for its next slice, as if it had no fuel left. */
+    @Test
+    void callsWaitUntilTheirMapIsWhole() {
+        int[] regions = new int[2 * LeaseRegionTable.MOST_AT_ONCE];
+        lease.map(new LeaseRegionTable(2, regions, SHIFT));
+        RunningCall alone = call(hops, 0, 1, 1 << SHIFT);
+        assertEquals(0, slices.one(alone, 1_000));
+        assertEquals(CallContext.FUEL, alone.left);
+        assertTrue(slices.one(alone, 1_000) > 0);
+        assertEquals(CallContext.RETURNED, alone.left);
+        assertEquals(followed(0, 1), result(alone));
+        lease.map(new LeaseRegionTable(3, regions, SHIFT));
+        RunningCall[] both = {call(hops, 0, 1, 1 << SHIFT), call(hops, 0, 1, 1 << SHIFT)};
+        assertEquals(0, slices.inTurns(both, 2, 1_000));
+        assertEquals(CallContext.FUEL, both[0].left);
+        assertEquals(CallContext.FUEL, both[1].left);
+        assertTrue(slices.inTurns(both, 2, 1_000) > 0);
+        assertEquals(CallContext.RETURNED, both[1].left);
+    }
+
     private void endAll(RunningCall[] calls, int fuel) {
         int running = calls.length;
         RunningCall[] left = calls.clone();
