@@ -92,7 +92,8 @@ class ServedRoundTest {
             });
             RemoteServer attached = memory.attach(control.address());
             RegisteredBuffer buffer = memory.register(calls * 16L);
-            RpcQueue queue = memory.openRpcQueue(RpcOptions.DEFAULT.with(2, calls).withRecordBytes(8));
+            RpcQueue queue =
+                    memory.openRpcQueue(RpcOptions.DEFAULT.with(2, calls).withRecordBytes(8));
             for (int turn = 0; turn < 3; turn++) {
                 for (long i = 0; i < calls; i++) {
                     buffer.segment().set(JAVA_LONG, i * 16, 1_000 * turn + i);

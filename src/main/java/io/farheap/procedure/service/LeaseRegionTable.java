@@ -18,11 +18,10 @@ import java.util.function.IntToLongFunction;
  *
  * <p>Server threads use it, each inside its gate. If {@link HeldRegions#changes} has advanced, one thread rewrites the
  * table, a part at a time, and until it is whole no thread runs a call by it: calls wait for their next slices, and no
- * thread waits for another. Two threads must not write at once. One that has read a region's address before the
- * region was given back could store it after the other has removed it, and the table would keep that address until the
- * next region is given back. A thread that uses the table at the same time has compared the count
- * before that region was given back, and is inside its gate: the server waits for it before another lease gets the
- * region.
+ * thread waits for another. Two threads must not write at once. One that has read a region's address before the region
+ * was given back could store it after the other has removed it, and the table would keep that address until the next
+ * region is given back. A thread that uses the table at the same time has compared the count before that region was
+ * given back, and is inside its gate: the server waits for it before another lease gets the region.
  */
 final class LeaseRegionTable {
 

@@ -97,15 +97,13 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
             WarmUp.later(translating);
         }
         handlers.register(CallFormat.REGISTER, new Charged(this::register));
-        handlers.register(
-                CallFormat.UNREGISTER,
-                new Charged((held, in, out) -> {
-                    LeaseProcedures lease = leases.get(held.lease());
-                    if (lease != null) {
-                        lease.remove(in.getInt(0));
-                    }
-                    return 0;
-                }));
+        handlers.register(CallFormat.UNREGISTER, new Charged((held, in, out) -> {
+            LeaseProcedures lease = leases.get(held.lease());
+            if (lease != null) {
+                lease.remove(in.getInt(0));
+            }
+            return 0;
+        }));
         handlers.register(CallFormat.MAP, new Charged(this::map));
         handlers.register(CallFormat.CALL, new Calls(false));
         handlers.register(CallFormat.RESUME, new Calls(true));

@@ -64,8 +64,9 @@ final class ProcedureStatisticsEvent extends Event {
     long sliceTime;
 
     @Label("JVM's Time")
-    @Description("Of slices and batches of 100 us or more, beyond what their fuel has taken before: first runs of code, "
-            + "deoptimization")
+    @Description(
+            "Of slices and batches of 100 us or more, beyond what their fuel has taken before: first runs of code, "
+                    + "deoptimization")
     @Timespan(Timespan.NANOSECONDS)
     long jvmTime;
 

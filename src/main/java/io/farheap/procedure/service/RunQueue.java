@@ -19,7 +19,9 @@ final class RunQueue {
     /** The most time, in ns, that the use of other threads adds to a lease's own between two of its slices here. */
     static final long MOST_AHEAD = 100_000_000;
 
-    /** The most time, in ns, that a lease whose batches come may have used more than another before its batches wait. */
+    /**
+     * The most time, in ns, that a lease whose batches come may have used more than another before its batches wait.
+     */
     static final long MOST_LEAD = 1_000_000;
     /** Rounds of the thread after which a lease whose batches come again has saved up no time. */
     static final int PRESENT_ROUNDS = 16;

@@ -165,7 +165,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         }
     }
 
-    /** When it returns, the thread has finished the batch that it was serving. */
+    /** When it returns, the thread has executed the requests that it was executing; those of a batch come in parts. */
     public void barrier() {
         gate.claim();
         gate.unclaim();
