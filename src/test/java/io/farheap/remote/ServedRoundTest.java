@@ -10,6 +10,7 @@ import io.farheap.remote.contract.Outcome;
 import io.farheap.remote.contract.PostResult;
 import io.farheap.remote.contract.RemoteServer;
 import io.farheap.remote.queue.RpcLane;
+import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.MessageRing;
 import io.farheap.rpc.RegionHolders;
 import io.farheap.rpc.RpcHandler;
@@ -18,6 +19,7 @@ import io.farheap.rpc.message.BatchFormat;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.Planes;
 import io.farheap.server.contract.ServerOptions;
+import io.farheap.server.service.ServerWork;
 import io.farheap.server.thread.ServerThread;
 import io.farheap.server.thread.ServerThreads;
 import io.farheap.testing.Fields;
@@ -26,8 +28,12 @@ import io.farheap.thread.idle.Idle;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -145,6 +151,72 @@ class ServedRoundTest {
             }
             assertEquals(BatchFormat.DONE, connection.status(before));
             assertEquals(BatchFormat.NOT_HELD, connection.status(after));
+        }
+    }
+
+    /** A batch that is to wait is served in a round in which no other batch is. */
+    @Test
+    void aBatchWaitsForThoseOfOthersAlone() throws IllegalAccessException {
+        Map<Long, Set<Integer>> rounds = new ConcurrentHashMap<>();
+        try (MemoryServer server = open();
+                ControlServer control = ControlServer.start("127.0.0.1:0", Planes.of(server));
+                RemoteMemory first = RemoteMemory.open(TestDevice.client(), "first");
+                RemoteMemory second = RemoteMemory.open(TestDevice.client(), "second")) {
+            ServerThread thread = thread(server);
+            server.register(ECHO, (held, arguments, reply) -> {
+                rounds.computeIfAbsent(held.lease(), _ -> ConcurrentHashMap.newKeySet())
+                        .add(Fields.get(thread, "rounds", Integer.class));
+                return 0;
+            });
+            List<RpcQueue> queues = new ArrayList<>();
+            List<RemoteServer> servers = new ArrayList<>();
+            for (RemoteMemory memory : List.of(first, second)) {
+                servers.add(memory.attach(control.address()));
+                queues.add(memory.openRpcQueue(RpcOptions.DEFAULT.with(2, 1).withRecordBytes(8)));
+            }
+            RegisteredBuffer[] buffers = {first.register(64), second.register(64)};
+            callEach(queues, servers, buffers, 1);
+            AtomicLong waiting = new AtomicLong();
+            Fields.field(thread, "work").set(thread, new ServerWork[] {
+                new ServerWork() {
+                    @Override
+                    public boolean run(boolean busy) {
+                        return false;
+                    }
+
+                    @Override
+                    public boolean waits(HeldRegions client) {
+                        return client.lease() == waiting.get();
+                    }
+                }
+            });
+            callEach(queues, servers, buffers, 1);
+            waiting.set(rounds.keySet().iterator().next());
+            rounds.clear();
+            callEach(queues, servers, buffers, 200);
+            assertEquals(2, rounds.size());
+        }
+        Iterator<Set<Integer>> each = rounds.values().iterator();
+        assertTrue(Collections.disjoint(each.next(), each.next()), "a round has served both");
+    }
+
+    /** Has so many calls of each queue executed, two of each at a time. */
+    private static void callEach(
+            List<RpcQueue> queues, List<RemoteServer> servers, RegisteredBuffer[] buffers, int calls) {
+        int[] made = new int[queues.size()];
+        int[] ended = new int[1];
+        while (ended[0] < calls * made.length) {
+            for (int i = 0; i < made.length; i++) {
+                while (made[i] < calls
+                        && queues.get(i).call(servers.get(i), ECHO, buffers[i], 0, 8, 8, 8, 0) == PostResult.OK) {
+                    queues.get(i).send();
+                    made[i]++;
+                }
+                queues.get(i).poll((tag, outcome, bytes) -> {
+                    assertEquals(Outcome.DONE, outcome);
+                    ended[0]++;
+                });
+            }
         }
     }
 
