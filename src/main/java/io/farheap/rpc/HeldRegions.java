@@ -14,6 +14,7 @@ public final class HeldRegions {
 
     private final RegionHolders holders;
     private final long lease;
+    private final Long leaseKey;
     private final String client;
     private final Object process;
     private final MemoryLender lender;
@@ -50,6 +51,7 @@ public final class HeldRegions {
     public HeldRegions(RegionHolders holders, long lease, String client, Object process, MemoryLender lender) {
         this.holders = holders;
         this.lease = lease;
+        this.leaseKey = lease;
         this.client = client;
         this.process = process;
         this.lender = lender;
@@ -58,6 +60,11 @@ public final class HeldRegions {
     /** Identifies the lease: no two clients of a server have the same one. */
     public long lease() {
         return lease;
+    }
+
+    /** The number that {@link #lease} returns, as a key of a map: no object is made for each look. */
+    public Long leaseKey() {
+        return leaseKey;
     }
 
     /** The client's name, as it gave it. */

@@ -437,7 +437,7 @@ final class ThreadCalls implements ServerWork {
     private @Nullable LeaseProcedures lease(HeldRegions held) {
         if (held != lastHeld || last == null) {
             lastHeld = held;
-            last = leases.get(held.lease());
+            last = leases.get(held.leaseKey());
         }
         return last;
     }
@@ -484,18 +484,17 @@ final class ThreadCalls implements ServerWork {
     /** One lease alone waits for none, and takes no lock. */
     @Override
     public boolean waits(HeldRegions client) {
-        LeaseProcedures lease = lease(client);
-        if (lease == null) {
-            return false;
-        }
         if (client.lease() != recent) {
             other = recent;
             otherRound = recentRound;
             recent = client.lease();
         }
         recentRound = rounds;
-        return (queue.size() > 0 || other != 0 && rounds - otherRound <= RunQueue.PRESENT_ROUNDS)
-                && queue.waits(lease, rounds);
+        if (queue.size() == 0 && (other == 0 || rounds - otherRound > RunQueue.PRESENT_ROUNDS)) {
+            return false;
+        }
+        LeaseProcedures lease = lease(client);
+        return lease != null && queue.waits(lease, rounds);
     }
 
     @Override
