@@ -39,12 +39,4 @@ final class ServedRound {
     boolean over() {
         return batches > 1 && clock.getAsLong() - began >= MOST_NANOS;
     }
-
-    /**
-     * Whether the round ends, after a ring has been served whose batch arrived when it had been looked for: unless it
-     * was the first, since it is not known when it began.
-     */
-    boolean overUnseen() {
-        return ++batches > 1;
-    }
 }

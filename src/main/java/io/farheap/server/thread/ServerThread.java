@@ -255,19 +255,20 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         for (int i = 0; i < all.length; i++) {
             at = at + 1 < all.length ? at + 1 : 0;
             MessageRing ring = all[at];
-            int before = served;
             boolean serves = !over && ring.hasBatch();
             try {
                 if (serves && ring.takesCalls() && waits(ring.held())) {
                     waiting = ring;
                     serves = false;
-                    ring.answerCalls();
-                } else if (!over) {
-                    if (serves) {
-                        round.serving();
-                    }
+                }
+                if (serves) {
+                    round.serving();
                     nextRing = at;
                     served += ring.serve();
+                } else if (!over) {
+                    // A batch that arrives now is looked at in the next round.
+                    nextRing = at;
+                    ring.answerCalls();
                 }
                 if (reap || answers && ring.answering()) {
                     ring.reap();
@@ -282,9 +283,7 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
                 forget(ring);
             }
             // The next round continues with the next ring; in between the thread opens its gate.
-            if (served > before && !over) {
-                over = serves ? round.over() : round.overUnseen();
-            }
+            over |= serves && round.over();
             if (over && !reap) {
                 break;
             }

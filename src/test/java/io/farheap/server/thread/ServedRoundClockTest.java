@@ -41,16 +41,4 @@ class ServedRoundClockTest {
         assertFalse(serve(1_000_000));
         assertTrue(serve(ServedRound.MOST_NANOS));
     }
-
-    /** Nothing was read when it began, so its time is not known. */
-    @Test
-    void itEndsWithABatchThatCameUnseenUnlessItIsTheFirst() {
-        round.begin();
-        assertFalse(round.overUnseen());
-        assertTrue(round.overUnseen());
-        round.begin();
-        assertFalse(serve(1));
-        assertTrue(round.overUnseen());
-        assertEquals(0, readings);
-    }
 }
