@@ -111,11 +111,12 @@ public final class HeldRegions {
     }
 
     /**
-     * A number that changes whenever a client gives a region back. A handler that continues a call which it began in an
-     * earlier round of its thread compares it, and if it changed asks again which regions the client holds.
+     * A number that changes whenever the client gives a region back, and seldom else. A handler that continues a call
+     * which it began in an earlier round of its thread compares it, and if it changed asks again which regions the
+     * client holds.
      */
     public int changes() {
-        return holders.cleared();
+        return holders.cleared(lease);
     }
 
     /**

@@ -1,7 +1,7 @@
 package io.farheap.rpc;
 
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
  * A server's regions, and the lease that holds each of them. Server threads ask while they serve a batch, inside their
@@ -12,15 +12,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class RegionHolders {
 
     private static final long NOBODY = 0;
+    private static final int COUNT_BITS = 10;
+    /** Two to the power of 64 by the golden ratio (Knuth's multiplicative hashing). */
+    private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
     private final MemorySegment memory;
     private final long regionBytes;
     private final long[] leases;
     /**
-     * How often an entry was cleared. Incremented before the clearing thread waits for the server threads, read inside
-     * their gates.
+     * How often an entry of a lease was cleared; a few leases may share a number. Incremented before the thread that
+     * clears it waits for the server threads, read inside their gates.
      */
-    private final AtomicInteger cleared = new AtomicInteger();
+    private final AtomicIntegerArray cleared = new AtomicIntegerArray(1 << COUNT_BITS);
 
     /**
      * Views of the regions, each made when a handler first asks. Any server thread writes them; two threads write equal
@@ -60,12 +63,18 @@ public final class RegionHolders {
      * left its gate.
      */
     public void clear(int region) {
+        long lease = leases[region];
         leases[region] = NOBODY;
-        cleared.incrementAndGet();
+        cleared.incrementAndGet(count(lease));
     }
 
-    int cleared() {
-        return cleared.get();
+    /** A number that changes whenever an entry of a lease is cleared. */
+    int cleared(long lease) {
+        return cleared.get(count(lease));
+    }
+
+    private static int count(long lease) {
+        return (int) (lease * SPREAD >>> Long.SIZE - COUNT_BITS);
     }
 
     /**

@@ -22,6 +22,9 @@ import java.util.function.IntToLongFunction;
  * was given back could store it after the other has removed it, and the table would keep that address until the next
  * region is given back. A thread that uses the table at the same time has compared the count before that region was
  * given back, and is inside its gate: the server waits for it before another lease gets the region.
+ *
+ * <p>What other leases give back seldom moves the count of this one, so they do not keep its table from being whole;
+ * the table of a lease that gives regions back all the time is written at once.
  */
 final class LeaseRegionTable {
 
@@ -29,6 +32,9 @@ final class LeaseRegionTable {
 
     /** Entries that are written at a time: some tens of microseconds. */
     static final int MOST_AT_ONCE = 1 << 14;
+
+    /** If the lease gives regions back so often while the table is being written, all of it is written at once. */
+    private static final int MOST_RESTARTS = 2;
 
     /** The map of a lease whose client has not sent one. */
     static final LeaseRegionTable EMPTY = new LeaseRegionTable(0, NOTHING, 16);
@@ -40,11 +46,12 @@ final class LeaseRegionTable {
     private final MemorySegment table;
     private volatile int seen = -1;
     private final AtomicBoolean making = new AtomicBoolean();
-    // Used by the thread that makes the table: the next entry, and how many are left of all since the count was
-    // such.
+    // Used by the thread that makes the table: the next entry, how many are left of all since the count was such, and
+    // how often the count has moved before they were all written.
     private int next;
     private int left;
     private int counted;
+    private int restarts;
 
     /**
      * A map.
@@ -94,7 +101,12 @@ final class LeaseRegionTable {
      * @return whether it may be used; if not, another thread is writing it, or there is more to write
      */
     boolean refresh(HeldRegions held) {
-        return seen == held.changes() || regions.length == 0 || make(held::changes, held::address);
+        return isFresh(held) || make(held::changes, held::address);
+    }
+
+    /** Whether the table is up to date, and may be used. */
+    boolean isFresh(HeldRegions held) {
+        return seen == held.changes() || regions.length == 0;
     }
 
     /**
@@ -113,10 +125,12 @@ final class LeaseRegionTable {
                 return true;
             }
             if (left == 0 || counted != now) {
+                restarts = left == 0 ? 0 : restarts + 1;
                 counted = now;
                 left = regions.length;
             }
-            for (int i = Math.min(left, MOST_AT_ONCE); i > 0; i--) {
+            int most = restarts < MOST_RESTARTS ? MOST_AT_ONCE : left;
+            for (int i = Math.min(left, most); i > 0; i--) {
                 int region = regions[next];
                 table.setAtIndex(JAVA_LONG, next, region < 0 ? 0 : addresses.applyAsLong(region));
                 next = next + 1 == regions.length ? 0 : next + 1;

@@ -127,6 +127,37 @@ class LeaseRegionTableTest {
         }
     }
 
+    /** Another lease gives regions back all the time. */
+    @Test
+    void whatOthersGiveBackDoesNotMatter() {
+        holders.hold(0, LEASE);
+        LeaseRegionTable map = new LeaseRegionTable(1, new int[8 * LeaseRegionTable.MOST_AT_ONCE], SHIFT);
+        for (int part = 0; part < 7; part++) {
+            assertFalse(map.refresh(held), "part " + part);
+            holders.hold(1, LEASE + 1);
+            holders.clear(1);
+        }
+        assertTrue(map.refresh(held));
+        holders.hold(1, LEASE + 1);
+        holders.clear(1);
+        assertTrue(map.isFresh(held));
+    }
+
+    /** The lease itself gives them back all the time, as while it is reclaimed. */
+    @Test
+    void aTableIsWholeWhateverIsGivenBack() {
+        holders.hold(0, LEASE);
+        LeaseRegionTable map = new LeaseRegionTable(1, new int[8 * LeaseRegionTable.MOST_AT_ONCE], SHIFT);
+        int parts = 1;
+        while (!map.refresh(held)) {
+            holders.hold(1, LEASE);
+            holders.clear(1);
+            parts++;
+            assertTrue(parts < 10, "it is never whole");
+        }
+        assertEquals(memory.address(), entry(map, 8 * LeaseRegionTable.MOST_AT_ONCE - 1));
+    }
+
     private static void await(CountDownLatch latch) {
         try {
             latch.await();
