@@ -5,8 +5,8 @@ import java.util.function.LongSupplier;
 /**
  * The time that a server thread runs for a lease. While another thread has its core, or the JVM has stopped it, time
  * passes that no lease is charged for. What the JVM does on the thread itself is charged: first runs of code, and its
- * deoptimization. The thread's processor time is read after something took long, and else each millisecond at most, as
- * reading it takes as long as a short call. One thread.
+ * deoptimization. Reading the thread's processor time takes as long as a short call, so it is read after something took
+ * long, and when something begins a while after the last thing, or a millisecond after the last reading. One thread.
  */
 final class RunningTime {
 
@@ -14,6 +14,8 @@ final class RunningTime {
     static final long LONG_NANOS = 100_000;
 
     static final long FRESH_NANOS = 1_000_000;
+    /** What passes on the clock alone between two things that are no further apart is taken to pass in them. */
+    static final long NEXT_NANOS = 20_000;
 
     private final LongSupplier clock;
     private final LongSupplier processor;
@@ -22,6 +24,8 @@ final class RunningTime {
 
     private long processorBase;
     private boolean based;
+    /** When the last thing ended, or the bases were read. */
+    private long last;
 
     /**
      * @param clock in ns, as {@link System#nanoTime}
@@ -39,12 +43,13 @@ final class RunningTime {
     /** The time at which something begins. */
     long begin() {
         long now = clock.getAsLong();
-        if (based && now - clockBase < FRESH_NANOS) {
+        if (based && now - clockBase < FRESH_NANOS && now - last < NEXT_NANOS) {
             return now;
         }
         based = true;
         processorBase = processor.getAsLong();
         clockBase = clock.getAsLong();
+        last = clockBase;
         return clockBase;
     }
 
@@ -55,6 +60,7 @@ final class RunningTime {
      */
     long ran(long began, long ended) {
         long took = ended - began;
+        last = ended;
         if (took < LONG_NANOS) {
             return took;
         }

@@ -31,6 +31,18 @@ class RunningTimeTest {
         assertEquals(200_000, ran(200_000, 200_100));
     }
 
+    /** The thread sleeps, or another has its core, before something begins: that is not taken off from its time. */
+    @Test
+    void whatPassesBeforeItBeginsIsNotItsOwn() {
+        for (int i = 0; i < 10; i++) {
+            assertEquals(10_000, ran(10_000, 10_000));
+            now += 500_000;
+            assertEquals(150_000, ran(150_000, 150_000));
+            now += 300_000;
+            assertEquals(150_000, ran(400_000, 150_000));
+        }
+    }
+
     /** The processor's time is not read for what is short, but once in a millisecond, when something begins. */
     @Test
     void theProcessorsTimeIsSeldomRead() {
