@@ -373,7 +373,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Serve
         try {
             LeaseRegionTable next =
                     new LeaseRegionTable(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
-            next.refresh(held);
+            own().slices().bringUpToDate(next, held);
             lease.map(next, loan);
         } catch (Throwable e) {
             LeaseProcedures.giveBack(loan.memory());

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.farheap.memory.NativeMemory;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.procedure.translate.running.CallContext;
+import io.farheap.rpc.HeldRegions;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
@@ -37,9 +38,31 @@ final class SliceRunner {
     private int slices;
     /** The calls of a group that are to continue. */
     private RunningCall[] turning = new RunningCall[16];
+    /** Whether a map was brought up to date, or a part of it, since {@link #beginWork}. */
+    private boolean refreshed;
     /** Keeps the compiler from removing loads whose values are not used. */
     @SuppressWarnings("unused")
     private long touched;
+
+    /**
+     * A batch of calls begins, or a slice, between which the thread looks at its rings: a part of one map may be
+     * brought up to date in it.
+     */
+    void beginWork() {
+        refreshed = false;
+    }
+
+    /** Brings a map up to date, or a part of it, once since {@link #beginWork}; returns whether it may be used. */
+    boolean bringUpToDate(LeaseRegionTable map, HeldRegions held) {
+        if (map.isFresh(held)) {
+            return true;
+        }
+        if (refreshed) {
+            return false;
+        }
+        refreshed = true;
+        return map.refresh(held);
+    }
 
     /** Begins a slice: the map that is loaded from here on stays in use until {@link #end}. */
     void begin() {
@@ -64,7 +87,7 @@ final class SliceRunner {
         begin();
         LeaseRegionTable map = call.lease.map();
         try {
-            if (!map.refresh(call.held)) {
+            if (!bringUpToDate(map, call.held)) {
                 call.left = CallContext.FUEL;
                 return 0;
             }
@@ -97,7 +120,7 @@ final class SliceRunner {
         begin();
         LeaseRegionTable map = calls[0].lease.map();
         try {
-            boolean fresh = map.refresh(calls[0].held);
+            boolean fresh = bringUpToDate(map, calls[0].held);
             int live = 0;
             for (int i = 0; i < count; i++) {
                 RunningCall call = calls[i];

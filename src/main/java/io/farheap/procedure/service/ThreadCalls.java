@@ -233,7 +233,7 @@ final class ThreadCalls implements ServerWork {
             }
         }
         LeaseRegionTable map = lease.map();
-        long address = map.refresh(held) ? map.address(in.getLong(24)) : 0;
+        long address = map.isFresh(held) ? map.address(in.getLong(24)) : 0;
         return address == 0 ? RpcHandler.NOWHERE : held.place(address);
     }
 
@@ -312,6 +312,7 @@ final class ThreadCalls implements ServerWork {
             began = time.begin();
             expected = 0;
             firstSlices.begin(began);
+            slices.beginWork();
         }
     }
 
@@ -564,6 +565,7 @@ final class ThreadCalls implements ServerWork {
     }
 
     private void slice(LeaseProcedures lease, ServedProcedure procedure, int count) {
+        slices.beginWork();
         long started = time.begin();
         long units = count == 1
                 ? slices.one(group[0], procedure.sliceFuel())

@@ -3,6 +3,7 @@ package io.farheap.procedure.service;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.Call;
@@ -127,6 +128,19 @@ class ThreadCallsTest {
         long second = used(5_000_000, 30_000);
         assertTrue(second >= 30_000 && second < 100_000, second + " ns");
         assertTrue(thread.counters().get(CallCounters.JVM_NANOS) < counted + 100_000);
+    }
+
+    /** Each server thread has other rings to look at: a part of a large map is brought up to date for a batch. */
+    @Test
+    void aBatchBringsAPartOfItsMapUpToDate() {
+        int parts = 8;
+        LeaseRegionTable map = new LeaseRegionTable(1, new int[parts * LeaseRegionTable.MOST_AT_ONCE], SHIFT);
+        many.map(map);
+        for (int i = 0; i < parts; i++) {
+            assertFalse(map.isFresh(manys), "after " + i + " batches");
+            RinglessCall.execute(thread.handler(false), manys, message, answer, 32);
+        }
+        assertTrue(map.isFresh(manys));
     }
 
     /** What is charged for a call while so much time passes on the clock, and so much of the thread's. */

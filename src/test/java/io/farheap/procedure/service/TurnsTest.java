@@ -85,14 +85,18 @@ class TurnsTest {
         RunningCall alone = call(hops, 0, 1, 1 << SHIFT);
         assertEquals(0, slices.one(alone, 1_000));
         assertEquals(CallContext.FUEL, alone.left);
+        assertEquals(0, slices.one(alone, 1_000), "the thread has not looked at its rings since");
+        slices.beginWork();
         assertTrue(slices.one(alone, 1_000) > 0);
         assertEquals(CallContext.RETURNED, alone.left);
         assertEquals(followed(0, 1), result(alone));
         lease.map(new LeaseRegionTable(3, regions, SHIFT));
+        slices.beginWork();
         RunningCall[] both = {call(hops, 0, 1, 1 << SHIFT), call(hops, 0, 1, 1 << SHIFT)};
         assertEquals(0, slices.inTurns(both, 2, 1_000));
         assertEquals(CallContext.FUEL, both[0].left);
         assertEquals(CallContext.FUEL, both[1].left);
+        slices.beginWork();
         assertTrue(slices.inTurns(both, 2, 1_000) > 0);
         assertEquals(CallContext.RETURNED, both[1].left);
     }
