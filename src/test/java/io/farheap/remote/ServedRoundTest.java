@@ -28,11 +28,14 @@ import io.farheap.thread.idle.Idle;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -185,7 +188,7 @@ class ServedRoundTest {
                     }
 
                     @Override
-                    public boolean waits(HeldRegions client) {
+                    public boolean waits(HeldRegions client, int passes) {
                         return client.lease() == waiting.get();
                     }
                 }
@@ -198,6 +201,67 @@ class ServedRoundTest {
         }
         Iterator<Set<Integer>> each = rounds.values().iterator();
         assertTrue(Collections.disjoint(each.next(), each.next()), "a round has served both");
+    }
+
+    /** If all batches are to wait, none is kept waiting by the others. */
+    @Test
+    void batchesThatAllWaitAreServedInTurns() throws IllegalAccessException {
+        List<Long> served = Collections.synchronizedList(new ArrayList<>());
+        Map<Long, Integer> asked = new ConcurrentHashMap<>();
+        AtomicInteger begun = new AtomicInteger();
+        AtomicBoolean holds = new AtomicBoolean(true);
+        try (MemoryServer server = open();
+                ControlServer control = ControlServer.start("127.0.0.1:0", Planes.of(server));
+                RemoteMemory first = RemoteMemory.open(TestDevice.client(), "first");
+                RemoteMemory second = RemoteMemory.open(TestDevice.client(), "second");
+                RemoteMemory third = RemoteMemory.open(TestDevice.client(), "third")) {
+            server.register(ECHO, (held, arguments, reply) -> {
+                served.add(held.lease());
+                return 0;
+            });
+            List<RpcQueue> queues = new ArrayList<>();
+            List<RemoteServer> servers = new ArrayList<>();
+            for (RemoteMemory memory : List.of(first, second, third)) {
+                servers.add(memory.attach(control.address()));
+                queues.add(memory.openRpcQueue(RpcOptions.DEFAULT.with(2, 1).withRecordBytes(8)));
+            }
+            RegisteredBuffer[] buffers = {first.register(64), second.register(64), third.register(64)};
+            callEach(queues, servers, buffers, 1);
+            served.clear();
+            ServerThread thread = thread(server);
+            Fields.field(thread, "work").set(thread, new ServerWork[] {
+                new ServerWork() {
+                    @Override
+                    public boolean run(boolean busy) {
+                        return holds.get();
+                    }
+
+                    @Override
+                    public void passBegins() {
+                        begun.incrementAndGet();
+                    }
+
+                    @Override
+                    public boolean waits(HeldRegions client, int passes) {
+                        asked.merge(client.lease(), passes, Math::max);
+                        // While none is served, a batch of each ring comes to have waited in a few passes.
+                        if (asked.size() == 3 && Collections.min(asked.values()) >= 3) {
+                            holds.set(false);
+                        }
+                        return true;
+                    }
+
+                    @Override
+                    public boolean hasCalls() {
+                        return holds.get();
+                    }
+                }
+            });
+            callEach(queues, servers, buffers, 2);
+        }
+        assertEquals(6, served.size());
+        assertEquals(3, new HashSet<>(served.subList(0, 3)).size(), () -> "leases served: " + served);
+        assertTrue(begun.get() >= 3, () -> begun + " passes");
     }
 
     /** Has so many calls of each queue executed, two of each at a time. */

@@ -80,7 +80,7 @@ final class ThreadCalls implements ServerWork {
     private final CallInterleaving turnTaking;
     private final ServerThreadGroup peers;
     private final Runnable wake;
-    private final RunQueue queue = new RunQueue();
+    private final RunQueue queue;
     private final SliceRunner slices = new SliceRunner();
     private final CallAnswers answers = new CallAnswers();
     private final CallCounters counters = new CallCounters();
@@ -130,13 +130,16 @@ final class ThreadCalls implements ServerWork {
     private long sliceEnd;
 
     private long sliceNanos;
-    /** Rounds of the thread; the ids of the lease that had a batch last and of the one before it, and when. */
-    private int rounds;
+    /**
+     * Passes over the thread's rings; the lease whose batch was charged last, or had to wait, and the one before it,
+     * and in which passes.
+     */
+    private long pass;
 
-    private long recent;
-    private int recentRound;
-    private long other;
-    private int otherRound;
+    private @Nullable LeaseProcedures recent;
+    private long recentPass;
+    private @Nullable LeaseProcedures other;
+    private long otherPass;
     private boolean lingers;
     /** The thread was woken or need not be woken: it looks for work before it sleeps. */
     private volatile boolean called;
@@ -190,6 +193,7 @@ final class ThreadCalls implements ServerWork {
             Runnable wake,
             RunningTime time) {
         this.time = time;
+        this.queue = new RunQueue(time::now);
         this.firstSlices = new FirstSlices(time::now);
         this.fencedAt = time.now();
         this.spares = spares;
@@ -321,8 +325,25 @@ final class ThreadCalls implements ServerWork {
         LeaseProcedures lease = charged;
         if (lease != null) {
             charged = null;
-            used(lease, began, time.now(), expected);
+            long nanos = used(lease, began, time.now(), expected);
+            came(lease);
+            if (queue.size() > 0 || isPresent(other, otherPass)) {
+                queue.ran(lease, nanos, true, pass);
+            }
         }
+    }
+
+    private void came(LeaseProcedures lease) {
+        if (lease != recent) {
+            other = recent;
+            otherPass = recentPass;
+            recent = lease;
+        }
+        recentPass = pass;
+    }
+
+    private boolean isPresent(@Nullable LeaseProcedures lease, long came) {
+        return lease != null && pass - came <= RunQueue.PRESENT_PASSES;
     }
 
     private long used(LeaseProcedures lease, long from, long to, double fuelNanos) {
@@ -436,15 +457,22 @@ final class ThreadCalls implements ServerWork {
 
     /** A lease has one such object, and its id is not used again. */
     private @Nullable LeaseProcedures lease(HeldRegions held) {
-        if (held != lastHeld || last == null) {
-            lastHeld = held;
-            last = leases.get(held.leaseKey());
-        }
+        return held == lastHeld && last != null ? last : find(held);
+    }
+
+    /** The same, but null for a lease that had none when it was looked up last. */
+    private @Nullable LeaseProcedures knownLease(HeldRegions held) {
+        return held == lastHeld ? last : find(held);
+    }
+
+    private @Nullable LeaseProcedures find(HeldRegions held) {
+        lastHeld = held;
+        last = leases.get(held.leaseKey());
         return last;
     }
 
     private void add(RunningCall call, LeaseProcedures lease) {
-        queue.add(call, lease);
+        queue.add(call, lease, pass);
         if (queue.size() > 1) {
             peers.help(this);
         }
@@ -460,12 +488,11 @@ final class ThreadCalls implements ServerWork {
             called = false;
         }
         charge();
-        int round = rounds++;
         boolean answered = answerReplaced();
         if (busy && sliceNanos > 0 && time.now() - sliceEnd < sliceNanos) {
             return true;
         }
-        if (busy && queue.size() > 0 && queue.yields(round)) {
+        if (busy && queue.size() > 0 && queue.yields(pass)) {
             return true;
         }
         sliceNanos = 0;
@@ -482,20 +509,24 @@ final class ThreadCalls implements ServerWork {
         return true;
     }
 
-    /** One lease alone waits for none, and takes no lock. */
     @Override
-    public boolean waits(HeldRegions client) {
-        if (client.lease() != recent) {
-            other = recent;
-            otherRound = recentRound;
-            recent = client.lease();
-        }
-        recentRound = rounds;
-        if (queue.size() == 0 && (other == 0 || rounds - otherRound > RunQueue.PRESENT_ROUNDS)) {
+    public void passBegins() {
+        pass++;
+    }
+
+    /** One lease alone waits for none, and takes no lock. Batches of a lease that has never made a call do not wait. */
+    @Override
+    public boolean waits(HeldRegions client, int passes) {
+        boolean alone = queue.size() == 0 && !isPresent(other, otherPass);
+        if (alone && !isPresent(recent, recentPass)) {
             return false;
         }
-        LeaseProcedures lease = lease(client);
-        return lease != null && queue.waits(lease, rounds);
+        LeaseProcedures lease = knownLease(client);
+        if (lease == null || alone && lease == recent || !queue.waits(lease, passes, pass)) {
+            return false;
+        }
+        came(lease);
+        return true;
     }
 
     @Override
@@ -573,6 +604,7 @@ final class ThreadCalls implements ServerWork {
         sliceEnd = time.now();
         sliceNanos = sliceEnd - started;
         long nanos = used(lease, started, sliceEnd, procedure.estimate(units));
+        queue.ran(lease, nanos, false, pass);
         // Recorded even if the call ended: otherwise calls a little longer than a first slice of cold code would always
         // have to wait.
         procedure.took(count > 1, units, nanos);

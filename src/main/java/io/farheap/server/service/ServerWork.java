@@ -21,12 +21,17 @@ public interface ServerWork {
      */
     boolean run(boolean busy);
 
+    /** A pass over the thread's rings begins. A round serves some of them, and the next one those that follow. */
+    default void passBegins() {}
+
     /**
-     * Whether a client's next batch of calls waits in this round, as it has used more of the thread than another whose
-     * batches or calls come first. It is served all the same if nothing else is. Asked in each round in which it has a
-     * batch.
+     * Whether a client's next batch of calls waits in this pass, as it has used more of the thread than another whose
+     * batches or calls come first. It is served all the same if nothing else is. Asked in each pass in which a ring has
+     * a batch.
+     *
+     * @param passes in how many passes before this one the ring's batch has waited
      */
-    default boolean waits(HeldRegions client) {
+    default boolean waits(HeldRegions client, int passes) {
         return false;
     }
 

@@ -4,7 +4,6 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
 import io.farheap.posix.Epoll;
 import io.farheap.posix.EventFd;
-import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.MessageRing;
 import io.farheap.server.fence.FailPoint;
 import io.farheap.server.service.ServerService;
@@ -82,8 +81,8 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
 
     private boolean begun;
     private final ServedRound round = new ServedRound(System::nanoTime);
-    /** Index of the ring that was served last, or had nothing to serve. */
-    private int nextRing;
+    /** Index of the ring that was looked at last. */
+    private int lastRing;
 
     /**
      * @param core on which it runs, or {@link ThreadAffinity#ANY}
@@ -249,33 +248,43 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         boolean answers = (rounds & WORK_MASK) == 0;
         MessageRing[] all = rings;
         boolean over = false;
+        boolean rung = false;
         @Nullable MessageRing waiting = null;
+        int waitingAt = 0;
         round.begin();
-        int at = nextRing;
+        int at = lastRing;
+        if (all.length == 0) {
+            passBegins();
+        }
         for (int i = 0; i < all.length; i++) {
             at = at + 1 < all.length ? at + 1 : 0;
             MessageRing ring = all[at];
             boolean serves = !over && ring.hasBatch();
             try {
-                if (serves && ring.takesCalls() && waits(ring.held())) {
-                    waiting = ring;
+                if (!over) {
+                    lastRing = at;
+                    if (at == 0) {
+                        passBegins();
+                    }
+                }
+                if (serves && ring.takesCalls() && waits(ring)) {
+                    if (waiting == null) {
+                        waiting = ring;
+                        waitingAt = at;
+                    }
                     serves = false;
                 }
                 if (serves) {
                     round.serving();
-                    nextRing = at;
                     served += ring.serve();
                 } else if (!over) {
                     // A batch that arrives now is looked at in the next round.
-                    nextRing = at;
                     ring.answerCalls();
                 }
                 if (reap || answers && ring.answering()) {
                     ring.reap();
                 }
-                if (ring.rung()) {
-                    served++;
-                }
+                rung |= ring.rung();
             } catch (RuntimeException e) {
                 failed(ring, e);
             }
@@ -289,9 +298,15 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
             }
         }
         if (waiting != null && served == 0 && !hasCalls()) {
+            // The next round begins behind it, so that all that wait take turns.
+            lastRing = waitingAt;
             served += serve(waiting);
         }
+        // A bell alone takes no time from what else there is to do.
         boolean busy = served > 0;
+        if (rung) {
+            served++;
+        }
         for (ServerWork each : work) {
             if (each.run(busy)) {
                 served++;
@@ -300,11 +315,20 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         return served;
     }
 
-    /** Whether a client's batch waits for others, as its calls have used more of the thread. */
-    private boolean waits(HeldRegions client) {
+    private void passBegins() {
+        for (ServerWork each : work) {
+            each.passBegins();
+        }
+    }
+
+    /** Whether a ring's batch waits for others, as its client's calls have used more of the thread. */
+    private boolean waits(MessageRing ring) {
         boolean waits = false;
         for (ServerWork each : work) {
-            waits |= each.waits(client);
+            waits |= each.waits(ring.held(), ring.passesWaited());
+        }
+        if (waits) {
+            ring.postpone();
         }
         return waits;
     }

@@ -1,7 +1,6 @@
 package io.farheap.procedure.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -16,7 +15,12 @@ class RunQueueTest {
 
     private static final long SLICE = 20_000;
 
-    private final RunQueue queue = new RunQueue();
+    private final RunQueue queue = queue();
+    private long pass = 7;
+
+    private static RunQueue queue() {
+        return new RunQueue(() -> 0);
+    }
 
     private static LeaseProcedures lease() {
         return new LeaseProcedures("test", () -> 0);
@@ -25,7 +29,7 @@ class RunQueueTest {
     private RunningCall add(LeaseProcedures lease) {
         RunningCall call = new RunningCall();
         call.lease = lease;
-        queue.add(call, lease);
+        queue.add(call, lease, pass);
         return call;
     }
 
@@ -34,27 +38,28 @@ class RunQueueTest {
         return slice(queue, nanos);
     }
 
-    private static LeaseProcedures slice(RunQueue of, long nanos) {
+    private LeaseProcedures slice(RunQueue of, long nanos) {
         RunningCall next = of.take();
         assertTrue(next != null && next.lease != null);
         LeaseProcedures whose = next.lease;
         whose.used(nanos);
-        of.add(next, whose);
+        of.ran(whose, nanos, false, pass);
+        of.add(next, whose, pass);
         return whose;
     }
 
-    private static void add(RunQueue to, LeaseProcedures lease, int count) {
+    private void add(RunQueue to, LeaseProcedures lease, int count) {
         for (int i = 0; i < count; i++) {
             RunningCall call = new RunningCall();
             call.lease = lease;
-            to.add(call, lease);
+            to.add(call, lease, pass);
         }
     }
 
     /** Leases that always have calls share the time of all threads, whichever threads their calls come over. */
     @Test
     void leasesShareTheTimeOfAllThreads() {
-        RunQueue second = new RunQueue();
+        RunQueue second = queue();
         LeaseProcedures one = lease();
         LeaseProcedures both = lease();
         LeaseProcedures other = lease();
@@ -127,95 +132,6 @@ class RunQueueTest {
         }
     }
 
-    /**
-     * Rounds of a thread, for 100 ms: rings with batches of these lengths, then a slice if calls wait. Returns the
-     * shares.
-     */
-    private double[] rounds(List<LeaseProcedures> leases, long... batches) {
-        long[] before = leases.stream().mapToLong(LeaseProcedures::used).toArray();
-        long end = total(leases) + 100_000_000;
-        long atRings = 0;
-        while (total(leases) < end) {
-            int waiting = -1;
-            boolean busy = false;
-            round++;
-            for (int ring = 0; ring < batches.length; ring++) {
-                if (queue.waits(leases.get(ring), round)) {
-                    waiting = ring;
-                } else {
-                    leases.get(ring).used(batches[ring]);
-                    atRings += batches[ring];
-                    busy = true;
-                }
-            }
-            if (!busy && waiting >= 0 && queue.size() == 0) {
-                leases.get(waiting).used(batches[waiting]);
-                busy = true;
-            }
-            if (queue.size() > 0 && (!busy || atRings >= SLICE && !queue.yields(round))) {
-                atRings = 0;
-                slice(SLICE);
-            }
-        }
-        double[] used = new double[before.length];
-        double all = 0;
-        for (int i = 0; i < used.length; i++) {
-            used[i] = leases.get(i).used() - before[i];
-            all += used[i];
-        }
-        for (int i = 0; i < used.length; i++) {
-            used[i] /= all;
-        }
-        return used;
-    }
-
-    private static long total(List<LeaseProcedures> leases) {
-        long all = 0;
-        for (LeaseProcedures lease : leases) {
-            all += lease.used();
-        }
-        return all;
-    }
-
-    private int round = Integer.MAX_VALUE - 1_000;
-
-    /** Leases always have batches of short calls, some of twenty times the others' time, or calls that wait. */
-    @Test
-    void leasesShareTheTimeOfBatches() {
-        List<LeaseProcedures> leases = List.of(lease(), lease(), lease(), lease());
-        long[] batches = {40_000, 2_000, 7_000};
-        rounds(leases.subList(0, 3), batches);
-        for (double share : rounds(leases.subList(0, 3), batches)) {
-            assertEquals(1 / 3.0, share, 1 / 30.0);
-        }
-        add(queue, leases.get(3), 50);
-        rounds(leases, batches);
-        for (double share : rounds(leases, batches)) {
-            assertEquals(1 / 4.0, share, 1 / 40.0);
-        }
-    }
-
-    /** A lease whose batches come now and then does not keep another from the time that nobody else wants. */
-    @Test
-    void aLeaseWhoseBatchesComeSeldomKeepsNobodyFromTheTimeThatItLeaves() {
-        LeaseProcedures busy = lease();
-        LeaseProcedures idle = lease();
-        int waited = 0;
-        for (int i = 0; i < 10_000; i++) {
-            round++;
-            if (i % 10 == 0) {
-                assertFalse(queue.waits(idle, round), "it has used least");
-                idle.used(1_000);
-            }
-            if (queue.waits(busy, round)) {
-                waited++;
-            } else {
-                busy.used(40_000);
-            }
-        }
-        assertTrue(waited > 0 && waited <= 3_000, waited + " rounds");
-    }
-
     /** What a lease uses elsewhere while nobody waits here is not held against it when others come. */
     @Test
     void whatALeaseUsedWhileNobodyWaitedDoesNotCount() {
@@ -227,7 +143,7 @@ class RunQueueTest {
         RunningCall only = queue.take();
         assertTrue(only != null);
         old.used(1_000_000_000);
-        queue.add(only, old);
+        queue.add(only, old, pass);
         add(lease());
         int olds = 0;
         for (int i = 0; i < 100; i++) {
@@ -244,7 +160,7 @@ class RunQueueTest {
         RunningCall second = add(lease);
         assertEquals(2, queue.size());
         assertSame(first, queue.take());
-        queue.add(first, lease);
+        queue.add(first, lease, pass);
         assertSame(second, queue.take());
         assertSame(first, queue.take());
         assertNull(queue.take());
@@ -296,7 +212,7 @@ class RunQueueTest {
             if (call.lease == old) {
                 olds.add(call);
             } else {
-                queue.add(call, young);
+                queue.add(call, young, pass);
                 young.used(SLICE);
             }
         }
@@ -304,7 +220,8 @@ class RunQueueTest {
         for (int i = 0; i < 1000; i++) {
             assertSame(young, slice(SLICE));
         }
-        queue.add(olds.getFirst(), old);
+        pass += RunQueue.PRESENT_PASSES + 1;
+        queue.add(olds.getFirst(), old, pass);
         int oldSlices = 0;
         for (int i = 0; i < 100; i++) {
             oldSlices += slice(SLICE) == old ? 1 : 0;
@@ -335,7 +252,7 @@ class RunQueueTest {
                 assertTrue(next != null && next.lease != null);
                 before++;
                 next.lease.used(SLICE);
-                queue.add(next, next.lease);
+                queue.add(next, next.lease, pass);
                 next = queue.take();
             }
             assertTrue(before <= hostile.size(), before + " slices before it");
@@ -358,7 +275,7 @@ class RunQueueTest {
     }
 
     private RunningCall slice(LeaseProcedures lease, RunningCall call) {
-        queue.add(call, lease);
+        queue.add(call, lease, pass);
         RunningCall taken = queue.take();
         assertTrue(taken != null);
         return taken;

@@ -130,6 +130,32 @@ class ThreadCallsTest {
         assertTrue(thread.counters().get(CallCounters.JVM_NANOS) < counted + 100_000);
     }
 
+    /** A lease that has procedures, and whose batches are of other requests, is never charged for any. */
+    @Test
+    void aBatchWaitsForLeasesWhoseCallsRun() {
+        for (int i = 0; i < 100; i++) {
+            thread.passBegins();
+            assertFalse(thread.waits(fews, 0));
+            assertFalse(thread.waits(manys, 0), "pass " + i);
+            used(100_000, 100_000);
+            thread.run(true);
+        }
+        int waited = 0;
+        for (int i = 0; i < 30; i++) {
+            thread.passBegins();
+            assertFalse(thread.waits(fews, 0));
+            call(fews);
+            if (thread.waits(manys, waited)) {
+                waited++;
+            } else {
+                waited = 0;
+                used(100_000, 100_000);
+            }
+            thread.run(true);
+        }
+        assertTrue(waited > 10, waited + " passes");
+    }
+
     /** Each server thread has other rings to look at: a part of a large map is brought up to date for a batch. */
     @Test
     void aBatchBringsAPartOfItsMapUpToDate() {
