@@ -53,7 +53,7 @@ import org.jspecify.annotations.Nullable;
  *       second.
  *   <li><em>A batch does not hold its server thread.</em> Of a batch with calls {@link #MOST_AT_ONCE} requests are
  *       executed at a time; between them the thread leaves its gate, so regions that the client has lost meanwhile are
- *       looked for before the rest. The batch is answered as a whole, and late answers wait for that.
+ *       looked for before the rest. The batch is answered as a whole, and late answers to its calls wait for that.
  *   <li><em>A client that changes a batch later harms itself alone.</em> Each word that decides which memory is used
  *       (header, region, offset, length, arguments) is loaded once, checked, and kept in arrays of this process. Only
  *       the payload of a write is loaded again, when it is copied into the region, and its place and length are those
@@ -299,12 +299,9 @@ public final class MessageRing implements AutoCloseable {
         return 1;
     }
 
-    /**
-     * Executes more of a batch that was begun in an earlier round. Since then the client may have lost regions. Late
-     * answers wait until the batch is answered: its client awaits none of its calls before.
-     */
+    /** Executes more of a batch that was begun in an earlier round. Since then the client may have lost regions. */
     private int continueBatch() {
-        if (ended || !roomToAnswer()) {
+        if (ended || pending != null && callsFirst(pending) || !roomToAnswer()) {
             return 0;
         }
         int now = held.changes();
@@ -342,7 +339,7 @@ public final class MessageRing implements AutoCloseable {
 
     /** Sends late answers to calls, and serves no batch. */
     public void answerCalls() {
-        if (!ended && executed == count && pending != null) {
+        if (!ended && pending != null) {
             callsFirst(pending);
         }
     }
@@ -528,13 +525,17 @@ public final class MessageRing implements AutoCloseable {
     }
 
     /**
-     * Sends answers to calls that were put off, and reads the client's wanted word.
+     * Sends answers to calls that were put off, and reads the client's wanted word. Answers to calls of a batch that is
+     * executed in parts wait until the batch is answered, as its client awaits none of these before, and so do those
+     * that were given after them.
      *
      * @return whether the send queue has no room for more answers
      */
     private boolean callsFirst(PendingCalls waiting) {
         int left = LATER_AT_ONCE;
-        for (PendingCall call = waiting.nextAnswer(); call != null && left-- > 0; call = waiting.nextAnswer()) {
+        for (PendingCall call = waiting.nextAnswer();
+                call != null && call.sequence < next && left-- > 0;
+                call = waiting.nextAnswer()) {
             if (!roomToAnswer()) {
                 return true;
             }
