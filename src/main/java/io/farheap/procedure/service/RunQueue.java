@@ -176,6 +176,9 @@ final class RunQueue {
 
     /** Notes the pass: leases that have not run for some passes are away from now on. */
     private void begin(long now) {
+        if (pass == now) {
+            return;
+        }
         pass = now;
         for (int i = recent.size() - 1; i >= 0; i--) {
             LeaseQueue line = recent.get(i);
@@ -231,6 +234,17 @@ final class RunQueue {
         virtualTime = Math.max(virtualTime, least == null ? latest : least.used);
     }
 
+    /** How much more a line has used than another that is present; 0 if that is little. */
+    private long lead(LeaseQueue line) {
+        // Each line that is present has used as much as the virtual time, so most batches need no look at all lines.
+        if (line.used - virtualTime <= MOST_LEAD / 2) {
+            return 0;
+        }
+        advance();
+        LeaseQueue least = least(line);
+        return least == null ? 0 : line.used - least.used;
+    }
+
     /** The line beside this one that has used least of those that are present. */
     private @Nullable LeaseQueue least(@Nullable LeaseQueue but) {
         return least(recent, but, least(active, but, null));
@@ -261,8 +275,7 @@ final class RunQueue {
         LeaseQueue line = line(lease);
         charge(line, 0);
         line.look(now);
-        LeaseQueue least = least(line);
-        long lead = least == null ? 0 : line.used - least.used;
+        long lead = lead(line);
         boolean waits = false;
         // Beside other leases, its calls that had to wait come before another batch.
         if (lead > MOST_LEAD || line.listed && line.callWait.begun && line.batchRan) {
