@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Who counts.</b> A lease is <em>present</em> while it has calls here, and for {@link #PRESENT_PASSES} passes
  * over the thread's rings after this thread has run calls of it, or after a batch of it has had to wait. So a lease
- * whose batches have no calls keeps nobody waiting. The <em>virtual time</em> is the least that a present lease has
+ * whose batches have no calls keeps none waiting. The <em>virtual time</em> is the least that a present lease has
  * used, or the most that any has if none is present; it never goes back. A lease that was away begins there: it has
  * saved up nothing, and owes at most what it was ahead.
  *

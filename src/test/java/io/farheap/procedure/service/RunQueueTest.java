@@ -132,7 +132,7 @@ class RunQueueTest {
         }
     }
 
-    /** What a lease uses elsewhere while nobody waits here is not held against it when others come. */
+    /** What a lease uses elsewhere while no other waits here is not held against it when others come. */
     @Test
     void whatALeaseUsedWhileNobodyWaitedDoesNotCount() {
         LeaseProcedures old = lease();
