@@ -68,6 +68,15 @@ public final class Reply {
                 source, from, NativeMemory.ALL, address + Objects.checkFromIndexSize(at, length, capacity), length);
     }
 
+    /**
+     * The address in this process of {@code length} bytes from {@code at} on, valid until the handler returns.
+     *
+     * @throws IndexOutOfBoundsException beyond {@link #capacity}
+     */
+    public long address(int at, int length) {
+        return address + Objects.checkFromIndexSize(at, length, capacity);
+    }
+
     /** All of the reply's room, valid until the handler returns. Allocates a view unless the compiler removes it. */
     public MemorySegment segment() {
         return memory.asSlice(address - memory.address(), capacity);

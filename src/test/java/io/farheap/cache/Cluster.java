@@ -104,7 +104,7 @@ public final class Cluster implements AutoCloseable {
         return nodes.get(server).memory().describe();
     }
 
-    /** Lends all memory of procedures that a server has left, to nobody in particular. */
+    /** Lends all memory of procedures that a server has left, to no client in particular. */
     Budget.Loan lendAllOfProcedures(int server) {
         Object plane = Fields.get(nodes.get(server).memory(), "plane", Object.class);
         Budget calls = Fields.get(plane, "budgets", Budgets.class).callBytes();

@@ -45,7 +45,10 @@ final class ThreadCalls implements ServerWork {
      * as long.
      */
     private static final long LINGER_NANOS = 100_000;
-    /** The least time between two heavy fences, which cost all threads of the process some time, whoever sends maps. */
+    /**
+     * The least time between two heavy fences, which cost all threads of the process some time, from whichever client
+     * maps come.
+     */
     private static final long FENCE_NANOS = 100_000;
 
     /** The handler of {@link CallFormat#CALL} or {@link CallFormat#RESUME} on this thread. */

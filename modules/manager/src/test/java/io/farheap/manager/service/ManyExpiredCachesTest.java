@@ -133,6 +133,31 @@ class ManyExpiredCachesTest {
         assertEquals(List.of(5L), cluster.ends);
     }
 
+    /** It was to leave one server, and another one that ends first gives notice before its client has heard of that. */
+    @Test
+    void aLaterLookCountsRoomOfAMoveThatIsGivenUp() {
+        sixtyHave(9);
+        cluster.reports(12, 3);
+        cluster.reports(14, 6);
+        cluster.allocate(7, 9, 0);
+        cluster.reports(15, 3);
+        cluster.allocate(5, 3, 19_000);
+        cluster.reports(15, 3);
+        cluster.reports(16, 3);
+        cluster.allocate(6, 3, 19_500);
+        expire(540, 5L, 6L);
+        cluster.reports(14, 6);
+        cluster.reports(15, 3);
+        cluster.reports(16, 3);
+        cluster.reports(13, 3);
+        cluster.leaves(12, 3, 40_000);
+        assertEquals(Map.of(13L, 3), cluster.record(7).reserved());
+        cluster.leaves(11, 540, 10_000);
+        cluster.leaves(14, 6, 15_000);
+        tickUntilOneEnds();
+        assertEquals(List.of(5L), cluster.ends);
+    }
+
     private void tickUntilOneEnds() {
         for (int tick = 0; tick < 20 && cluster.ends.isEmpty(); tick++) {
             cluster.manager.tick();

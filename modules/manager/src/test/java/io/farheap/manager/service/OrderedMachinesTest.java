@@ -924,6 +924,32 @@ class OrderedMachinesTest {
         assertEquals(before, cluster.manager.searches(), "nothing has become free");
     }
 
+    /** It has waited to grow into the room of an ended cache, which has not come, until its server gives notice. */
+    @Test
+    void regionsThatLeaveWaitForEndedCachesForNoLessTimeSinceTheirCacheWaitedToGrow() {
+        another(15_000);
+        cluster.reports(3, 1);
+        cluster.allocate(5, 1, 1_000);
+        cluster.attends(5L, 6L);
+        start(9);
+        cluster.manager.tick();
+        for (int second = 1; second <= 15; second++) {
+            cluster.pass(1_000);
+            cluster.reports(1, 4);
+            cluster.reports(2, 4);
+            cluster.reports(3, 1);
+            if (second == 1) {
+                refusal(Code.BUSY, () -> cluster.manager.reallocate(7, 5 * MIB, List.of()));
+            }
+            cluster.manager.tick();
+        }
+        assertEquals(List.of(5L), cluster.ends);
+        cluster.leaves(1, 4);
+        cluster.manager.tick();
+        assertEquals(List.of(5L, 6L), cluster.ends);
+        assertEquals(0, provider.machines.size(), "the room is free in a moment");
+    }
+
     private void asks(long id, int regions) {
         try {
             cluster.allocate(id, regions, 0);

@@ -833,6 +833,8 @@ public final class PlannedMoves {
         denied.remove(cache.id());
         if (stuck.put(cache.id(), new RoomAttempt(now, millis, servers.growths(), round)) == null) {
             newlyStuck = true;
+            // If it has waited to grow, its regions that leave begin to wait now.
+            endings.forget(cache.id());
             LOG.log(
                     System.Logger.Level.WARNING,
                     "no room for " + Plurals.of(search.regions(), "region") + " of cache " + Caches.hex(cache.id())
@@ -855,8 +857,12 @@ public final class PlannedMoves {
                     && server != null
                     && stuck.containsKey(cache.id())
                     && cache.regions().containsKey(server.record.id())) {
-                // As in its search, it may take the room that was reserved for it, unless it still moves there.
-                boolean stillMoves = source(cache, now) != NO_SERVER;
+                // As in its search, it may take the room that was reserved for it, unless it moves there.
+                boolean told = Optional.ofNullable(moves.get(cache.id()))
+                        .map(Move::told)
+                        .orElse(false);
+                boolean stillMoves = source(cache, now) != NO_SERVER
+                        && (told || first.getValue().ahead());
                 CacheRecord bare = stillMoves ? cache : cache.placed(cache.capacity(), cache.regions());
                 servers.promise(cache, bare);
                 try {

@@ -660,7 +660,7 @@ public final class Servers {
                 cores -= room.regions() * room.threads();
             }
         }
-        return Math.max(0, threads == 0 ? free : (int) Math.min(free, cores / threads));
+        return Math.max(0, threads == 0 ? free : (int) Math.min(free, cores / (threads * (1 - ROUNDING))));
     }
 
     /** Whether room is kept for any cache. */

@@ -37,7 +37,7 @@ public final class Fleet implements ServerProvider.Listener {
     /** A machine whose server has not registered after this time counts as lost. */
     private static final long LOST_NANOS = 600_000_000_000L;
     /** Allowed rounding error of a part of a thread. */
-    static final double ROUNDING = 1e-9;
+    private static final double ROUNDING = 1e-9;
     /** A machine that could not be stopped is tried again after this time. */
     private static final long STOP_AGAIN_NANOS = 10_000_000_000L;
     /** A place is doubtful for this time, which is longer than most notices. */

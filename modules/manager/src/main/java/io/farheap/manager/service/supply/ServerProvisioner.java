@@ -501,7 +501,7 @@ public final class ServerProvisioner implements MachineOrders {
     }
 
     private int keptAndFree(CacheRecord cache) {
-        return servers.keptAndFree(cache.id(), cache.threadsOfRegion() * (1 - Fleet.ROUNDING), nanos.getAsLong());
+        return servers.keptAndFree(cache.id(), cache.threadsOfRegion(), nanos.getAsLong());
     }
 
     /** Whether all machines of the last order for a cache have come, or are coming. */

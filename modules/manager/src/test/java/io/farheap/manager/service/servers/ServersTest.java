@@ -37,12 +37,17 @@ class ServersTest {
                 Collections.emptySortedMap());
     }
 
+    private final Servers servers = new Servers(
+            new Prices(
+                    MenuFile.parse("{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"4m\", \"price\": 1}]}")),
+            new MigrationRates(),
+            new Inbox(),
+            SECOND,
+            false);
+
     /** The sum of these threads depends on their order, which the look changes, in its last digit. */
     @Test
     void aServerHasNoMoreToGiveAfterALookWithoutOneOfItsCaches() {
-        Prices prices = new Prices(
-                MenuFile.parse("{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"4m\", \"price\": 1}]}"));
-        Servers servers = new Servers(prices, new MigrationRates(), new Inbox(), SECOND, false);
         servers.put(new ServerRecord(1, "host:1", "t", false, 0, "d/c/r", MIB, 4, 30_000, false));
         servers.report(
                 Objects.requireNonNull(servers.find(1)),
@@ -56,5 +61,18 @@ class ServersTest {
         long before = servers.growths();
         servers.without(List.of(first), Optional::empty);
         assertEquals(before, servers.growths());
+    }
+
+    /** Four threads divided by the 93rd part of them are less than 93. */
+    @Test
+    void roomThatIsFreeIsNotMadeAnyMore() {
+        double threads = 4.0 / 93;
+        servers.put(new ServerRecord(1, "host:1", "t", false, 0, "d/c/r", MIB, 93, 30_000, false));
+        servers.report(
+                Objects.requireNonNull(servers.find(1)),
+                new ServerReport(1, "host:1", "t", false, "d/c/r", MIB, 93, 93, 30_000, false, 0, Map.of()),
+                0);
+        servers.keepMade(7, new FreeRoom(Map.of(1L, 93), threads), true);
+        assertEquals(0, servers.made(7, threads, 0));
     }
 }
