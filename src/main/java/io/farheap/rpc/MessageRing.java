@@ -159,7 +159,6 @@ public final class MessageRing implements AutoCloseable {
 
     private long tornSince;
     private int looks;
-    private int passesWaited;
 
     /** Null if the client makes no calls. */
     private @Nullable ServedCalls calls;
@@ -259,7 +258,6 @@ public final class MessageRing implements AutoCloseable {
      * @return 1 if there was something to serve, else 0
      */
     public int serve() {
-        passesWaited = 0;
         if (executed < count) {
             return continueBatch();
         }
@@ -325,16 +323,6 @@ public final class MessageRing implements AutoCloseable {
     /** Whether its requests may be calls. */
     public boolean takesCalls() {
         return calls != null;
-    }
-
-    /** In how many passes over its thread's rings its batch, or the rest of it, has waited for others'. */
-    public int passesWaited() {
-        return passesWaited;
-    }
-
-    /** Its batch waits in this pass. */
-    public void postpone() {
-        passesWaited++;
     }
 
     /** Sends late answers to calls, and serves no batch. */

@@ -34,9 +34,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -157,9 +154,9 @@ class ServedRoundTest {
         }
     }
 
-    /** A batch that is to wait is served in a round in which no other batch is. */
+    /** A batch that waits is not served in that pass, and the thread does not sleep meanwhile. */
     @Test
-    void aBatchWaitsForThoseOfOthersAlone() throws IllegalAccessException {
+    void aBatchThatWaitsIsServedInAnotherPass() throws IllegalAccessException {
         Map<Long, Set<Integer>> rounds = new ConcurrentHashMap<>();
         try (MemoryServer server = open();
                 ControlServer control = ControlServer.start("127.0.0.1:0", Planes.of(server));
@@ -179,22 +176,29 @@ class ServedRoundTest {
             }
             RegisteredBuffer[] buffers = {first.register(64), second.register(64)};
             callEach(queues, servers, buffers, 1);
-            AtomicLong waiting = new AtomicLong();
+            long waiting = rounds.keySet().iterator().next();
             Fields.field(thread, "work").set(thread, new ServerWork[] {
                 new ServerWork() {
+                    private boolean otherWaits;
+
                     @Override
                     public boolean run(boolean busy) {
                         return false;
                     }
 
                     @Override
-                    public boolean waits(HeldRegions client, int passes) {
-                        return client.lease() == waiting.get();
+                    public boolean waits(HeldRegions client) {
+                        boolean isFirst = client.lease() == waiting;
+                        return isFirst != otherWaits;
+                    }
+
+                    @Override
+                    public boolean passEnds() {
+                        otherWaits = !otherWaits;
+                        return true;
                     }
                 }
             });
-            callEach(queues, servers, buffers, 1);
-            waiting.set(rounds.keySet().iterator().next());
             rounds.clear();
             callEach(queues, servers, buffers, 200);
             assertEquals(2, rounds.size());
@@ -203,13 +207,11 @@ class ServedRoundTest {
         assertTrue(Collections.disjoint(each.next(), each.next()), "a round has served both");
     }
 
-    /** If all batches are to wait, none is kept waiting by the others. */
+    /** In a pass each ring is looked at once, also if all of their batches wait. */
     @Test
-    void batchesThatAllWaitAreServedInTurns() throws IllegalAccessException {
+    void allRingsAreLookedAtInAPass() throws IllegalAccessException {
         List<Long> served = Collections.synchronizedList(new ArrayList<>());
-        Map<Long, Integer> asked = new ConcurrentHashMap<>();
-        AtomicInteger begun = new AtomicInteger();
-        AtomicBoolean holds = new AtomicBoolean(true);
+        List<List<Long>> passes = Collections.synchronizedList(new ArrayList<>());
         try (MemoryServer server = open();
                 ControlServer control = ControlServer.start("127.0.0.1:0", Planes.of(server));
                 RemoteMemory first = RemoteMemory.open(TestDevice.client(), "first");
@@ -231,37 +233,38 @@ class ServedRoundTest {
             ServerThread thread = thread(server);
             Fields.field(thread, "work").set(thread, new ServerWork[] {
                 new ServerWork() {
+                    private final List<Long> asked = new ArrayList<>();
+                    private int whole;
+
                     @Override
                     public boolean run(boolean busy) {
-                        return holds.get();
+                        return false;
                     }
 
                     @Override
-                    public void passBegins() {
-                        begun.incrementAndGet();
+                    public boolean waits(HeldRegions client) {
+                        asked.add(client.lease());
+                        return whole < 3;
                     }
 
                     @Override
-                    public boolean waits(HeldRegions client, int passes) {
-                        asked.merge(client.lease(), passes, Math::max);
-                        // While none is served, a batch of each ring comes to have waited in a few passes.
-                        if (asked.size() == 3 && Collections.min(asked.values()) >= 3) {
-                            holds.set(false);
+                    public boolean passEnds() {
+                        if (whole < 3) {
+                            passes.add(List.copyOf(asked));
+                            whole += asked.size() >= 3 ? 1 : 0;
                         }
+                        asked.clear();
                         return true;
-                    }
-
-                    @Override
-                    public boolean hasCalls() {
-                        return holds.get();
                     }
                 }
             });
             callEach(queues, servers, buffers, 2);
         }
         assertEquals(6, served.size());
-        assertEquals(3, new HashSet<>(served.subList(0, 3)).size(), () -> "leases served: " + served);
-        assertTrue(begun.get() >= 3, () -> begun + " passes");
+        for (List<Long> pass : passes) {
+            assertEquals(pass.size(), new HashSet<>(pass).size(), () -> "leases asked for: " + passes);
+        }
+        assertEquals(3, passes.stream().filter(pass -> pass.size() == 3).count());
     }
 
     /** Has so many calls of each queue executed, two of each at a time. */

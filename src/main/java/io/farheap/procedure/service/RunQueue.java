@@ -9,70 +9,46 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Whose calls run next on one server thread: the calls that wait here for a slice, and the batches of calls in the
- * thread's message rings. Leases share the time by what they have used (start-time fair queueing; Goyal, Vin, Cheng,
- * SIGCOMM 1996).
+ * thread's message rings. Leases share the time by what they have used.
  *
- * <p><b>Who counts.</b> A lease is <em>present</em> while it has calls here, and for {@link #PRESENT_PASSES} passes
- * over the thread's rings after this thread has run calls of it, or after a batch of it has had to wait. So a lease
- * whose batches have no calls keeps none waiting. The <em>virtual time</em> is the least that a present lease has
- * used, or the most that any has if none is present; it never goes back. A lease that was away begins there: it has
- * saved up nothing, and owes at most what it was ahead.
+ * <p><b>Credit.</b> A <em>virtual time</em>, which never goes back, is the least that a lease has used: one that used
+ * less has not wanted more, and saves nothing up. A lease's batches and calls run until it has used {@link #CREDIT}
+ * more than that; then they wait. If nothing but such calls is left in a pass over the thread's rings, the virtual time
+ * rises until one of their leases may run for {@link #STEP}; or for the whole credit, if no other has run since it rose
+ * last. So leases that always have calls stay within the credit and a batch or slice of one another, one that has none
+ * for a moment keeps most of what it is behind, and the thread idles for none. (The virtual time is that of start-time
+ * fair queueing; Goyal, Vin, Cheng, SIGCOMM 1996. The credit lets batches run without a look at all leases.)
  *
- * <p><b>Who waits.</b> Of the calls here those of the lease that has used least are next. A batch waits, and so does
- * the next call, while its lease has used {@link #MOST_LEAD} more than another that is present. Each wait has an end
- * ({@link LeaseWait}). Of the batches of one lease those that have waited most often are next, and its batches and its
- * calls take turns.
+ * <p><b>Waiting.</b> Of the calls here those of the lease that has used least are next. A lease's batches and its calls
+ * take turns. The virtual time rises also when the thread has spent more time on other work, such as reads, than on
+ * calls, by {@link #OTHER_WORK}: a lease whose calls take a hundredth of the thread's time keeps none waiting for long.
  *
  * <p><b>Other threads.</b> Time of the other threads counts too, so that a lease whose calls come over many threads
- * gets no more of all of them than one whose calls come over one; but while a lease waits here, what it uses there puts
- * it back by {@link #MOST_AHEAD} at most, until one of its calls has run. What it uses there while it is away from here
- * does not count.
+ * gets no more of all of them than one whose calls come over one; but what it uses there puts it back by
+ * {@link #MOST_AHEAD} at most, until calls of it have run here. It does not count while the lease is away from here: it
+ * has no calls here, and comes back only when this thread has run calls for {@link #AWAY}.
  *
- * <p>Thread-safe, since idle threads take calls from it. Passes are numbers that the owner counts up.
+ * <p>Thread-safe, since idle threads take calls from it; what is not synchronized is the owner's alone. The owner says
+ * for how long it has run calls, in ns.
  */
 final class RunQueue {
 
+    /** How much more than the virtual time a lease uses, in ns, before its batches and calls wait. */
+    static final long CREDIT = 100_000;
+
+    /** For how long a lease may run, in ns, that has used its credit, when others with credit have nothing to run. */
+    static final long STEP = 20_000;
+
     /** The most time, in ns, that the use of other threads adds to a lease's own between two of its turns here. */
-    static final long MOST_AHEAD = 100_000_000;
+    static final long MOST_AHEAD = 10_000_000;
 
-    /** The most time, in ns, that a lease may have used more than another before its batches and calls wait. */
-    static final long MOST_LEAD = 1_000_000;
-    /** Passes over the thread's rings for which a lease counts after the thread has run calls of it. */
-    static final int PRESENT_PASSES = 2;
-    /** The longest time, in ns, that a lease's batches or calls wait for those of others. */
-    static final long LONGEST_WAIT = 10_000_000;
+    /** For how long the thread runs calls, in ns, until a lease that has none here is away. */
+    static final long AWAY = 1_000_000;
 
-    /** Time, in ns, of other work beyond that of calls after which a wait ends. */
+    /** Time, in ns, of other work beyond that of calls after which waiting ends. */
     private static final long OTHER_WORK = 100_000;
 
-    /**
-     * For how long a lease's batches, or its calls, have waited because it has used more than others. The wait ends
-     * after {@link RunQueue#LONGEST_WAIT}, or when the thread has spent more of it on other work, such as others'
-     * reads, than on calls, by {@link RunQueue#OTHER_WORK}: a lease whose calls take a hundredth of the thread's time
-     * keeps none waiting for long.
-     */
-    private static final class LeaseWait {
-
-        boolean begun;
-        private long since;
-        private long workedBefore;
-
-        /**
-         * @param now the time
-         * @param worked for how long the thread has run calls so far, of any lease
-         * @return whether it continues
-         */
-        boolean continues(long now, long worked) {
-            if (!begun) {
-                begun = true;
-                since = now;
-                workedBefore = worked;
-                return true;
-            }
-            long waited = now - since;
-            return waited < LONGEST_WAIT && waited < OTHER_WORK + 2 * (worked - workedBefore);
-        }
-    }
+    private static final long NONE = Long.MAX_VALUE;
 
     private static final class LeaseQueue {
 
@@ -80,82 +56,56 @@ final class RunQueue {
         final ArrayDeque<RunningCall> waiting = new ArrayDeque<>();
         /** Nanoseconds used, with a start value that makes it comparable with the other leases' values. */
         long used;
-        /** What it had used when it came, or one of its batches or calls ran last. */
+        /** What it had used when it came, or when its calls had run last. */
         long since;
         /** The lease's time as last added to {@code used}. */
         long seen;
-
+        /** How long the thread had run calls when this lease was here last. */
+        long lastHere;
         /** Whether it has calls here, and is among the {@code active}. */
         boolean listed;
-        /** Whether it is among the {@code recent}: it ran, or had to wait, in this pass or a little before. */
-        boolean here;
-
-        private long pass;
-        /** The last pass in which it had a batch, while it is here. */
-        private long batchPass;
-
-        final LeaseWait batchWait = new LeaseWait();
-        final LeaseWait callWait = new LeaseWait();
-        /** Whether it was a batch that ran last, and no call from here. */
+        /** Whether a batch of it has run since one of its calls from here. */
         boolean batchRan;
-        /** The most passes that one of its batches has waited, as seen in this pass, and in the one before. */
-        private int longest;
+        /** Whether one of its calls runs before another batch. */
+        boolean callFirst;
 
-        private int longestBefore;
-        private long looked;
-
-        LeaseQueue(LeaseProcedures lease) {
+        LeaseQueue(LeaseProcedures lease, long used, long seen, long worked) {
             this.lease = lease;
-            this.seen = lease.used();
-        }
-
-        boolean isPresent() {
-            return listed || here;
-        }
-
-        boolean hasBatches(long now) {
-            return here && now - batchPass <= 1;
-        }
-
-        /** A batch of it is looked at. */
-        void look(long now) {
-            if (looked != now) {
-                longestBefore = now - looked == 1 ? longest : 0;
-                longest = 0;
-                looked = now;
-            }
-        }
-
-        /** A batch continues to wait that has waited in so many passes before. */
-        void postpone(int passes) {
-            longest = Math.max(longest, passes + 1);
-        }
-
-        /** Whether another batch of it has waited in more passes than this many. */
-        boolean hasOlder(int passes) {
-            return passes < longestBefore;
+            this.used = used;
+            this.since = used;
+            this.seen = seen;
+            this.lastHere = worked;
         }
     }
 
     private final LongSupplier clock;
-    /** The lines of all leases that have had calls here recently. */
+    /** The lines of all leases that have had calls here, until they end. */
     private final IdentityHashMap<LeaseProcedures, LeaseQueue> lines = new IdentityHashMap<>();
     /** The lines that have calls. */
     private final List<LeaseQueue> active = new ArrayList<>();
-    /** The lines that have run, or whose batches have waited, in the last passes. */
-    private final List<LeaseQueue> recent = new ArrayList<>();
 
     private long virtualTime;
-    /** The most that any line has used. */
-    private long latest;
-    /** For how long this thread has run calls, in ns; without those of a lease that is alone. */
+    /** The first lease that has run since the virtual time rose, and whether another one has. */
+    private @Nullable LeaseQueue firstToRun;
+
+    private boolean othersRan;
+    /** As the owner has said last. */
     private long worked;
-    /** The pass that the owner named last. */
-    private long pass;
     /** Written with the lock held; read without it, to decide whether to take the lock. */
     private volatile int size;
 
-    /** @param clock in ns, as {@link System#nanoTime}; it is read when something is to wait */
+    // The owner's alone, of this pass: the least that a lease has used whose batch or call waits, whether the next call
+    // may run, and how long the thread had run calls before.
+    private long leastWaiting = NONE;
+    private boolean mayRun;
+    private long workedBefore;
+    /** Whether something has waited since the virtual time rose; from when on, and what the thread had worked then. */
+    private boolean waiting;
+
+    private long waitingFrom;
+    private long workedFrom;
+
+    /** @param clock in ns, as {@link System#nanoTime}; it is read only while something waits */
     RunQueue(LongSupplier clock) {
         this.clock = clock;
     }
@@ -165,154 +115,104 @@ final class RunQueue {
         return size;
     }
 
-    private LeaseQueue line(LeaseProcedures lease) {
+    private LeaseQueue line(LeaseProcedures lease, long own) {
         LeaseQueue line = lines.get(lease);
         if (line == null) {
-            line = new LeaseQueue(lease);
+            line = new LeaseQueue(lease, virtualTime, lease.used() - own, worked);
             lines.put(lease, line);
         }
+        settle(line, own);
         return line;
     }
 
-    /** Notes the pass: leases that have not run for some passes are away from now on. */
-    private void begin(long now) {
-        if (pass == now) {
-            return;
-        }
-        pass = now;
-        for (int i = recent.size() - 1; i >= 0; i--) {
-            LeaseQueue line = recent.get(i);
-            if (now - line.pass > PRESENT_PASSES) {
-                line.here = false;
-                recent.remove(i);
-            }
-        }
-    }
-
-    private void stay(LeaseQueue line) {
-        line.pass = pass;
-        if (!line.here) {
-            line.here = true;
-            line.batchPass = pass - 2;
-            recent.add(line);
-        }
-    }
-
-    private void stayWithBatch(LeaseQueue line) {
-        stay(line);
-        line.batchPass = pass;
-    }
-
     /**
-     * Adds what a lease has used since the last call, on any thread. The limit stands still while it waits: if it moved
-     * on with the virtual time, a lease that uses other threads all the time would never have its turn.
-     */
-    private void charge(LeaseQueue line) {
-        long now = line.lease.used();
-        line.used = Math.min(line.used + now - line.seen, line.since + MOST_AHEAD);
-        line.seen = now;
-        latest = Math.max(latest, line.used);
-    }
-
-    /**
-     * Charges a line, and first lets one that was away begin at the virtual time.
+     * Adds what a lease has used since the last call, on other threads. The limit stands still while it waits: if it
+     * rose with the virtual time, a lease that uses other threads all the time would never have its turn.
      *
-     * @param own what its lease has used just now, on this thread
+     * @param own what the lease has used just now, on this thread, which is not added
      */
-    private void charge(LeaseQueue line, long own) {
-        if (!line.isPresent()) {
-            advance();
-            line.seen = line.lease.used() - own;
-            line.used = Math.max(line.used, virtualTime);
+    private void settle(LeaseQueue line, long own) {
+        long elsewhere = line.lease.used() - own;
+        if (line.listed || worked - own - line.lastHere <= AWAY) {
+            line.used = Math.min(line.used + elsewhere - line.seen, line.since + MOST_AHEAD);
+        } else {
             line.since = line.used;
         }
-        charge(line);
-    }
-
-    private void advance() {
-        LeaseQueue least = least(null);
-        virtualTime = Math.max(virtualTime, least == null ? latest : least.used);
-    }
-
-    /** How much more a line has used than another that is present; 0 if that is little. */
-    private long lead(LeaseQueue line) {
-        // Each line that is present has used as much as the virtual time, so most batches need no look at all lines.
-        if (line.used - virtualTime <= MOST_LEAD / 2) {
-            return 0;
+        if (line.used < virtualTime) {
+            line.used = virtualTime;
+            line.since = virtualTime;
         }
-        advance();
-        LeaseQueue least = least(line);
-        return least == null ? 0 : line.used - least.used;
+        line.seen = elsewhere;
+        line.lastHere = worked;
     }
 
-    /** The line beside this one that has used least of those that are present. */
-    private @Nullable LeaseQueue least(@Nullable LeaseQueue but) {
-        return least(recent, but, least(active, but, null));
-    }
-
-    private @Nullable LeaseQueue least(
-            List<LeaseQueue> among, @Nullable LeaseQueue but, @Nullable LeaseQueue leastBefore) {
-        LeaseQueue least = leastBefore;
-        for (int i = 0; i < among.size(); i++) {
-            LeaseQueue line = among.get(i);
-            if (line != but) {
-                charge(line);
-                if (least == null || line.used < least.used) {
-                    least = line;
-                }
-            }
+    /** Whether a line has used its credit; then it waits. */
+    private boolean isSpent(LeaseQueue line) {
+        if (line.used - virtualTime < CREDIT) {
+            return false;
         }
-        return least;
+        leastWaiting = Math.min(leastWaiting, line.used);
+        return true;
     }
 
-    /**
-     * Whether a lease's batch is to wait in this pass. Its calls mostly end in it, and never wait here.
-     *
-     * @param passes in how many passes before this one the batch has waited
-     */
-    synchronized boolean waits(LeaseProcedures lease, int passes, long now) {
-        begin(now);
-        LeaseQueue line = line(lease);
-        charge(line, 0);
-        line.look(now);
-        long lead = lead(line);
-        boolean waits = false;
-        // Beside other leases, its calls that had to wait come before another batch.
-        if (lead > MOST_LEAD || line.listed && line.callWait.begun && line.batchRan) {
-            waits = line.batchWait.continues(clock.getAsLong(), worked);
-        } else {
-            line.batchWait.begun = false;
-        }
-        if (waits || lead > MOST_LEAD / 2 && line.hasOlder(passes)) {
-            line.postpone(passes);
-            if (line.here) {
-                stayWithBatch(line);
-            }
-            return true;
-        }
-        line.since = Math.max(line.since, line.used);
-        return false;
+    /** Whether a lease's batch waits. Its calls mostly end in it, and never wait here. */
+    synchronized boolean waits(LeaseProcedures lease, long worked) {
+        this.worked = worked;
+        LeaseQueue line = line(lease, 0);
+        return isSpent(line) || line.callFirst;
     }
 
-    /** Whether the next call waits in this pass, as a lease whose batches come has used less than the call's. */
-    synchronized boolean yields(long now) {
-        begin(now);
-        LeaseQueue next = least(active, null, null);
+    /** Whether the next call waits. */
+    synchronized boolean yields(long worked) {
+        this.worked = worked;
+        LeaseQueue next = next();
         if (next == null) {
             return false;
         }
-        boolean yields = next.batchWait.begun && !next.batchRan && next.hasBatches(now);
-        for (int i = 0; i < recent.size(); i++) {
-            LeaseQueue line = recent.get(i);
-            if (line != next && line.hasBatches(now)) {
-                charge(line);
-                yields |= next.used - line.used > MOST_LEAD;
+        if (isSpent(next)) {
+            next.callFirst = next.batchRan;
+            return true;
+        }
+        mayRun = true;
+        return false;
+    }
+
+    /**
+     * The owner has looked at all of its rings, and at the next call, since the last time.
+     *
+     * @return whether something that waited may run now
+     */
+    boolean passEnds(long worked) {
+        boolean idle = worked == workedBefore && !mayRun;
+        long least = leastWaiting;
+        workedBefore = worked;
+        mayRun = false;
+        leastWaiting = NONE;
+        if (least == NONE) {
+            waiting = false;
+            return false;
+        }
+        if (!idle) {
+            long time = clock.getAsLong();
+            if (!waiting) {
+                waiting = true;
+                waitingFrom = time;
+                workedFrom = worked;
+            }
+            if (time - waitingFrom < OTHER_WORK + 2 * (worked - workedFrom)) {
+                return false;
             }
         }
-        if (!yields) {
-            next.callWait.begun = false;
-        }
-        return yields && next.callWait.continues(clock.getAsLong(), worked);
+        waiting = false;
+        rise(least, idle);
+        return true;
+    }
+
+    private synchronized void rise(long least, boolean idle) {
+        long rest = idle && othersRan ? CREDIT - STEP : 0;
+        virtualTime = Math.max(virtualTime, least - rest);
+        firstToRun = null;
+        othersRan = false;
     }
 
     /**
@@ -320,30 +220,28 @@ final class RunQueue {
      *
      * @param batch whether these were of a batch, and not from here
      */
-    synchronized void ran(LeaseProcedures lease, long nanos, boolean batch, long now) {
-        begin(now);
-        worked += nanos;
+    synchronized void ran(LeaseProcedures lease, long nanos, boolean batch, long worked) {
+        this.worked = worked;
         if (lease.ended()) {
             // It has been forgotten, or will be.
             return;
         }
-        LeaseQueue line = line(lease);
-        charge(line, nanos);
-        if (batch) {
-            line.batchRan = true;
-            line.batchWait.begun = false;
-            stayWithBatch(line);
+        LeaseQueue line = line(lease, nanos);
+        line.used += nanos;
+        line.seen += nanos;
+        line.since = line.used;
+        line.batchRan |= batch;
+        if (firstToRun == null) {
+            firstToRun = line;
         } else {
-            stay(line);
+            othersRan |= line != firstToRun;
         }
     }
 
-    synchronized void add(RunningCall call, LeaseProcedures lease, long now) {
-        LeaseQueue line = line(lease);
+    synchronized void add(RunningCall call, LeaseProcedures lease, long worked) {
+        this.worked = worked;
+        LeaseQueue line = line(lease, 0);
         if (!line.listed) {
-            begin(now);
-            // Its only call may have been running: then the lease is still here, and has its own value.
-            charge(line, 0);
             line.listed = true;
             active.add(line);
         }
@@ -354,7 +252,7 @@ final class RunQueue {
     /**
      * Takes the next call.
      *
-     * @return null if none waits
+     * @return null if there is none
      */
     @Nullable
     RunningCall take() {
@@ -362,23 +260,33 @@ final class RunQueue {
     }
 
     private synchronized @Nullable RunningCall takeNext() {
-        LeaseQueue next = least(active, null, null);
+        LeaseQueue next = next();
         if (next == null) {
             return null;
         }
-        advance();
-        next.since = next.used;
         RunningCall call = next.waiting.pollFirst();
         size--;
         taken(next);
         return call;
     }
 
+    /** The line that has used least of those that have calls. */
+    private @Nullable LeaseQueue next() {
+        LeaseQueue least = null;
+        for (int i = 0; i < active.size(); i++) {
+            LeaseQueue line = active.get(i);
+            settle(line, 0);
+            if (least == null || line.used < least.used) {
+                least = line;
+            }
+        }
+        return least;
+    }
+
     /** Calls of a line were taken to run. */
     private void taken(LeaseQueue line) {
         line.batchRan = false;
-        line.callWait.begun = false;
-        stay(line);
+        line.callFirst = false;
         if (line.listed && line.waiting.isEmpty()) {
             line.listed = false;
             active.remove(line);
@@ -418,7 +326,7 @@ final class RunQueue {
         LeaseQueue line = lines.get(lease);
         if (line != null && !line.listed) {
             lines.remove(lease);
-            recent.remove(line);
+            firstToRun = firstToRun == line ? null : firstToRun;
         }
     }
 }

@@ -133,16 +133,20 @@ final class ThreadCalls implements ServerWork {
     private long sliceEnd;
 
     private long sliceNanos;
+    /** For how long the thread has run calls, in ns. */
+    private long worked;
     /**
-     * Passes over the thread's rings; the lease whose batch was charged last, or had to wait, and the one before it,
-     * and in which passes.
+     * The lease whose batch was charged last, or had to wait, and the one before it; and how long the thread had run
+     * calls by then.
      */
-    private long pass;
-
     private @Nullable LeaseProcedures recent;
-    private long recentPass;
+
+    private long recentAt;
     private @Nullable LeaseProcedures other;
-    private long otherPass;
+    private long otherAt;
+    /** A client whose batches wait in this pass over the thread's rings; it may have many. */
+    private @Nullable HeldRegions waiting;
+
     private boolean lingers;
     /** The thread was woken or need not be woken: it looks for work before it sleeps. */
     private volatile boolean called;
@@ -330,8 +334,8 @@ final class ThreadCalls implements ServerWork {
             charged = null;
             long nanos = used(lease, began, time.now(), expected);
             came(lease);
-            if (queue.size() > 0 || isPresent(other, otherPass)) {
-                queue.ran(lease, nanos, true, pass);
+            if (!isAlone()) {
+                queue.ran(lease, nanos, true, worked);
             }
         }
     }
@@ -339,14 +343,15 @@ final class ThreadCalls implements ServerWork {
     private void came(LeaseProcedures lease) {
         if (lease != recent) {
             other = recent;
-            otherPass = recentPass;
+            otherAt = recentAt;
             recent = lease;
         }
-        recentPass = pass;
+        recentAt = worked;
     }
 
-    private boolean isPresent(@Nullable LeaseProcedures lease, long came) {
-        return lease != null && pass - came <= RunQueue.PRESENT_PASSES;
+    /** Whether all calls here are of one lease, and end in their batches: then none waits, and no lock is taken. */
+    private boolean isAlone() {
+        return queue.size() == 0 && (other == null || worked - otherAt > RunQueue.AWAY);
     }
 
     private long used(LeaseProcedures lease, long from, long to, double fuelNanos) {
@@ -355,6 +360,7 @@ final class ThreadCalls implements ServerWork {
             counters.add(CallCounters.JVM_NANOS, Math.max(0, nanos - (long) fuelNanos));
         }
         lease.used(nanos);
+        worked += nanos;
         return nanos;
     }
 
@@ -475,7 +481,7 @@ final class ThreadCalls implements ServerWork {
     }
 
     private void add(RunningCall call, LeaseProcedures lease) {
-        queue.add(call, lease, pass);
+        queue.add(call, lease, worked);
         if (queue.size() > 1) {
             peers.help(this);
         }
@@ -492,10 +498,10 @@ final class ThreadCalls implements ServerWork {
         }
         charge();
         boolean answered = answerReplaced();
-        if (busy && sliceNanos > 0 && time.now() - sliceEnd < sliceNanos) {
+        if (queue.size() > 0 && queue.yields(worked)) {
             return true;
         }
-        if (busy && queue.size() > 0 && queue.yields(pass)) {
+        if (busy && sliceNanos > 0 && time.now() - sliceEnd < sliceNanos) {
             return true;
         }
         sliceNanos = 0;
@@ -512,29 +518,28 @@ final class ThreadCalls implements ServerWork {
         return true;
     }
 
+    /** Batches of a lease that has never made a call do not wait. */
     @Override
-    public void passBegins() {
-        pass++;
-    }
-
-    /** One lease alone waits for none, and takes no lock. Batches of a lease that has never made a call do not wait. */
-    @Override
-    public boolean waits(HeldRegions client, int passes) {
-        boolean alone = queue.size() == 0 && !isPresent(other, otherPass);
-        if (alone && !isPresent(recent, recentPass)) {
+    public boolean waits(HeldRegions client) {
+        if (client == waiting) {
+            return true;
+        }
+        if (recent == null) {
             return false;
         }
         LeaseProcedures lease = knownLease(client);
-        if (lease == null || alone && lease == recent || !queue.waits(lease, passes, pass)) {
+        if (lease == null || lease == recent && isAlone() || !queue.waits(lease, worked)) {
             return false;
         }
+        waiting = client;
         came(lease);
         return true;
     }
 
     @Override
-    public boolean hasCalls() {
-        return queue.size() > 0;
+    public boolean passEnds() {
+        waiting = null;
+        return queue.passEnds(worked);
     }
 
     /** A map of a lease was replaced; its reply is sent in a later round, with those of all others of this round. */
@@ -607,7 +612,7 @@ final class ThreadCalls implements ServerWork {
         sliceEnd = time.now();
         sliceNanos = sliceEnd - started;
         long nanos = used(lease, started, sliceEnd, procedure.estimate(units));
-        queue.ran(lease, nanos, false, pass);
+        queue.ran(lease, nanos, false, worked);
         // Recorded even if the call ended: otherwise calls a little longer than a first slice of cold code would always
         // have to wait.
         procedure.took(count > 1, units, nanos);

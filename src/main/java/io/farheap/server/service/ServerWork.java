@@ -21,22 +21,22 @@ public interface ServerWork {
      */
     boolean run(boolean busy);
 
-    /** A pass over the thread's rings begins. A round serves some of them, and the next one those that follow. */
-    default void passBegins() {}
-
     /**
-     * Whether a client's next batch of calls waits in this pass, as it has used more of the thread than another whose
-     * batches or calls come first. It is served all the same if nothing else is. Asked in each pass in which a ring has
-     * a batch.
-     *
-     * @param passes in how many passes before this one the ring's batch has waited
+     * Whether a client's next batch of calls waits in this pass over the thread's rings, as the client has used more of
+     * the thread than others. Asked for each of its rings that has a batch. The thread serves none that waits, so an
+     * implementation lets each wait for a bounded time.
      */
-    default boolean waits(HeldRegions client, int passes) {
+    default boolean waits(HeldRegions client) {
         return false;
     }
 
-    /** Whether {@link #run} has something to do that a client waits for. */
-    default boolean hasCalls() {
+    /**
+     * A pass has ended: all of the thread's rings have been looked at since the last call, in one round or several.
+     * {@link #run} has been called since.
+     *
+     * @return whether batches that have waited may be served now; the thread begins with any of them
+     */
+    default boolean passEnds() {
         return false;
     }
 

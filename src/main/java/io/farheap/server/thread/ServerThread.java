@@ -4,6 +4,7 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closeables;
 import io.farheap.posix.Epoll;
 import io.farheap.posix.EventFd;
+import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.MessageRing;
 import io.farheap.server.fence.FailPoint;
 import io.farheap.server.service.ServerService;
@@ -18,7 +19,7 @@ import io.farheap.verbs.Context;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Polls message rings and serves their batches. The thread is inside its gate while it looks at rings: a thread that
@@ -83,6 +84,8 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
     private final ServedRound round = new ServedRound(System::nanoTime);
     /** Index of the ring that was looked at last. */
     private int lastRing;
+    /** How many rings have been looked at in this pass. */
+    private int looked;
 
     /**
      * @param core on which it runs, or {@link ThreadAffinity#ANY}
@@ -249,31 +252,22 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
         MessageRing[] all = rings;
         boolean over = false;
         boolean rung = false;
-        @Nullable MessageRing waiting = null;
-        int waitingAt = 0;
+        boolean waiting = false;
         round.begin();
         int at = lastRing;
-        if (all.length == 0) {
-            passBegins();
-        }
         for (int i = 0; i < all.length; i++) {
             at = at + 1 < all.length ? at + 1 : 0;
             MessageRing ring = all[at];
             boolean serves = !over && ring.hasBatch();
+            if (!over) {
+                lastRing = at;
+                looked++;
+            }
+            if (serves && ring.takesCalls() && waits(ring.held())) {
+                waiting = true;
+                serves = false;
+            }
             try {
-                if (!over) {
-                    lastRing = at;
-                    if (at == 0) {
-                        passBegins();
-                    }
-                }
-                if (serves && ring.takesCalls() && waits(ring)) {
-                    if (waiting == null) {
-                        waiting = ring;
-                        waitingAt = at;
-                    }
-                    serves = false;
-                }
                 if (serves) {
                     round.serving();
                     served += ring.serve();
@@ -297,14 +291,9 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
                 break;
             }
         }
-        if (waiting != null && served == 0 && !hasCalls()) {
-            // The next round begins behind it, so that all that wait take turns.
-            lastRing = waitingAt;
-            served += serve(waiting);
-        }
         // A bell alone takes no time from what else there is to do.
         boolean busy = served > 0;
-        if (rung) {
+        if (rung || waiting) {
             served++;
         }
         for (ServerWork each : work) {
@@ -312,45 +301,33 @@ public final class ServerThread implements AgentThread.DutyCycle, AutoCloseable 
                 served++;
             }
         }
+        if (looked >= all.length) {
+            passEnds(all.length);
+        }
         return served;
     }
 
-    private void passBegins() {
-        for (ServerWork each : work) {
-            each.passBegins();
-        }
-    }
-
-    /** Whether a ring's batch waits for others, as its client's calls have used more of the thread. */
-    private boolean waits(MessageRing ring) {
+    /** Whether a client's batches wait for others, as its calls have used more of the thread. */
+    private boolean waits(HeldRegions client) {
         boolean waits = false;
         for (ServerWork each : work) {
-            waits |= each.waits(ring.held(), ring.passesWaited());
-        }
-        if (waits) {
-            ring.postpone();
+            waits |= each.waits(client);
         }
         return waits;
     }
 
-    private boolean hasCalls() {
-        boolean has = false;
+    /**
+     * All rings have been looked at. If batches that have waited may be served now, any ring may be first: so none of a
+     * client's rings waits for its others for ever.
+     */
+    private void passEnds(int all) {
+        looked = 0;
+        boolean continues = false;
         for (ServerWork each : work) {
-            has |= each.hasCalls();
+            continues |= each.passEnds();
         }
-        return has;
-    }
-
-    private int serve(MessageRing ring) {
-        try {
-            return ring.serve();
-        } catch (RuntimeException e) {
-            failed(ring, e);
-            return 1;
-        } finally {
-            if (ring.ended()) {
-                forget(ring);
-            }
+        if (continues && all > 1) {
+            lastRing = ThreadLocalRandom.current().nextInt(all);
         }
     }
 
