@@ -1,14 +1,15 @@
 package io.farheap.rpc;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions that the client of the current call holds. Only the thread that executes the call may use it, and only
- * while it executes: a region that the client gives back goes to another client as soon as no server thread is in a
- * call. A handler that {@linkplain Reply#later answers later} copies the bytes it needs before it returns, or continues
- * as the server's work on one of its threads ({@code server.ServerWork}), where the same rule holds for each piece of
- * that work.
+ * The regions that the client of the current call holds. A lease has one such object. But for {@link #hold}, only the
+ * thread that executes the call may use it, and only while it executes: a region that the client gives back goes to
+ * another client as soon as no server thread is in a call. A handler that {@linkplain Reply#later answers later} copies
+ * the bytes it needs before it returns, or continues as the server's work on one of its threads ({@code
+ * server.ServerWork}), where the same rule holds for each piece of that work.
  */
 public final class HeldRegions {
 
@@ -18,6 +19,8 @@ public final class HeldRegions {
     private final String client;
     private final Object process;
     private final MemoryLender lender;
+    /** Incremented before the thread that clears an entry waits for the server threads, read inside their gates. */
+    private final AtomicInteger changes = new AtomicInteger();
 
     /** Lends memory of a server to a client. */
     @FunctionalInterface
@@ -55,6 +58,16 @@ public final class HeldRegions {
         this.client = client;
         this.process = process;
         this.lender = lender;
+    }
+
+    /**
+     * Enters a region as the client's from now on. The thread that grants the region calls it, before the client learns
+     * of the grant.
+     *
+     * @param region 0 to the number of regions - 1, which no lease holds
+     */
+    public void hold(int region) {
+        holders.hold(region, lease, changes);
     }
 
     /** Identifies the lease: no two clients of a server have the same one. */
@@ -111,12 +124,11 @@ public final class HeldRegions {
     }
 
     /**
-     * A number that changes whenever the client gives a region back, and seldom else. A handler that continues a call
-     * which it began in an earlier round of its thread compares it, and if it changed asks again which regions the
-     * client holds.
+     * A number that changes whenever the client gives a region back. A handler that continues a call which it began in
+     * an earlier round of its thread compares it, and if it changed asks again which regions the client holds.
      */
     public int changes() {
-        return holders.cleared(lease);
+        return changes.get();
     }
 
     /**

@@ -1,7 +1,7 @@
 package io.farheap.rpc;
 
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A server's regions, and the lease that holds each of them. Server threads ask while they serve a batch, inside their
@@ -12,18 +12,12 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 public final class RegionHolders {
 
     private static final long NOBODY = 0;
-    private static final int COUNT_BITS = 10;
-    /** Two to the power of 64 by the golden ratio (Knuth's multiplicative hashing). */
-    private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
     private final MemorySegment memory;
     private final long regionBytes;
     private final long[] leases;
-    /**
-     * How often an entry of a lease was cleared; a few leases may share a number. Incremented before the thread that
-     * clears it waits for the server threads, read inside their gates.
-     */
-    private final AtomicIntegerArray cleared = new AtomicIntegerArray(1 << COUNT_BITS);
+    /** The {@link HeldRegions#changes} of each region's last holder. Used by threads that grant and take regions. */
+    private final AtomicInteger[] changes;
 
     /**
      * Views of the regions, each made when a handler first asks. Any server thread writes them; two threads write equal
@@ -36,6 +30,7 @@ public final class RegionHolders {
         this.memory = memory;
         this.regionBytes = regionBytes;
         this.leases = new long[regions];
+        this.changes = new AtomicInteger[regions];
         this.segments = new MemorySegment[regions];
     }
 
@@ -48,33 +43,19 @@ public final class RegionHolders {
         return regionBytes;
     }
 
-    /**
-     * Enters the lease that holds a region from now on. The thread that grants the region calls it, before the client
-     * learns of the grant.
-     *
-     * @param region 0 to the number of regions - 1, whose entry is clear
-     */
-    public void hold(int region, long lease) {
+    /** As {@link HeldRegions#hold}. */
+    void hold(int region, long lease, AtomicInteger changesOfLease) {
+        changes[region] = changesOfLease;
         leases[region] = lease;
     }
 
     /**
-     * Clears a region's entry. The thread that takes the region calls it, and then waits until every server thread has
-     * left its gate.
+     * Clears the entry of a region that a lease holds. The thread that takes the region calls it, and then waits until
+     * every server thread has left its gate.
      */
     public void clear(int region) {
-        long lease = leases[region];
         leases[region] = NOBODY;
-        cleared.incrementAndGet(count(lease));
-    }
-
-    /** A number that changes whenever an entry of a lease is cleared. */
-    int cleared(long lease) {
-        return cleared.get(count(lease));
-    }
-
-    private static int count(long lease) {
-        return (int) (lease * SPREAD >>> Long.SIZE - COUNT_BITS);
+        changes[region].incrementAndGet();
     }
 
     /**

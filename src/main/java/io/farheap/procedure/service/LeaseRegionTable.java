@@ -23,8 +23,8 @@ import java.util.function.IntToLongFunction;
  * region is given back. A thread that uses the table at the same time has compared the count before that region was
  * given back, and is inside its gate: the server waits for it before another lease gets the region.
  *
- * <p>What other leases give back seldom moves the count of this one, so they do not keep its table from being whole;
- * the table of a lease that gives regions back all the time is written at once.
+ * <p>What other leases give back does not move the count of this one. The table of a lease that gives regions back all
+ * the time is written at once.
  */
 final class LeaseRegionTable {
 

@@ -28,6 +28,7 @@ class LeaseRegionTableTest {
     private final MemorySegment memory = arena.allocate(REGIONS * REGION, 64);
     private final RegionHolders holders = new RegionHolders(memory, REGION, REGIONS);
     private final HeldRegions held = new HeldRegions(holders, LEASE, "test");
+    private final HeldRegions other = new HeldRegions(holders, LEASE + 1, "other");
 
     @AfterEach
     void close() {
@@ -40,9 +41,9 @@ class LeaseRegionTableTest {
 
     @Test
     void onlyWhatIsHeldIsThere() {
-        holders.hold(0, LEASE);
-        holders.hold(1, LEASE + 1);
-        holders.hold(2, LEASE);
+        held.hold(0);
+        other.hold(1);
+        held.hold(2);
         int[] wrong = {2, -1, 1, 3, 0, REGIONS, Integer.MAX_VALUE, Integer.MIN_VALUE, 1 << 20, 2};
         LeaseRegionTable map = new LeaseRegionTable(1, wrong, SHIFT);
         map.refresh(held);
@@ -60,8 +61,8 @@ class LeaseRegionTableTest {
 
     @Test
     void whatIsGivenBackIsGoneAtTheNextLook() {
-        holders.hold(0, LEASE);
-        holders.hold(1, LEASE);
+        held.hold(0);
+        held.hold(1);
         LeaseRegionTable map = new LeaseRegionTable(1, new int[] {1, 0}, SHIFT);
         map.refresh(held);
         assertEquals(memory.address(), entry(map, 1));
@@ -69,7 +70,7 @@ class LeaseRegionTableTest {
         map.refresh(held);
         assertEquals(memory.address() + REGION, entry(map, 0));
         assertEquals(0, entry(map, 1));
-        holders.hold(0, LEASE + 1);
+        other.hold(0);
         holders.clear(1);
         map.refresh(held);
         assertEquals(0, entry(map, 0));
@@ -83,8 +84,8 @@ class LeaseRegionTableTest {
     @Test
     @Timeout(120)
     void whatIsGivenBackWhileTwoThreadsLookIsGone() throws InterruptedException {
-        holders.hold(0, LEASE);
-        holders.hold(1, LEASE);
+        held.hold(0);
+        held.hold(1);
         LeaseRegionTable map = new LeaseRegionTable(1, new int[] {0, 1}, SHIFT);
         CountDownLatch seen = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
@@ -110,7 +111,7 @@ class LeaseRegionTableTest {
     @Test
     void aLargeTableIsMadeInParts() {
         for (int i = 0; i < REGIONS; i++) {
-            holders.hold(i, LEASE);
+            held.hold(i);
         }
         int[] all = IntStream.range(0, 3 * LeaseRegionTable.MOST_AT_ONCE)
                 .map(i -> i % REGIONS)
@@ -130,27 +131,29 @@ class LeaseRegionTableTest {
     /** Another lease gives regions back all the time. */
     @Test
     void whatOthersGiveBackDoesNotMatter() {
-        holders.hold(0, LEASE);
+        held.hold(0);
         LeaseRegionTable map = new LeaseRegionTable(1, new int[8 * LeaseRegionTable.MOST_AT_ONCE], SHIFT);
         for (int part = 0; part < 7; part++) {
             assertFalse(map.refresh(held), "part " + part);
-            holders.hold(1, LEASE + 1);
+            other.hold(1);
             holders.clear(1);
         }
         assertTrue(map.refresh(held));
-        holders.hold(1, LEASE + 1);
-        holders.clear(1);
+        for (int i = 0; i < 10_000; i++) {
+            new HeldRegions(holders, LEASE + 1 + i, "another").hold(1);
+            holders.clear(1);
+        }
         assertTrue(map.isFresh(held));
     }
 
     /** The lease itself gives them back all the time, as while it is reclaimed. */
     @Test
     void aTableIsWholeWhateverIsGivenBack() {
-        holders.hold(0, LEASE);
+        held.hold(0);
         LeaseRegionTable map = new LeaseRegionTable(1, new int[8 * LeaseRegionTable.MOST_AT_ONCE], SHIFT);
         int parts = 1;
         while (!map.refresh(held)) {
-            holders.hold(1, LEASE);
+            held.hold(1);
             holders.clear(1);
             parts++;
             assertTrue(parts < 10, "it is never whole");
@@ -168,7 +171,7 @@ class LeaseRegionTableTest {
 
     @Test
     void anyAddressMayBeAskedFor() {
-        holders.hold(0, LEASE);
+        held.hold(0);
         LeaseRegionTable map = new LeaseRegionTable(1, new int[] {0, -1}, SHIFT);
         map.refresh(held);
         assertEquals(memory.address(), map.address(0));

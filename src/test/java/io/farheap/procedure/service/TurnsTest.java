@@ -41,7 +41,7 @@ class TurnsTest {
     void fill() {
         int[] regions = new int[REGIONS];
         for (int i = 0; i < REGIONS; i++) {
-            holders.hold(i, LEASE);
+            held.hold(i);
             regions[i] = i;
         }
         lease.map(new LeaseRegionTable(1, regions, SHIFT));
