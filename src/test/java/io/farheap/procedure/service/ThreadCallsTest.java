@@ -191,7 +191,7 @@ class ThreadCallsTest {
         }
     }
 
-    /** While a lease is alone the queue is not told what it uses: that is held against none that comes then. */
+    /** What a lease has used while it was alone here is not held against it when another comes. */
     @Test
     void aLeaseThatWasAloneHasItsShareWhenAnotherComes() {
         used(few, fews, 1_000);
