@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * The regions that the client of the current call holds. A lease has one such object. But for {@link #hold}, only the
  * thread that executes the call may use it, and only while it executes: a region that the client gives back goes to
  * another client as soon as no server thread is in a call. A handler that {@linkplain Reply#later answers later} copies
- * the bytes it needs before it returns, or continues as the server's work on one of its threads ({@code
- * server.ServerWork}), where the same rule holds for each piece of that work.
+ * the bytes it needs before it returns, or continues as the server's work on one of its threads
+ * ({@code server.ServerWork}), where the same rule holds for each piece of that work.
  */
 public final class HeldRegions {
 

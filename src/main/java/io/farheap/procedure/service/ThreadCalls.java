@@ -342,7 +342,8 @@ final class ThreadCalls implements ServerWork {
 
     private void came(LeaseProcedures lease) {
         if (lease != recent) {
-            other = recent;
+            // One that has ended is not kept.
+            other = recent == null || recent.ended() ? null : recent;
             otherAt = recentAt;
             recent = lease;
         }
