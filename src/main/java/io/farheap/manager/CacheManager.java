@@ -226,6 +226,17 @@ public interface CacheManager {
     void drain(String address);
 
     /**
+     * Gives up a server that is silent and will not come back: what it holds of ended caches, and of caches whose
+     * clients are gone, counts as free, and it is forgotten as soon as no cache has regions there. Idempotent. A server
+     * that reports again is a server as before.
+     *
+     * @param address HOST:PORT
+     * @throws ControlException NOT_FOUND if no server there is known; INVALID_ARGUMENT if it reports; BUSY if it may not
+     *     have found this manager yet
+     */
+    void forget(String address);
+
+    /**
      * Receives a server's report. A server sends one every second; a server that is silent for three seconds gets no
      * more caches.
      *

@@ -24,6 +24,7 @@ import io.farheap.manager.wire.Alert;
 import io.farheap.manager.wire.CacheId;
 import io.farheap.manager.wire.DrainServer;
 import io.farheap.manager.wire.ExtendCache;
+import io.farheap.manager.wire.ForgetServer;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListCaches;
 import io.farheap.manager.wire.ListModels;
@@ -265,6 +266,12 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     public void drain(String address) {
         DrainServer request = DrainServer.newBuilder().setAddress(address).build();
         call(within -> within.drain(request), reply -> reply);
+    }
+
+    @Override
+    public void forget(String address) {
+        ForgetServer request = ForgetServer.newBuilder().setAddress(address).build();
+        call(within -> within.forget(request), reply -> reply);
     }
 
     private static CacheId id(long cacheId) {

@@ -138,7 +138,8 @@ public final class ClusterManager implements CacheManager {
         this.ticked = started;
         Supply supply = options.supply();
         ReentrantLock mutex = new ReentrantLock();
-        this.servers = new Servers(prices, rates, inbox, options.serverSilentNanos(), supply.spares() > 0);
+        this.servers = new Servers(
+                prices, rates, inbox, options.serverSilentNanos(), options.forgetNanos(), supply.spares() > 0);
         this.clients = new Clients(options.clientSilentNanos());
         this.journal = new Journal(store, mutex, this::written, this::load);
         this.lock = new ManagerLock(mutex, journal, inbox, this::hear);
@@ -435,6 +436,7 @@ public final class ClusterManager implements CacheManager {
             public void renew(Set<Long> cacheIds) {
                 lock.held(() -> {
                     clients.renew(line, cacheIds, nanos.getAsLong());
+                    endings.claimed(line, cacheIds);
                     moves.alert(nanos.getAsLong());
                 });
             }
@@ -454,6 +456,22 @@ public final class ClusterManager implements CacheManager {
             moves.plan(now, millis.getAsLong());
         });
         alert();
+    }
+
+    @Override
+    public void forget(String address) {
+        lock.settled(() -> {
+            long now = nanos.getAsLong();
+            roll.forget(address, now);
+            forgetGone(now);
+        });
+    }
+
+    /** Frees what servers that are gone have of caches without a client and of ended ones, and forgets such servers. */
+    private void forgetGone(long now) {
+        removals.removeAbandoned(now);
+        freeEnded(caches.ended().stream());
+        roll.forgetGone(now);
     }
 
     @Override
@@ -503,6 +521,10 @@ public final class ClusterManager implements CacheManager {
         }
         freeEnded(caches.ended().stream().filter(over -> report.ended().contains(over.id())));
         Servers.KnownServer server = Objects.requireNonNull(servers.find(report.serverId()));
+        endings.freeLate(server);
+        if (!endings.lateOf(server).isEmpty()) {
+            inbox.forget(server.record.id());
+        }
         if (report.leaving() && changed) {
             // It may also be the target of moves off other servers.
             moves.plan(now, millis.getAsLong());
@@ -519,7 +541,7 @@ public final class ClusterManager implements CacheManager {
         // on disk.
         boolean stays = !report.leaving() && !roll.isToLeave(report.serverId());
         // The reports of a server that may have to end a cache have to be answered.
-        if (stays && report.ended().isEmpty() && caches.ended().isEmpty()) {
+        if (stays && report.ended().isEmpty() && orders.ended().isEmpty() && caches.ended().isEmpty()) {
             inbox.expect(report);
         }
         return orders;

@@ -44,6 +44,7 @@ final class RecordFormat {
                 .put("regions", server.regions())
                 .put("noticeMillis", server.noticeMillis())
                 .put("leaving", server.leaving())
+                .put("forgotten", server.forgotten())
                 .encode();
     }
 
@@ -180,7 +181,8 @@ final class RecordFormat {
                 fields.number("regionBytes"),
                 Math.toIntExact(fields.number("regions")),
                 fields.number("noticeMillis"),
-                fields.flag("leaving"));
+                fields.flag("leaving"),
+                RecordFields.flag("forgotten", fields.text("forgotten", "false")));
         requirePath(path, NodePaths.server(server.id()));
         return server;
     }

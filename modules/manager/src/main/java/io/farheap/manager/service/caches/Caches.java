@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** The caches that a manager knows, and what they take of its servers. Guarded by the manager's lock. */
@@ -32,6 +33,8 @@ public final class Caches {
             "its lifetime had passed, and other caches needed its memory; extend a cache in time to keep it";
 
     private static final double MILLIS_AN_HOUR = 3_600_000;
+    /** Of so many ended caches it is remembered that servers that were given up may have them. */
+    private static final int MOST_LATE = 4_096;
 
     private final Servers servers;
     private final Journal journal;
@@ -49,6 +52,13 @@ public final class Caches {
             new TreeMap<>(Comparator.comparingLong(CacheExpiry::atMillis).thenComparingLong(CacheExpiry::id));
     /** Caches that were ended, until their servers have taken back their regions. */
     private final TreeMap<Long, CacheRecord> ended = new TreeMap<>();
+    /**
+     * Caches that were ended and freed, and of which servers that were given up may still have regions: if such a server
+     * returns, they are ended there.
+     */
+    private final TreeMap<Long, CacheRecord> late = new TreeMap<>();
+    /** By server: those of {@link #late} that it may have. */
+    private final Map<Long, Set<Long>> lateOn = new HashMap<>();
     /** By region size: the server threads for a region, of each cache of {@link #caches}, and how many need so many. */
     private final Map<Long, TreeMap<Double, Integer>> threads = new HashMap<>();
     /** Caches of which the last change is not on disk yet, so that no client may be notified of it. */
@@ -66,18 +76,41 @@ public final class Caches {
         timed.clear();
         threads.clear();
         ended.clear();
+        late.clear();
+        lateOn.clear();
         unwritten.clear();
         servers.forgetPromises();
         for (CacheRecord cache : stored) {
-            if (cache.ended()) {
-                ended.put(cache.id(), cache);
-            } else {
+            if (!cache.ended()) {
                 keep(cache);
+            } else if (isLate(cache)) {
+                keepLate(cache);
+            } else {
+                ended.put(cache.id(), cache);
             }
             servers.promise(null, cache);
             if (!cache.ended()) {
                 tenants.count(null, cache);
             }
+        }
+    }
+
+    /** Whether an ended cache has servers, and all of them were given up and forgotten. */
+    private boolean isLate(CacheRecord over) {
+        return !over.regions().isEmpty() && servers.of(over).findAny().isEmpty();
+    }
+
+    private void keepLate(CacheRecord over) {
+        late.put(over.id(), over);
+        over.regions().keySet().forEach(server -> lateOn.computeIfAbsent(server, _ -> new TreeSet<>())
+                .add(over.id()));
+    }
+
+    private void dropLate(long id) {
+        CacheRecord before = late.remove(id);
+        if (before != null) {
+            before.regions().keySet().forEach(server -> lateOn.computeIfPresent(
+                    server, (_, caches) -> caches.remove(id) && caches.isEmpty() ? null : caches));
         }
     }
 
@@ -135,7 +168,7 @@ public final class Caches {
 
     /** @throws ControlException NOT_FOUND if the cache was ended */
     public void requireNotEnded(long id) {
-        if (ended.containsKey(id)) {
+        if (ended.containsKey(id) || late.containsKey(id)) {
             throw new ControlException(Code.NOT_FOUND, "cache " + hex(id) + " has ended: " + WHY);
         }
     }
@@ -196,11 +229,66 @@ public final class Caches {
         tenants.count(cache, null);
     }
 
-    /** Removes an ended cache after its servers have taken back its regions. */
-    void freed(CacheRecord over) {
-        journal.add(new StateChange.RemoveCache(over.id()));
+    /**
+     * An ended cache's servers have taken back its regions, or are gone: nothing is promised to it any more.
+     *
+     * @param givenUp those of its servers that may return; until they have, it is not forgotten that it has ended
+     */
+    void freed(CacheRecord over, Set<Long> givenUp) {
         ended.remove(over.id());
         servers.promise(over, null);
+        if (givenUp.isEmpty()) {
+            journal.add(new StateChange.RemoveCache(over.id()));
+            return;
+        }
+        putLate(over.endedOn(givenUp));
+        if (late.size() > MOST_LATE) {
+            late.values().stream()
+                    .min(Comparator.comparingLong(one -> one.terms().expiresAtMillis()))
+                    .ifPresent(oldest -> forgetLate(oldest.id()));
+        }
+    }
+
+    private void putLate(CacheRecord over) {
+        dropLate(over.id());
+        keepLate(over);
+        journal.add(new StateChange.PutCache(over));
+        unwritten.add(over.id());
+    }
+
+    private void forgetLate(long id) {
+        dropLate(id);
+        unwritten.remove(id);
+        journal.add(new StateChange.RemoveCache(id));
+    }
+
+    /** A server that was given up has returned, and has taken back an ended cache's regions. */
+    void freedLate(long id, long serverId) {
+        CacheRecord over = late.get(id);
+        if (over != null && over.regions().containsKey(serverId)) {
+            Set<Long> left = new TreeSet<>(over.regions().keySet());
+            left.remove(serverId);
+            if (left.isEmpty()) {
+                forgetLate(id);
+            } else {
+                putLate(over.endedOn(left));
+            }
+        }
+    }
+
+    /** Whether a cache was ended, is freed, and may be on a server that was given up. */
+    boolean isLate(long id) {
+        return late.containsKey(id);
+    }
+
+    /** Whether there is any cache of which {@link #isLate(long)} is true. */
+    boolean anyLate() {
+        return !late.isEmpty();
+    }
+
+    /** Returns the caches that a server may have of which {@link #isLate(long)} is true. */
+    Set<Long> lateOn(long serverId) {
+        return lateOn.getOrDefault(serverId, Set.of());
     }
 
     /** Returns the caches that were ended, until they are {@link #freed}. */
@@ -212,9 +300,13 @@ public final class Caches {
     @SuppressWarnings("ReferenceEquality")
     public void written(StateChange change) {
         if (change instanceof StateChange.PutCache put
-                && (put.cache().ended() ? ended : caches).get(put.cache().id()) == put.cache()) {
+                && latest(put.cache().id(), put.cache().ended()) == put.cache()) {
             unwritten.remove(put.cache().id());
         }
+    }
+
+    private @Nullable CacheRecord latest(long id, boolean over) {
+        return !over ? caches.get(id) : ended.containsKey(id) ? ended.get(id) : late.get(id);
     }
 
     /** Whether a cache was ended, and its servers have not taken back its regions yet. */

@@ -290,22 +290,67 @@ public final class ExpiredCacheReclaimer {
         }
     }
 
+    /**
+     * A client names its caches: it is notified of those that have ended and were freed, since servers of theirs were
+     * given up.
+     */
+    public void claimed(Clients.ClientLine line, Set<Long> cacheIds) {
+        if (!caches.anyLate()) {
+            return;
+        }
+        for (long id : cacheIds) {
+            if (caches.isLate(id) && caches.isWritten(id) && told.put(id, line) != line) {
+                line.tell(listener -> listener.ended(id, Caches.WHY));
+            }
+        }
+    }
+
     /** Returns the ended caches that a server has to take back, and of which it has not reported that it has. */
     public Set<Long> of(Servers.KnownServer server) {
-        if (caches.ended().isEmpty() || server.report == null) {
+        if (server.report == null) {
             return Set.of();
+        }
+        Set<Long> late = lateOf(server);
+        if (caches.ended().isEmpty()) {
+            return late;
         }
         long id = server.record.id();
         Set<Long> held = server.report.held().keySet();
         Set<Long> done = server.report.ended();
-        return caches.ended().stream()
+        Stream<Long> some = caches.ended().stream()
                 .filter(over -> caches.isWritten(over.id())
                         && !done.contains(over.id())
                         && (over.regions().containsKey(id)
                                 || over.reserved().containsKey(id)
                                 || held.contains(over.id())))
-                .map(CacheRecord::id)
+                .map(CacheRecord::id);
+        return Stream.concat(some, late.stream()).collect(Collectors.toUnmodifiableSet());
+    }
+
+    /**
+     * Returns those of {@link #of} that were freed, since the server was given up: it has returned, or has got their
+     * regions from one that was.
+     */
+    public Set<Long> lateOf(Servers.KnownServer server) {
+        if (!caches.anyLate() || server.report == null) {
+            return Set.of();
+        }
+        Set<Long> done = server.report.ended();
+        return Stream.concat(
+                        caches.lateOn(server.record.id()).stream(),
+                        server.report.held().keySet().stream().filter(caches::isLate))
+                .filter(id -> caches.isWritten(id) && !done.contains(id))
                 .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** A server has reported which ended caches it has taken back, some of them perhaps late. */
+    public void freeLate(Servers.KnownServer server) {
+        if (caches.anyLate() && server.report != null) {
+            for (long id : server.report.ended()) {
+                caches.freedLate(id, server.record.id());
+            }
+            told.keySet().removeIf(id -> !caches.isEnded(id) && !caches.isLate(id));
+        }
     }
 
     /**
@@ -318,7 +363,7 @@ public final class ExpiredCacheReclaimer {
         List<CacheRecord> freed = some.filter(over -> caches.isWritten(over.id()) && isTakenBack(over))
                 .toList();
         for (CacheRecord over : freed) {
-            caches.freed(over);
+            caches.freed(over, givenUp(over));
             since.remove(over.id());
             told.remove(over.id());
             clients.forget(over.id());
@@ -329,8 +374,21 @@ public final class ExpiredCacheReclaimer {
     /** Whether all servers of an ended cache have taken back its regions, or are gone. */
     private boolean isTakenBack(CacheRecord over) {
         return servers.of(over)
-                .allMatch(server ->
-                        server.report != null && server.report.ended().contains(over.id()) || servers.isGone(server));
+                .allMatch(server -> hasTakenBack(server, over) || servers.isGone(server));
+    }
+
+    /** Returns the servers of an ended cache that have not taken back its regions, and may return. */
+    private Set<Long> givenUp(CacheRecord over) {
+        return Stream.concat(over.regions().keySet().stream(), over.reserved().keySet().stream())
+                .filter(id -> {
+                    Servers.KnownServer server = servers.find(id);
+                    return server == null || !hasTakenBack(server, over) && !servers.hasEnded(server);
+                })
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    private static boolean hasTakenBack(Servers.KnownServer server, CacheRecord over) {
+        return server.report != null && server.report.ended().contains(over.id());
     }
 
     /** Forgets caches whose wait for room ended long ago. */

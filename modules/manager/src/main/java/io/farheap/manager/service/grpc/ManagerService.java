@@ -24,6 +24,7 @@ import io.farheap.manager.wire.EstimatedLives;
 import io.farheap.manager.wire.EstimatedRates;
 import io.farheap.manager.wire.ExpiringAlert;
 import io.farheap.manager.wire.ExtendCache;
+import io.farheap.manager.wire.ForgetServer;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListCaches;
 import io.farheap.manager.wire.ListModels;
@@ -206,6 +207,14 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
     public void drain(DrainServer request, StreamObserver<Nothing> reply) {
         answer(reply, () -> {
             manager.drain(request.getAddress());
+            return Nothing.getDefaultInstance();
+        });
+    }
+
+    @Override
+    public void forget(ForgetServer request, StreamObserver<Nothing> reply) {
+        answer(reply, () -> {
+            manager.forget(request.getAddress());
             return Nothing.getDefaultInstance();
         });
     }

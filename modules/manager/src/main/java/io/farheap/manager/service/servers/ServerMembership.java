@@ -134,6 +134,45 @@ public final class ServerMembership {
     }
 
     /**
+     * The silent servers at an address are given up: what they hold counts as free from now on, and a server that holds
+     * nothing is forgotten. One that reports again is a server as before.
+     *
+     * @throws ControlException NOT_FOUND if no server was there; INVALID_ARGUMENT if one reports from there; BUSY if one
+     *     may not have found this manager yet
+     */
+    public void forget(String address, long now) {
+        List<Servers.KnownServer> there = servers.all()
+                .filter(server -> server.record.address().equals(address))
+                .toList();
+        if (there.isEmpty()) {
+            throw new ControlException(
+                    Code.NOT_FOUND, "no memory server " + address + " is known; name one as HOST:PORT");
+        }
+        if (there.stream().anyMatch(server -> !servers.isSilent(server, now))) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "memory server " + address + " reports, so it is not given up; let it leave with 'farheap manager "
+                            + "drain', or stop it");
+        }
+        if (there.stream().anyMatch(server -> servers.isAwaited(server, now))) {
+            throw new ControlException(
+                    Code.BUSY,
+                    "memory server " + address + " may not have found this manager yet, which has just begun to lead; "
+                            + "ask again in a minute");
+        }
+        for (Servers.KnownServer server : there) {
+            if (!server.record.forgotten()) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "memory server " + address + " is given up, as asked for: what it holds of "
+                                + Plurals.of(server.caches().size(), "cache") + " counts as lost");
+                journal.add(new StateChange.PutServer(server.record.forget()));
+                servers.put(server.record.forget());
+            }
+        }
+    }
+
+    /**
      * A server that the manager itself has stopped takes no more caches from now on, before it reports that it leaves.
      */
     public void stops(Servers.KnownServer server) {

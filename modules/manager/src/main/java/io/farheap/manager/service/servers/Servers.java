@@ -79,8 +79,6 @@ public final class Servers {
 
     /** What sums of parts of threads may differ by, since the order of these parts does. */
     private static final double ROUNDING = 1e-9;
-    /** A server that was silent for this long, while other servers reported, counts as gone. */
-    static final long GONE_NANOS = 3_600_000_000_000L;
     /** For how long after a change of leader a server on disk that has not reported may have to look for the leader. */
     private static final long AWAITED_NANOS = 60_000_000_000L;
 
@@ -152,19 +150,24 @@ public final class Servers {
     private final MigrationRates rates;
     private final Inbox inbox;
     private final long silentNanos;
+    private final long forgetNanos;
     /** When the servers were loaded from disk. */
     private long loadedAt;
 
     /**
      * @param inbox forgets the expected report of each server that has changed
+     * @param silentNanos a server that has not reported for this long gets no more caches
+     * @param forgetNanos one that was silent for this long, while other servers reported, is given up
      * @param holdsBack whether {@link #holdBack} will be called
      */
-    public Servers(Prices prices, MigrationRates rates, Inbox inbox, long silentNanos, boolean holdsBack) {
+    public Servers(
+            Prices prices, MigrationRates rates, Inbox inbox, long silentNanos, long forgetNanos, boolean holdsBack) {
         this.whole = holdsBack ? new Stock() : stock;
         this.prices = prices;
         this.rates = rates;
         this.inbox = inbox;
         this.silentNanos = silentNanos;
+        this.forgetNanos = forgetNanos;
     }
 
     /** Returns all servers; counted, since there may be thousands. */
@@ -868,12 +871,22 @@ public final class Servers {
     }
 
     /**
-     * Whether a server has ended. Silence alone does not prove that: another server must be at its address, the
-     * provider must have reported the end of its machine, or it must have been silent for an hour in which other
-     * servers reported.
+     * Whether nothing more is expected of a server. Silence alone does not prove that it has ended: another server must
+     * be at its address, the provider must have reported the end of its machine, an operator must have given it up, or
+     * it must have been silent for long while other servers reported.
      */
     public boolean isGone(KnownServer server) {
-        return server.ended || isReplaced(server) || heardNanos - server.heardNanos > GONE_NANOS;
+        return hasEnded(server)
+                || server.record.forgotten()
+                || heardNanos - server.heardNanos > forgetNanos;
+    }
+
+    /**
+     * Whether a server's process has ended: its memory is gone, and it will not report again. One that was only given
+     * up may.
+     */
+    public boolean hasEnded(KnownServer server) {
+        return server.ended || isReplaced(server);
     }
 
     /** Whether another server reports from its address. */

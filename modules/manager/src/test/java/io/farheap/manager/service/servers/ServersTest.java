@@ -43,6 +43,7 @@ class ServersTest {
             new MigrationRates(),
             new Inbox(),
             SECOND,
+            3_600 * SECOND,
             false);
 
     /** The sum of these threads depends on their order, which the look changes, in its last digit. */
