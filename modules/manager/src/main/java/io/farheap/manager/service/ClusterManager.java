@@ -24,6 +24,7 @@ import io.farheap.manager.provider.Machine;
 import io.farheap.manager.provider.ServerProvider;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Clients;
+import io.farheap.manager.service.caches.ClockJumps;
 import io.farheap.manager.service.caches.ExpiredCacheReclaimer;
 import io.farheap.manager.service.caches.ExpiryNotifier;
 import io.farheap.manager.service.caches.Models;
@@ -107,6 +108,7 @@ public final class ClusterManager implements CacheManager {
     private final Admission admission;
     private final Reallocations reallocations;
     private final CostRebalancer thrift;
+    private final ClockJumps clock;
     private final ExpiryNotifier expiry;
     private final ExpiredCacheReclaimer endings;
     private final ServerLossNotifier losses;
@@ -148,7 +150,8 @@ public final class ClusterManager implements CacheManager {
         this.models = new Models(journal);
         this.allocator = new Allocator(servers.stock(started), prices);
         Allocator reserve = supply.spares() > 0 ? new Allocator(servers.whole(started), prices) : allocator;
-        this.expiry = new ExpiryNotifier(caches, clients);
+        this.clock = new ClockJumps(started, millis.getAsLong());
+        this.expiry = new ExpiryNotifier(caches, clients, clock);
         this.endings = new ExpiredCacheReclaimer(caches, servers, clients, expiry, this::ended);
         this.lives = new SpotLives(servers, prices, options.earlyMoves());
         Condition changed = mutex.newCondition();
@@ -274,7 +277,7 @@ public final class ClusterManager implements CacheManager {
                 serveBefore(request.cacheId());
                 CacheRecord cache = admission.place(request);
                 caches.put(cache);
-                expiry.ends(cache, millis.getAsLong());
+                expiry.ends(cache, nanos.getAsLong(), millis.getAsLong());
                 clients.claim(cache.id(), nanos.getAsLong());
                 recruits.forget(cache.id());
                 endings.forget(cache.id());
@@ -335,7 +338,7 @@ public final class ClusterManager implements CacheManager {
         return lock.settled(() -> {
             CacheRecord longer = caches.require(cacheId).until(admission.expiry(lifetimeMillis));
             caches.put(longer);
-            expiry.ends(longer, millis.getAsLong());
+            expiry.ends(longer, nanos.getAsLong(), millis.getAsLong());
             return answers.description(longer);
         });
     }
@@ -589,6 +592,11 @@ public final class ClusterManager implements CacheManager {
         return lock.held(endings::looks);
     }
 
+    /** Returns how often the time of day was moved against the monotonic clock. */
+    long clockJumps() {
+        return lock.held(clock::count);
+    }
+
     /** Returns how often all servers were looked at. */
     long passes() {
         return lock.held(servers::passes);
@@ -607,6 +615,7 @@ public final class ClusterManager implements CacheManager {
                 servers.listened(Math.min(now - ticked, LONGEST_TICK_NANOS), now);
             }
             ticked = now;
+            clock.look(now, millis.getAsLong());
             removals.removeAbandoned(now);
             freeEnded(caches.ended().stream());
             endings.forgetLate(now);

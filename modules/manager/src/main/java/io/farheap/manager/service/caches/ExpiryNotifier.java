@@ -41,21 +41,29 @@ public final class ExpiryNotifier {
     private Position looked = Position.FIRST;
     /** Caches whose time was set to end so soon that {@link #newest} is behind them. */
     private final Set<Long> soon = new LinkedHashSet<>();
+    private final ClockJumps clock;
+    /** By cache whose end was set after the time of day was moved: by how many ms it was ahead then. */
+    private final Map<Long, Long> setAhead = new HashMap<>();
     /** How many notices were left when those of caches that are gone were forgotten. */
     private int left;
 
-    public ExpiryNotifier(Caches caches, Clients clients) {
+    public ExpiryNotifier(Caches caches, Clients clients, ClockJumps clock) {
+        this.clock = clock;
         this.caches = caches;
         this.clients = clients;
     }
 
     /**
-     * Whether a cache may be ended: its time has ended, and its client was notified before that, or half a minute ago,
-     * or is gone.
+     * Whether a cache may be ended: its time has ended, also if the time of day had not been moved ahead since it was
+     * set, and its client was notified before that, or half a minute ago, or is gone.
      */
     boolean mayEnd(CacheRecord cache, long now, long millis) {
         long expires = cache.terms().expiresAtMillis();
-        if (expires == 0 || expires > millis) {
+        if (expires == 0) {
+            return false;
+        }
+        long moved = clock.look(now, millis) - setAhead.getOrDefault(cache.id(), 0L);
+        if (expires > millis - Math.max(0, moved)) {
             return false;
         }
         ExpiryNotice heard = told.get(cache.id());
@@ -66,8 +74,14 @@ public final class ExpiryNotifier {
     }
 
     /** The end of a cache's time was set: if that is near already, the next {@link #alert} notifies its client. */
-    public void ends(CacheRecord cache, long millis) {
+    public void ends(CacheRecord cache, long now, long millis) {
         long expires = cache.terms().expiresAtMillis();
+        long ahead = clock.look(now, millis);
+        if (ahead == 0) {
+            setAhead.remove(cache.id());
+        } else {
+            setAhead.put(cache.id(), ahead);
+        }
         if (expires != 0 && expires - millis <= BEFORE_MILLIS) {
             soon.add(cache.id());
         }
@@ -81,6 +95,9 @@ public final class ExpiryNotifier {
         if (told.size() > 2 * left + MOST) {
             told.keySet().removeIf(cache -> caches.find(cache) == null);
             left = told.size();
+        }
+        if (setAhead.size() > 2 * caches.all().size() + MOST) {
+            setAhead.keySet().removeIf(cache -> caches.find(cache) == null);
         }
         for (long id : List.copyOf(soon)) {
             CacheRecord cache = caches.find(id);
