@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A process's connection to its managers: one for all of its caches, shared by all users that {@linkplain #open open}
- * it with the same addresses. Every {@value #RENEW_MILLIS} ms it confirms that the process is alive; it connects again
- * if that fails, and passes alerts to the caches that they concern.
+ * it with the same addresses. Every {@value #CONFIRM_MILLIS} ms it asks whether the manager answers, and every
+ * {@value #RENEW_MILLIS} ms it confirms that the process is alive; it connects again, to the first manager that answers,
+ * if either fails, and passes alerts to the caches that they concern.
  *
  * <p>Thread-safe. Only the keeper's thread replaces {@code attendance}; {@code client} is replaced under the lock by a
  * thread that finds it missing.
@@ -31,6 +32,8 @@ public final class ManagerConnection implements AutoCloseable {
     private static final Map<List<String>, ManagerConnection> OPEN = new HashMap<>();
 
     private static final long RENEW_MILLIS = 10_000;
+    /** A manager that hangs sends no alerts: the client must notice long before a server's notice has passed. */
+    private static final long CONFIRM_MILLIS = 1_000;
     private static final long RETRY_MILLIS = 200;
     private static final long STOP_MILLIS = 2_000;
 
@@ -84,8 +87,8 @@ public final class ManagerConnection implements AutoCloseable {
     /**
      * Calls the first manager that answers.
      *
-     * @param call is made once more, to the first manager that answers then, if the connection fails during it; it may
-     *     have taken effect before
+     * @param call is made once more, to the first manager that answers then, if the connection fails during it or the
+     *     manager hangs; it may have taken effect before
      * @throws ControlException as the call does; UNAVAILABLE if none of them answers
      */
     public <T> T call(Function<CacheManager, T> call) {
@@ -95,6 +98,7 @@ public final class ManagerConnection implements AutoCloseable {
         } catch (ControlException e) {
             // An interrupted thread ends its own call, not the connection that all share.
             if (e.code() == Code.UNAVAILABLE
+                    || e.code() == Code.DEADLINE_EXCEEDED
                     || e.code() == Code.CANCELLED && !Thread.currentThread().isInterrupted()) {
                 forget(asked);
                 return call.apply(client());
@@ -164,18 +168,25 @@ public final class ManagerConnection implements AutoCloseable {
 
     private void keep() {
         CacheManager.Attendance attendance = null;
+        long renewed = 0;
+        boolean changed = true;
         while (true) {
-            long pause = RENEW_MILLIS;
+            long pause = CONFIRM_MILLIS;
             try {
                 ManagerClient manager = client();
                 if (attendance == null) {
                     attended(manager);
                     attendance = manager.attend(clientId, new Alerts(manager));
+                    changed = true;
                 } else {
-                    // A stream does not notice that the host at its other end is gone; a call does.
-                    manager.hello(CacheManager.PROTOCOL_VERSION);
+                    // A stream does not notice that the process at its other end is gone or hangs; a call does.
+                    manager.confirm();
                 }
-                attendance.renew(Set.copyOf(caches.keySet()));
+                long now = System.nanoTime();
+                if (changed || now - renewed >= TimeUnit.MILLISECONDS.toNanos(RENEW_MILLIS)) {
+                    attendance.renew(Set.copyOf(caches.keySet()));
+                    renewed = now;
+                }
             } catch (ControlException | IllegalStateException e) {
                 // An IllegalStateException comes from a stream that ended during a call.
                 attendance = null;
@@ -191,6 +202,7 @@ public final class ManagerConnection implements AutoCloseable {
                 if (closed) {
                     break;
                 }
+                changed = dirty;
                 dirty = false;
                 if (ended) {
                     attendance = null;

@@ -56,10 +56,12 @@ import org.jspecify.annotations.Nullable;
 public final class ManagerClient implements CacheManager, AutoCloseable {
 
     private static final long CALL_MILLIS = 5_000;
+    /** A manager answers this at once, whatever else it does. */
+    private static final long CONFIRM_MILLIS = 2_000;
     /** A page of caches, each on a hundred servers. */
     private static final int MAX_REPLY_BYTES = 64 << 20;
     /** Most reports without an answer; after that the manager counts as gone. */
-    private static final int MAX_UNHEARD = 10;
+    private static final int MAX_UNHEARD = 3;
 
     private final CallChannel channel;
     private final ManagerBlockingStub stub;
@@ -99,29 +101,29 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         }
     }
 
-    /** As {@link #connect}, to the first manager that answers. */
+    /** As {@link #connect}, to the first manager that answers; one that hangs does not delay the others. */
     public static ManagerClient connectFirst(List<String> addresses) {
-        ControlException none = null;
-        for (String address : addresses) {
-            try {
-                return connect(address);
-            } catch (ControlException e) {
-                if (none != null) {
-                    e.addSuppressed(none);
-                }
-                none = e;
-            }
-        }
-        throw none == null
-                ? new ControlException(Code.INVALID_ARGUMENT, "no cache manager is named; name one as HOST:PORT")
-                : none;
+        return addresses.size() == 1 ? connect(addresses.getFirst()) : new ManagerSearch().first(addresses);
     }
 
     @Override
     public long hello(int protocolVersion) {
+        return hello(protocolVersion, CALL_MILLIS);
+    }
+
+    /**
+     * Confirms that the manager answers. It takes no longer than {@value #CONFIRM_MILLIS} ms.
+     *
+     * @throws ControlException as {@link #hello}
+     */
+    public void confirm() {
+        hello(PROTOCOL_VERSION, CONFIRM_MILLIS);
+    }
+
+    private long hello(int protocolVersion, long millis) {
         HelloManager request =
                 HelloManager.newBuilder().setProtocolVersion(protocolVersion).build();
-        return call(within -> within.hello(request), reply -> {
+        return call(millis, within -> within.hello(request), reply -> {
             if (reply.getProtocolVersion() != protocolVersion) {
                 throw new IllegalArgumentException("version " + Integer.toUnsignedString(reply.getProtocolVersion())
                         + " of the protocol, asked for " + protocolVersion);
@@ -279,7 +281,11 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     }
 
     private <R, T> T call(Function<ManagerBlockingStub, R> call, Function<R, T> check) {
-        R reply = channel.call(stub, CALL_MILLIS, call);
+        return call(CALL_MILLIS, call, check);
+    }
+
+    private <R, T> T call(long millis, Function<ManagerBlockingStub, R> call, Function<R, T> check) {
+        R reply = channel.call(stub, millis, call);
         return sensible(() -> check.apply(reply));
     }
 

@@ -1,0 +1,190 @@
+package io.farheap.manager.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.manager.CacheManager;
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.client.ManagerConnection;
+import io.farheap.manager.client.ServerRegistration;
+import io.farheap.manager.grpc.ManagerClient;
+import io.farheap.manager.wire.Alert;
+import io.farheap.manager.wire.Attendance;
+import io.farheap.manager.wire.HelloManager;
+import io.farheap.manager.wire.ListModels;
+import io.farheap.manager.wire.ManagerGrpc;
+import io.farheap.manager.wire.ManagerIntroduction;
+import io.farheap.manager.wire.ModelPage;
+import io.farheap.manager.wire.ReportReceipt;
+import io.farheap.manager.wire.ReportedServer;
+import io.grpc.Context;
+import io.grpc.Server;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Managers of which one accepts connections and calls, and answers none. */
+@Timeout(60)
+class HungManagerTest {
+
+    /** A manager that takes reports and answers hello and questions for models, unless it hangs. */
+    private static final class PlayedManager extends ManagerGrpc.ManagerImplBase implements AutoCloseable {
+
+        private final AtomicInteger reports = new AtomicInteger();
+        private final CountDownLatch greeted = new CountDownLatch(1);
+        private final CountDownLatch reported = new CountDownLatch(1);
+        private final CountDownLatch asked = new CountDownLatch(1);
+        private final Server server;
+        private volatile boolean hangs;
+        private volatile @Nullable Context greeting;
+
+        PlayedManager() throws IOException {
+            server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                    .addService(this)
+                    .build()
+                    .start();
+        }
+
+        String address() {
+            return "127.0.0.1:" + server.getPort();
+        }
+
+        private <T> void answer(StreamObserver<T> reply, T message) {
+            if (!hangs) {
+                reply.onNext(message);
+                reply.onCompleted();
+            }
+        }
+
+        @Override
+        public void hello(HelloManager request, StreamObserver<ManagerIntroduction> reply) {
+            greeting = Context.current();
+            greeted.countDown();
+            answer(
+                    reply,
+                    ManagerIntroduction.newBuilder()
+                            .setProtocolVersion(CacheManager.PROTOCOL_VERSION)
+                            .build());
+        }
+
+        @Override
+        public void models(ListModels request, StreamObserver<ModelPage> reply) {
+            asked.countDown();
+            answer(reply, ModelPage.getDefaultInstance());
+        }
+
+        @Override
+        public StreamObserver<Attendance> attend(StreamObserver<Alert> alerts) {
+            return ignored(() -> {});
+        }
+
+        @Override
+        public StreamObserver<ReportedServer> report(StreamObserver<ReportReceipt> receipts) {
+            return ignored(() -> {
+                reports.incrementAndGet();
+                reported.countDown();
+            });
+        }
+
+        private static <T> StreamObserver<T> ignored(Runnable each) {
+            return new StreamObserver<>() {
+                @Override
+                public void onNext(T message) {
+                    each.run();
+                }
+
+                @Override
+                public void onError(Throwable e) {}
+
+                @Override
+                public void onCompleted() {}
+            };
+        }
+
+        @Override
+        public void close() {
+            server.shutdownNow();
+        }
+    }
+
+    private final PlayedManager first = new PlayedManager();
+    private final PlayedManager second = new PlayedManager();
+    private final List<String> both = List.of(first.address(), second.address());
+
+    HungManagerTest() throws IOException {}
+
+    @AfterEach
+    void close() {
+        first.close();
+        second.close();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(30, TimeUnit.SECONDS));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The second is asked while the call of the first is still open, and not after its time limit. */
+    @Test
+    void theNextManagerIsAskedWhileOneHangs() {
+        first.hangs = true;
+        boolean[] ended = new boolean[1];
+        Thread look = Thread.ofVirtual().unstarted(() -> {
+            await(second.greeted);
+            ended[0] = Objects.requireNonNull(first.greeting).isCancelled();
+        });
+        look.start();
+        try (ManagerClient found = ManagerClient.connectFirst(both)) {
+            found.confirm();
+            assertTrue(join(look));
+            assertFalse(ended[0]);
+        }
+    }
+
+    private static boolean join(Thread thread) {
+        try {
+            return thread.join(Duration.ofSeconds(30));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Its call has 5 s, and a manager that does not answer is noticed before. A server leaves it after 3 reports. */
+    @Test
+    void aCallAndAServerThatMeetAHungManagerGoToTheNext() {
+        first.hangs = false;
+        try (ManagerConnection connection = ManagerConnection.open(both);
+                ServerRegistration server =
+                        new ServerRegistration(both, HungManagerTest::report, _ -> {}, _ -> {}, () -> {})) {
+            assertEquals(List.of(), connection.call(manager -> manager.models("")));
+            await(first.reported);
+            first.hangs = true;
+            assertEquals(List.of(), connection.call(manager -> manager.models("a")));
+            assertEquals(0, second.asked.getCount());
+            server.reportSoon();
+            await(second.reported);
+            assertTrue(first.reports.get() <= 5, first.reports + " reports that were not answered");
+        }
+    }
+
+    private static ServerReport report() {
+        return TestCluster.server(1, "t", false, 4, Map.of());
+    }
+}
