@@ -175,13 +175,12 @@ public final class ClusterManager implements CacheManager {
                 caches, servers, moves, allocator, prices, lives, recruits::isWaiting, options.cheaperMoves());
         this.losses = new ServerLossNotifier(caches, servers, clients);
         this.removals = new Removals(caches, servers, clients, moves, endings);
-        load();
+        load(store.load());
         caches.all().forEach(cache -> clients.claim(cache.id(), started));
     }
 
-    /** Reads the state from disk, and applies it to what was reported. */
-    private void load() {
-        ManagerState state = store.load();
+    /** Applies the state on disk to what was reported. */
+    private void load(ManagerState state) {
         inbox.forgetAll();
         prices.change(state.menu().isEmpty() ? Menu.EMPTY : MenuFile.parse(state.menu()));
         roll.load(state.lives());
@@ -439,8 +438,10 @@ public final class ClusterManager implements CacheManager {
             public void renew(Set<Long> cacheIds) {
                 lock.held(() -> {
                     clients.renew(line, cacheIds, nanos.getAsLong());
-                    endings.claimed(line, cacheIds);
-                    moves.alert(nanos.getAsLong());
+                    if (lock.isCurrent()) {
+                        endings.claimed(line, cacheIds);
+                        moves.alert(nanos.getAsLong());
+                    }
                 });
             }
 
@@ -638,7 +639,7 @@ public final class ClusterManager implements CacheManager {
             }
         });
         // What was chosen is on disk, so this manager leads and no cache will be placed there.
-        lock.held(fleet::takeIdle).forEach(this::stop);
+        lock.held(() -> lock.isCurrent() ? fleet.takeIdle() : List.<Machine>of()).forEach(this::stop);
         alert();
     }
 
@@ -658,14 +659,19 @@ public final class ClusterManager implements CacheManager {
         lock.held(() -> {
             alertWithLock();
             long now = nanos.getAsLong();
-            expiry.alert(now, millis.getAsLong());
-            losses.alert(now, now - started <= options.serverSilentNanos());
+            if (lock.isCurrent()) {
+                expiry.alert(now, millis.getAsLong());
+                losses.alert(now, now - started <= options.serverSilentNanos());
+            }
         });
     }
 
+    /** Nobody is notified of what may not be on disk. */
     private void alertWithLock() {
-        moves.alert(nanos.getAsLong());
-        endings.alert();
+        if (lock.isCurrent()) {
+            moves.alert(nanos.getAsLong());
+            endings.alert();
+        }
     }
 
     private void freeEnded(Stream<CacheRecord> some) {

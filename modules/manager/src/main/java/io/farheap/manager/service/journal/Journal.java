@@ -2,6 +2,7 @@ package io.farheap.manager.service.journal;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.state.ManagerState;
 import io.farheap.manager.state.RecordSizes;
 import io.farheap.manager.state.StaleEpochException;
 import io.farheap.manager.state.StateChange;
@@ -15,6 +16,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -29,16 +31,22 @@ import org.jspecify.annotations.Nullable;
  * them would queue once more, and the disk would be idle meanwhile.
  *
  * <p>If a group cannot be written, it fails, and with it all later changes, since they were built on it. The manager's
- * memory is then ahead of the disk, and {@link #recover} brings it back.
+ * memory is then ahead of the disk. The writer thread reads the state again, without the lock, and makes the memory
+ * equal to it; meanwhile {@link #recover} refuses all work on the memory. If the state cannot be read, the next caller
+ * has it tried again.
  *
  * <p>Every method but {@link #await} is called with the lock.
  */
 public final class Journal {
 
+    private static final System.Logger LOG = System.getLogger(Journal.class.getName());
+
     /** The most bytes of a group; the store takes a million bytes in one write. */
     private static final int GROUP_BYTES = 400_000;
     /** How long an idle writer waits for more to write. */
     private static final long IDLE_SECONDS = 10;
+    /** How long a caller waits for the state to be read again before it is refused: as a rule it takes less. */
+    private static final long READ_WAIT_NANOS = 500_000_000L;
 
     /** Changes that are written at once. */
     static final class Group {
@@ -51,7 +59,7 @@ public final class Journal {
     private final StateStore store;
     private final ReentrantLock lock;
     private final Consumer<StateChange> written;
-    private final Runnable lost;
+    private final Consumer<ManagerState> lost;
     private final ThreadPoolExecutor writer;
     /** In the order in which they are written; the last one accepts changes. */
     private final List<Group> groups = new ArrayList<>();
@@ -60,12 +68,18 @@ public final class Journal {
     private boolean writing;
     /** Whether the memory is ahead of the disk. */
     private boolean ahead;
+    /** Whether the writer thread reads the state again, or is about to. */
+    private boolean reading;
+    /** Why the state could not be read when that was last tried; empty if it could. */
+    private String unreadable = "";
+    /** Signalled when {@link #reading} becomes false. */
+    private final Condition read;
 
     /**
      * @param written called with the lock for each change that is on disk
-     * @param lost called with the lock if writes have failed: it reloads the memory from the store
+     * @param lost called with the lock after writes have failed: it makes the memory equal to the state on disk
      */
-    public Journal(StateStore store, ReentrantLock lock, Consumer<StateChange> written, Runnable lost) {
+    public Journal(StateStore store, ReentrantLock lock, Consumer<StateChange> written, Consumer<ManagerState> lost) {
         this(
                 store,
                 lock,
@@ -75,9 +89,15 @@ public final class Journal {
     }
 
     /** @param threads makes the writer threads */
-    Journal(StateStore store, ReentrantLock lock, Consumer<StateChange> written, Runnable lost, ThreadFactory threads) {
+    Journal(
+            StateStore store,
+            ReentrantLock lock,
+            Consumer<StateChange> written,
+            Consumer<ManagerState> lost,
+            ThreadFactory threads) {
         this.store = store;
         this.lock = lock;
+        this.read = lock.newCondition();
         this.written = written;
         this.lost = lost;
         this.writer =
@@ -155,6 +175,7 @@ public final class Journal {
             ControlException failure = write(group);
             if (failure != null) {
                 fail(failure);
+                readAgain();
                 return;
             }
         }
@@ -206,6 +227,7 @@ public final class Journal {
             groups.clear();
             writing = false;
             ahead = true;
+            reading = true;
         } finally {
             lock.unlock();
         }
@@ -217,19 +239,65 @@ public final class Journal {
         return ahead;
     }
 
+    /** Runs on the writer thread, without the lock while it reads: a store that cannot be reached takes its time. */
+    private void readAgain() {
+        ManagerState state = null;
+        String why = "";
+        try {
+            state = store.load();
+        } catch (StateException e) {
+            why = String.valueOf(e.getMessage());
+        } catch (Throwable e) {
+            why = e.toString();
+            LOG.log(System.Logger.Level.ERROR, "the manager cannot read its state again; the next call tries it", e);
+        }
+        lock.lock();
+        try {
+            if (state != null) {
+                // What was added since then was built on what was not written.
+                groups.clear();
+                lost.accept(state);
+                ahead = false;
+            }
+        } catch (Throwable e) {
+            why = e.toString();
+            LOG.log(System.Logger.Level.ERROR, "the manager cannot use its state; the next call tries it again", e);
+        } finally {
+            unreadable = why;
+            reading = false;
+            read.signalAll();
+            lock.unlock();
+        }
+    }
+
     /**
-     * Called before any work on the memory: makes the memory equal to the disk, but for changes that are being written,
-     * if a write has failed. Changes that were added since then were built on what was not written, and are dropped.
+     * Called before any work on the memory: returns when the memory is equal to the disk, but for changes that are being
+     * written. If a write has failed and the state is still being read, it waits a moment, without the lock.
+     *
+     * @throws ControlException UNAVAILABLE if the memory is ahead of the disk: nothing may be built on it
      */
     void recover() {
-        if (ahead) {
-            groups.clear();
-            try {
-                lost.run();
-            } catch (StateException e) {
-                throw new ControlException(Code.UNAVAILABLE, "the manager cannot read its state: " + e.getMessage(), e);
+        if (!ahead) {
+            return;
+        }
+        if (!reading) {
+            writer.execute(this::readAgain);
+            reading = true;
+        }
+        try {
+            for (long left = READ_WAIT_NANOS; reading && left > 0; ) {
+                left = read.awaitNanos(left);
             }
-            ahead = false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ControlException(Code.CANCELLED, "interrupted while the manager reads its state again", e);
+        }
+        if (ahead) {
+            throw new ControlException(
+                    Code.UNAVAILABLE,
+                    reading || unreadable.isEmpty()
+                            ? "the manager could not write its state, and reads it again; ask again in a moment"
+                            : "the manager cannot read its state: " + unreadable);
         }
     }
 }

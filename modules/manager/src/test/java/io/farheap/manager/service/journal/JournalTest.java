@@ -42,6 +42,8 @@ class JournalTest {
     private final List<List<StateChange>> written = Collections.synchronizedList(new ArrayList<>());
     private volatile CountDownLatch gate = new CountDownLatch(0);
     private volatile RuntimeException failure;
+    private volatile CountDownLatch readGate = new CountDownLatch(0);
+    private volatile RuntimeException unreadable;
     private int recoveries;
     private final List<StateChange> onDisk = new ArrayList<>();
     private final ReentrantLock lock = new ReentrantLock();
@@ -54,7 +56,16 @@ class JournalTest {
 
                 @Override
                 public ManagerState load() {
-                    throw new AssertionError();
+                    assertTrue(!lock.isHeldByCurrentThread());
+                    try {
+                        readGate.await();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    if (unreadable != null) {
+                        throw unreadable;
+                    }
+                    return new ManagerState(List.of(), List.of(), "", List.of(), List.of(), List.of());
                 }
 
                 @Override
@@ -73,7 +84,7 @@ class JournalTest {
             },
             lock,
             onDisk::add,
-            () -> recoveries++,
+            _ -> recoveries++,
             this::thread);
 
     private boolean noThreads;
@@ -206,16 +217,57 @@ class JournalTest {
         List<Integer> readAfter = new ArrayList<>();
         ManagerLock managers = new ManagerLock(lock, journal, inbox, (_, _) -> readAfter.add(recoveries));
         failure = new StateException("the disk is full");
+        readGate = new CountDownLatch(1);
         assertThrows(ControlException.class, () -> change(0));
         failure = null;
         assertTrue(inbox.keep(report, 1));
         managers.tryRead();
         assertEquals(List.of(), readAfter);
+        readGate.countDown();
         managers.locked(() -> readAfter.add(10 + recoveries));
         assertEquals(List.of(1, 11), readAfter);
         assertTrue(inbox.keep(report, 2));
         managers.tryRead();
         assertEquals(List.of(1, 11, 1), readAfter);
+    }
+
+    /** A store that cannot be reached takes its time. */
+    @Test
+    void callersAreRefusedWhileTheStateIsReadAgainAndTheLockIsFree() {
+        failure = new StateException("the disk is full");
+        readGate = new CountDownLatch(1);
+        assertThrows(ControlException.class, () -> change(0));
+        failure = null;
+        ManagerLock managers = new ManagerLock(lock, journal, new Inbox(), (_, _) -> {});
+        for (int i = 0; i < 2; i++) {
+            ControlException refused = assertThrows(ControlException.class, () -> change(1));
+            assertEquals(Code.UNAVAILABLE, refused.code());
+            assertTrue(refused.getMessage().contains("reads it again"), refused.getMessage());
+            assertThrows(ControlException.class, () -> managers.locked(() -> onDisk.clear()));
+            assertTrue(!managers.held(managers::isCurrent), "the lock is free");
+        }
+        readGate.countDown();
+        change(2);
+        assertTrue(managers.held(managers::isCurrent));
+        assertEquals(List.of(new StateChange.RemoveCache(2)), onDisk);
+        assertEquals(1, recoveries);
+    }
+
+    @Test
+    void theStateIsReadAgainUntilThatSucceeds() {
+        failure = new StateException("the disk is full");
+        unreadable = new StateException("no ZooKeeper answers");
+        assertThrows(ControlException.class, () -> change(0));
+        failure = null;
+        for (int i = 0; i < 2; i++) {
+            ControlException refused = assertThrows(ControlException.class, () -> change(1));
+            assertEquals(Code.UNAVAILABLE, refused.code());
+            assertTrue(refused.getMessage().contains("no ZooKeeper answers"), refused.getMessage());
+        }
+        unreadable = null;
+        change(2);
+        assertEquals(1, recoveries);
+        assertEquals(List.of(new StateChange.RemoveCache(2)), onDisk);
     }
 
     @Test
