@@ -129,6 +129,7 @@ class ForgottenServersTest {
         }
         assertEquals(Set.of(7L), endsOn(1, Map.of(), Set.of()), "its client could show its grant there");
         assertEquals(Set.of(), endsOn(1, Map.of(), Set.of(7L)));
+        cluster.manager.tick();
         assertFalse(cluster.store.caches.containsKey(7L));
         assertEquals(Set.of(), endsOn(1, Map.of(), Set.of()));
         assertEquals(3, cluster.allocate(9, 3, 0).shares().getFirst().regions());
