@@ -132,6 +132,21 @@ public interface CacheManager {
     }
 
     /**
+     * A client claims a cache that the manager does not know, such as one that was given up while its client and servers
+     * were cut off. It is taken up again if a server reports that it holds it, also beyond the tenant's {@link Quota}.
+     * Repeated, it returns the cache's allocation.
+     *
+     * @param terms the cache's id, name, capacity, place and tenant; what is left of its lifetime; one candidate, with
+     *     which it runs
+     * @param generation the last one that the client knows
+     * @param regionBytes size of each of its regions
+     * @param shares the servers of all its regions
+     * @throws ControlException NOT_FOUND if the cache has ended, or no server reports that it holds it; BUSY if servers
+     *     of its have not reported so many regions yet: the client repeats the call; INVALID_ARGUMENT
+     */
+    Allocation claim(CacheRequest terms, long generation, long regionBytes, List<RegionShare> shares);
+
+    /**
      * Extends the lifetime of a cache. Repeated, it counts from the repetition.
      *
      * @param lifetimeMillis from now; 0 for ever
@@ -273,8 +288,8 @@ public interface CacheManager {
         void expiring(long cacheId, long leftMillis);
 
         /**
-         * A server of one of its caches has not reported for a while, or was restarted. Advice: the client's lease
-         * decides. Called once for each loss and connection.
+         * A server of one of its caches has not reported for a while, was restarted, or reports none of its regions as
+         * the cache's other servers do. Advice: the client's lease decides. Called once for each loss and connection.
          *
          * @param server HOST:PORT
          */
@@ -287,6 +302,9 @@ public interface CacheManager {
          * @param why a sentence
          */
         void ended(long cacheId, String why);
+
+        /** The manager does not know one of its caches: a client that has it claims it. May be called more than once. */
+        default void unknown(long cacheId) {}
 
         /** The connection has ended: the process must attend again. Not called after {@link Attendance#close}. */
         void ended(ControlException why);

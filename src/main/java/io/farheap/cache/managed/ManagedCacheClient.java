@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -67,6 +68,10 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     private final ReclaimWorker reclaims;
     private volatile @Nullable ManagedCache cache;
     private volatile @Nullable String endedWhy;
+    /** The latest generation of the cache that the manager has named. */
+    private final AtomicLong generation = new AtomicLong();
+    /** When the cache's lifetime ends, as {@code nanoTime}; 0 for never. */
+    private volatile long endsAt;
 
     /** Requests servers, and receives alerts about them from then on. */
     private ManagedCacheClient(
@@ -80,11 +85,20 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         grants = new Grants(() -> manager.call(asked -> asked.reallocate(request.cacheId(), 1)));
         servers = new ManagedServers(grants, name);
         reclaims = new ReclaimWorker(name, new ReclaimMoves());
+        endsAt = endsAt(request.lifetimeMillis());
         manager.add(request.cacheId(), this);
         try {
             allocation = manager.allocate(request);
             grants.put(allocation);
-            telling = new ManagerReporter(manager, allocation, name, reclaims::isClosed);
+            generation.accumulateAndGet(allocation.generation(), Math::max);
+            telling = new ManagerReporter(
+                    manager,
+                    allocation,
+                    name,
+                    generation,
+                    bytes -> terms(request, bytes),
+                    grants::put,
+                    reclaims::isClosed);
         } catch (Throwable e) {
             manager.remove(request.cacheId());
             if (e instanceof ControlException unknown && unknown.code() == Code.DEADLINE_EXCEEDED) {
@@ -92,6 +106,25 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
             }
             throw e;
         }
+    }
+
+    /** The terms on which the cache is allocated, with another capacity and for the rest of its lifetime. */
+    private CacheRequest terms(CacheRequest request, long bytes) {
+        long left = endsAt == 0 ? 0 : Math.max(1, TimeUnit.NANOSECONDS.toMillis(endsAt - System.nanoTime()));
+        return new CacheRequest(
+                request.cacheId(),
+                request.clientId(),
+                request.name(),
+                bytes,
+                left,
+                request.place(),
+                List.of(telling.candidate()),
+                request.tenant());
+    }
+
+    /** Returns when a lifetime from now ends, as {@code nanoTime}; 0 for never. */
+    private static long endsAt(long lifetimeMillis) {
+        return lifetimeMillis == 0 ? 0 : System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(lifetimeMillis) | 1;
     }
 
     /**
@@ -179,6 +212,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
 
     @Override
     public void reclaim(Reclaim alert) {
+        generation.accumulateAndGet(alert.generation(), Math::max);
         if (alert.targets().isEmpty()) {
             reclaims.announce(alert);
         } else {
@@ -200,6 +234,14 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         ManagedCache managed = cache;
         if (managed != null) {
             managed.doubt(server);
+        }
+    }
+
+    @Override
+    public void unknown() {
+        // It is not known either while it is being allocated.
+        if (cache != null && endedWhy == null) {
+            reclaims.changed();
         }
     }
 
@@ -233,6 +275,7 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         requireNotEnded();
         try {
             manager.call(asked -> asked.extend(cacheId(), CacheRequest.millis(lifetime)));
+            endsAt = endsAt(CacheRequest.millis(lifetime));
         } catch (ControlException | IllegalArgumentException e) {
             throw new CacheException("cache " + name + " is not extended: " + e.getMessage(), e);
         }

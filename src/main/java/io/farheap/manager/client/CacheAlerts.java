@@ -22,6 +22,9 @@ public interface CacheAlerts {
      */
     void ended(String why);
 
+    /** The manager does not know the cache: if it exists, it is to be claimed. */
+    void unknown();
+
     /**
      * One of the cache's servers has not reported to the manager for a while, or was restarted. Advice: the cache's
      * lease on it decides.

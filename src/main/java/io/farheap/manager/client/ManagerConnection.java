@@ -280,6 +280,14 @@ public final class ManagerConnection implements AutoCloseable {
         }
 
         @Override
+        public void unknown(long cacheId) {
+            CacheAlerts cache = caches.get(cacheId);
+            if (cache != null) {
+                cache.unknown();
+            }
+        }
+
+        @Override
         public void ended(long cacheId, String why) {
             CacheAlerts cache = caches.get(cacheId);
             if (cache != null) {

@@ -22,6 +22,7 @@ import io.farheap.manager.StoredModel;
 import io.farheap.manager.Tenant;
 import io.farheap.manager.wire.Alert;
 import io.farheap.manager.wire.CacheId;
+import io.farheap.manager.wire.ClaimCache;
 import io.farheap.manager.wire.DrainServer;
 import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.ForgetServer;
@@ -178,6 +179,17 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
             request.setAnswers(ManagerMessages.write(answers));
         }
         return call(within -> within.moved(request.build()), ManagerMessages::read);
+    }
+
+    @Override
+    public Allocation claim(CacheRequest terms, long generation, long regionBytes, List<RegionShare> shares) {
+        ClaimCache request = ClaimCache.newBuilder()
+                .setCache(ManagerMessages.write(terms))
+                .setGeneration(generation)
+                .setRegionBytes(regionBytes)
+                .addAllShares(ManagerMessages.write(shares))
+                .build();
+        return call(within -> within.claim(request), ManagerMessages::read);
     }
 
     @Override
@@ -344,6 +356,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
                 case ENDED ->
                     listener.ended(
                             alert.getEnded().getCacheId(), alert.getEnded().getWhy());
+                case UNKNOWN -> listener.unknown(alert.getUnknown().getCacheId());
                 case WHAT_NOT_SET -> {
                     // A message of a newer manager; this release does not need it.
                 }

@@ -37,6 +37,7 @@ import io.farheap.manager.service.moves.CostRebalancer;
 import io.farheap.manager.service.moves.PlannedMoves;
 import io.farheap.manager.service.requests.Admission;
 import io.farheap.manager.service.requests.AllocationReplies;
+import io.farheap.manager.service.requests.Claims;
 import io.farheap.manager.service.requests.Reallocations;
 import io.farheap.manager.service.requests.Removals;
 import io.farheap.manager.service.requests.RoomFinder;
@@ -106,6 +107,7 @@ public final class ClusterManager implements CacheManager {
     private final PlannedMoves moves;
     private final AllocationReplies answers;
     private final Admission admission;
+    private final Claims claims;
     private final Reallocations reallocations;
     private final CostRebalancer thrift;
     private final ClockJumps clock;
@@ -167,6 +169,7 @@ public final class ClusterManager implements CacheManager {
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
         this.answers = new AllocationReplies(servers, millis);
         this.admission = new Admission(servers, spares, tenants, allocator, lives, nanos, millis);
+        this.claims = new Claims(caches, servers, admission);
         Reallocator reallocator = new Reallocator(servers.stock(started), prices);
         boolean cheaper = options.cheaperMoves() > 0;
         this.reallocations = new Reallocations(
@@ -332,6 +335,22 @@ public final class ClusterManager implements CacheManager {
     }
 
     @Override
+    public Allocation claim(CacheRequest terms, long generation, long regionBytes, List<RegionShare> shares) {
+        return lock.settled(() -> {
+            CacheRecord known = caches.find(terms.cacheId());
+            if (known == null) {
+                long now = nanos.getAsLong();
+                known = claims.takeUp(terms, generation, regionBytes, shares, now);
+                caches.put(known);
+                expiry.ends(known, now, millis.getAsLong());
+                clients.claim(known.id(), now);
+                moves.plan(now, millis.getAsLong());
+            }
+            return answers.allocation(known);
+        });
+    }
+
+    @Override
     public CacheDescription extend(long cacheId, long lifetimeMillis) {
         CacheRequest.requireLifetime(lifetimeMillis);
         return lock.settled(() -> {
@@ -440,6 +459,7 @@ public final class ClusterManager implements CacheManager {
                     clients.renew(line, cacheIds, nanos.getAsLong());
                     if (lock.isCurrent()) {
                         endings.claimed(line, cacheIds);
+                        claims.compare(line, cacheIds, nanos.getAsLong());
                         moves.alert(nanos.getAsLong());
                     }
                 });
@@ -624,6 +644,7 @@ public final class ClusterManager implements CacheManager {
                 // What can leave a spot server within its notice has changed.
                 servers.offerAnew();
             }
+            claims.forgetGone();
             roll.writeLives();
             roll.forgetGone(now);
             lives.observe(now, millis.getAsLong());

@@ -168,9 +168,14 @@ public final class Caches {
 
     /** @throws ControlException NOT_FOUND if the cache was ended */
     public void requireNotEnded(long id) {
-        if (ended.containsKey(id) || late.containsKey(id)) {
+        if (hasEnded(id)) {
             throw new ControlException(Code.NOT_FOUND, "cache " + hex(id) + " has ended: " + WHY);
         }
+    }
+
+    /** Whether a cache was ended, and that is not forgotten yet. */
+    public boolean hasEnded(long id) {
+        return ended.containsKey(id) || late.containsKey(id);
     }
 
     /** Returns all caches except those that were ended. */

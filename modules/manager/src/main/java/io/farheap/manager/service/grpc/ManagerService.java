@@ -16,6 +16,7 @@ import io.farheap.manager.wire.AllocatedCache;
 import io.farheap.manager.wire.Attendance;
 import io.farheap.manager.wire.CacheId;
 import io.farheap.manager.wire.CachePage;
+import io.farheap.manager.wire.ClaimCache;
 import io.farheap.manager.wire.DescribedCache;
 import io.farheap.manager.wire.DescribedTenant;
 import io.farheap.manager.wire.DrainServer;
@@ -44,6 +45,7 @@ import io.farheap.manager.wire.ReserveRegions;
 import io.farheap.manager.wire.ServerList;
 import io.farheap.manager.wire.TenantPage;
 import io.farheap.manager.wire.TenantQuota;
+import io.farheap.manager.wire.UnknownAlert;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -109,6 +111,17 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
                         request.hasCandidate() ? ManagerMessages.read(request.getCandidate()) : null,
                         ManagerMessages.read(request.getSharesList()),
                         request.hasAnswers() ? ManagerMessages.read(request.getAnswers()) : null))));
+    }
+
+    @Override
+    public void claim(ClaimCache request, StreamObserver<AllocatedCache> reply) {
+        answer(
+                reply,
+                () -> ManagerMessages.write(grants.sign(manager.claim(
+                        ManagerMessages.read(request.getCache()),
+                        request.getGeneration(),
+                        request.getRegionBytes(),
+                        ManagerMessages.read(request.getSharesList())))));
     }
 
     @Override
@@ -285,6 +298,13 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
         public synchronized void lost(long cacheId, String server) {
             alerts.onNext(Alert.newBuilder()
                     .setLost(LostAlert.newBuilder().setCacheId(cacheId).setServer(server))
+                    .build());
+        }
+
+        @Override
+        public synchronized void unknown(long cacheId) {
+            alerts.onNext(Alert.newBuilder()
+                    .setUnknown(UnknownAlert.newBuilder().setCacheId(cacheId))
                     .build());
         }
 
