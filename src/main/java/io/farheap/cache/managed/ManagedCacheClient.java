@@ -57,6 +57,9 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     /** Between two renewals of reserved room: one of them may be late. */
     private static final long RENEW_MILLIS = CacheManager.GROWTH_MILLIS / 4;
 
+    /** The next region's move is made ready while one moves, so several are moved together. */
+    private static final int MOST_AT_ONCE = 4;
+
     private final ManagerConnection manager;
     private final String name;
     private final Allocation allocation;
@@ -350,10 +353,13 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         List<String> connected = new ArrayList<>();
         try {
             for (RegionShare target : alert.targets()) {
+                if (mustGiveWay(alert)) {
+                    break;
+                }
                 if (servers.connect(cache, target.address())) {
                     connected.add(target.address());
                 }
-                moved = moved.plus(moveShare(cache, server, target, times));
+                moved = moved.plus(moveShare(cache, alert, target, times));
             }
             if (ManagedServers.regionsOn(cache, server).isEmpty()) {
                 cache.retire(server);
@@ -383,14 +389,44 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
         }
     }
 
-    /** The cache does not become smaller between the look and the move. */
-    private MigrationResult moveShare(ManagedCache cache, String server, RegionShare target, MoveTimes times) {
+    /**
+     * Moves the regions that a target has room for, a few at a time: in between it gives way to a move off a server that
+     * ends before, and for which the manager says that it cannot wait.
+     */
+    private MigrationResult moveShare(
+            ManagedCache cache, Reclaim alert, RegionShare target, MoveTimes times) {
+        MigrationResult moved = MigrationResult.NONE;
+        for (int left = target.regions(); left > 0 && !mustGiveWay(alert); ) {
+            int most = Math.min(left, MOST_AT_ONCE);
+            MigrationResult some = moveSome(cache, alert.server(), target.address(), most, times);
+            if (some == null) {
+                break;
+            }
+            moved = moved.plus(some);
+            left -= most;
+        }
+        return moved;
+    }
+
+    private boolean mustGiveWay(Reclaim alert) {
+        return reclaims.isToLeave(alert.generation(), alert.server());
+    }
+
+    /**
+     * The cache does not become smaller between the look and the move.
+     *
+     * @return null if no region is left there
+     */
+    private @Nullable MigrationResult moveSome(
+            ManagedCache cache, String server, String target, int most, MoveTimes times) {
         return cache.unmoved(() -> {
             List<Integer> regions = cache.hottestFirst(ManagedServers.regionsOn(cache, server));
-            int share = Math.min(regions.size(), target.regions());
+            if (regions.isEmpty()) {
+                return null;
+            }
             times.moves();
             try {
-                return cache.migrate(regions.subList(0, share), server, target.address(), how);
+                return cache.migrate(regions.subList(0, Math.min(regions.size(), most)), server, target, how);
             } finally {
                 times.moved();
             }

@@ -52,6 +52,9 @@ public final class PlannedMoves {
      * one, so that their order could seem to change.
      */
     private static final long SAME_NANOS = 2_000_000_000L;
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
+    /** What passes before regions move: the report of a client that gives way, the next plan and its alert. */
+    private static final long REACTION_NANOS = (long) (MigrationRates.REACTION_SECONDS * NANOS_PER_SECOND);
     /** How long a client may take for an optional move. */
     private static final long OPTIONAL_NANOS = 600_000_000_000L;
     /** How long it may take for a move ahead of the notice: the server is expected to end within this time. */
@@ -148,10 +151,13 @@ public final class PlannedMoves {
      */
     private final Map<Long, Long> earlier = new HashMap<>();
     /**
-     * By cache: the servers that leave while the cache grows or makes a move of its own. Its client is notified at
-     * once, and has to give way unless it moves off that server itself; then the moves off these servers are planned.
+     * By cache: the servers that leave while the cache grows or makes a move of its own, or a longer move off another
+     * server for which these cannot wait. Its client is notified at once, and has to give way unless it moves off that
+     * server itself; then the moves off these servers are planned.
      */
     private final Map<Long, Set<Long>> announced = new TreeMap<>();
+    /** By cache: the server of which the log has said last that there is too little time for it. */
+    private final Map<Long, Long> lateSaid = new HashMap<>();
     /** By cache: servers on which it did not get its reserved regions, and until when it is not sent there. */
     private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
     /** By cache: until when it is not moved again ahead of the notice, since its client has not moved it. */
@@ -272,7 +278,7 @@ public final class PlannedMoves {
             CacheRecord before, SortedMap<Long, Integer> regions, @Nullable ReclaimOutcome answer, long now) {
         growing.remove(before.id());
         earlier.remove(before.id());
-        announced.remove(before.id());
+        boolean gaveWay = announced.remove(before.id()) != null;
         boolean answers = isAnswer(before.id(), answer);
         Move move = moves.remove(before.id());
         if (move == null) {
@@ -288,7 +294,7 @@ public final class PlannedMoves {
         }
         before.reserved().forEach((target, reserved) -> {
             int got = regions.getOrDefault(target, 0) - before.regions().getOrDefault(target, 0);
-            if (got < reserved) {
+            if (got < reserved && !gaveWay) {
                 avoided.computeIfAbsent(before.id(), _ -> new HashMap<>()).put(target, now + AVOID_NANOS);
             }
         });
@@ -341,6 +347,7 @@ public final class PlannedMoves {
         earlier.remove(cacheId);
         avoided.remove(cacheId);
         stays.remove(cacheId);
+        lateSaid.remove(cacheId);
         unstick(cacheId);
     }
 
@@ -607,8 +614,48 @@ public final class PlannedMoves {
                 }
                 left -= (int) (spent - before);
             }
+            if (its && !urgent && ahead.containsKey(cacheId) && mustGiveWay(cache, server, now)) {
+                announced.computeIfAbsent(cacheId, _ -> new TreeSet<>()).add(server.record.id());
+            }
         }
         return left;
+    }
+
+    /**
+     * Whether the move that a cache's client makes has to give way, between two regions, to one off another server: that
+     * one ends before, and would end before all could leave it if the move went on.
+     */
+    private boolean mustGiveWay(CacheRecord cache, Servers.KnownServer server, long now) {
+        Move move = moves.get(cache.id());
+        Servers.KnownServer left = move == null ? null : servers.find(move.serverId());
+        if (move == null || left == null || !move.told() || move.reason() != Reason.LEAVES) {
+            return false;
+        }
+        long rest = Math.max(0, takes(cache, left) - (now - move.since()));
+        return endsBefore(server, move.serverId())
+                && rest > REACTION_NANOS
+                && now + rest + REACTION_NANOS + takes(cache, server) - end(server) > 0;
+    }
+
+    /** Returns how long a cache's regions on a server take to leave it, by the rate that was measured. */
+    private long takes(CacheRecord cache, Servers.KnownServer server) {
+        int regions = cache.regions().getOrDefault(server.record.id(), 0);
+        return rates.nanos(server.record.type(), (double) regions * cache.regionBytes());
+    }
+
+    /** The log says if regions will be lost, since there is less time than they take to move. */
+    private void sayIfLate(CacheRecord cache, Servers.KnownServer server, long now) {
+        long left = Math.max(0, end(server) - now);
+        long takes = takes(cache, server);
+        if (takes > left && !Objects.equals(lateSaid.put(cache.id(), server.record.id()), server.record.id())) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "cache " + Caches.hex(cache.id()) + " of " + cache.name() + " has "
+                            + Plurals.of(regions(cache, server), "region") + " on memory server "
+                            + server.record.address() + ", which ends in " + left / NANOS_PER_SECOND
+                            + " s, and they take " + takes / NANOS_PER_SECOND
+                            + " s at the rate of its type: some would be lost");
+        }
     }
 
     /**
@@ -813,6 +860,9 @@ public final class PlannedMoves {
                 postponed.remove(cache.id());
                 caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now, false));
+                if (reason == Reason.LEAVES) {
+                    sayIfLate(cache, server, now);
+                }
                 announced.remove(cache.id());
                 growing.remove(cache.id());
                 earlier.remove(cache.id());
