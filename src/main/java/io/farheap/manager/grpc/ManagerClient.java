@@ -104,7 +104,9 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
 
     /** As {@link #connect}, to the first manager that answers; one that hangs does not delay the others. */
     public static ManagerClient connectFirst(List<String> addresses) {
-        return addresses.size() == 1 ? connect(addresses.getFirst()) : new ManagerSearch().first(addresses);
+        return addresses.size() == 1
+                ? connect(addresses.getFirst())
+                : new ManagerSearch<>(ManagerClient::connect, ManagerClient::close).first(addresses);
     }
 
     @Override

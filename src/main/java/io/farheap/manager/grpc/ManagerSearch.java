@@ -7,29 +7,44 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the first of several managers that answers: asks each if the one before has refused, or has not answered for
  * {@value #NEXT_MILLIS} ms, so that one that hangs delays it for as long. Used once, by one thread.
+ *
+ * @param <T> a connected client
  */
-final class ManagerSearch {
+final class ManagerSearch<T> {
 
     private static final long NEXT_MILLIS = 250;
 
     /** The end of an attempt: one of the two is null. */
-    private record Attempt(@Nullable ManagerClient client, @Nullable ControlException failure) {}
+    private record Attempt<T>(@Nullable T client, @Nullable ControlException failure) {}
 
-    private final BlockingQueue<Attempt> ended = new LinkedBlockingQueue<>();
+    private final Function<String, T> connect;
+    private final Consumer<T> close;
+    private final BlockingQueue<Attempt<T>> ended = new LinkedBlockingQueue<>();
     /** Whether a client that connects now is of no use. Guarded by this. */
     private boolean over;
+
+    /**
+     * @param connect connects to a manager
+     * @param close closes a client that is of no use
+     */
+    ManagerSearch(Function<String, T> connect, Consumer<T> close) {
+        this.connect = connect;
+        this.close = close;
+    }
 
     /**
      * Returns the first that is connected.
      *
      * @throws ControlException of the last that refused, if all do; CANCELLED if the thread is interrupted
      */
-    ManagerClient first(List<String> addresses) {
+    T first(List<String> addresses) {
         Iterator<String> next = addresses.iterator();
         ControlException none = null;
         int open = 0;
@@ -40,7 +55,7 @@ final class ManagerSearch {
                     Thread.ofVirtual().name("farheap-manager-search").start(() -> attempt(address));
                     open++;
                 }
-                Attempt attempt = next.hasNext() ? ended.poll(NEXT_MILLIS, TimeUnit.MILLISECONDS) : ended.take();
+                Attempt<T> attempt = next.hasNext() ? ended.poll(NEXT_MILLIS, TimeUnit.MILLISECONDS) : ended.take();
                 if (attempt == null) {
                     continue;
                 }
@@ -66,13 +81,13 @@ final class ManagerSearch {
     }
 
     private void attempt(String address) {
-        Attempt attempt;
+        Attempt<T> attempt;
         try {
-            attempt = new Attempt(ManagerClient.connect(address), null);
+            attempt = new Attempt<>(connect.apply(address), null);
         } catch (ControlException e) {
-            attempt = new Attempt(null, e);
+            attempt = new Attempt<>(null, e);
         } catch (Throwable e) {
-            attempt = new Attempt(
+            attempt = new Attempt<>(
                     null, new ControlException(Code.INTERNAL, "cannot ask cache manager " + address + ": " + e, e));
         }
         synchronized (this) {
@@ -89,12 +104,12 @@ final class ManagerSearch {
         synchronized (this) {
             over = true;
         }
-        ended.forEach(ManagerSearch::close);
+        ended.forEach(this::close);
     }
 
-    private static void close(Attempt attempt) {
+    private void close(Attempt<T> attempt) {
         if (attempt.client() != null) {
-            attempt.client().close();
+            close.accept(attempt.client());
         }
     }
 }
