@@ -152,7 +152,7 @@ public final class ClusterManager implements CacheManager {
         this.models = new Models(journal);
         this.allocator = new Allocator(servers.stock(started), prices);
         Allocator reserve = supply.spares() > 0 ? new Allocator(servers.whole(started), prices) : allocator;
-        this.clock = new ClockJumps(started, millis.getAsLong());
+        this.clock = new ClockJumps(nanos, millis);
         this.expiry = new ExpiryNotifier(caches, clients, clock);
         this.endings = new ExpiredCacheReclaimer(caches, servers, clients, expiry, this::ended);
         this.lives = new SpotLives(servers, prices, options.earlyMoves());
@@ -279,7 +279,7 @@ public final class ClusterManager implements CacheManager {
                 serveBefore(request.cacheId());
                 CacheRecord cache = admission.place(request);
                 caches.put(cache);
-                expiry.ends(cache, nanos.getAsLong(), millis.getAsLong());
+                expiry.ends(cache, millis.getAsLong());
                 clients.claim(cache.id(), nanos.getAsLong());
                 recruits.forget(cache.id());
                 endings.forget(cache.id());
@@ -342,7 +342,7 @@ public final class ClusterManager implements CacheManager {
                 long now = nanos.getAsLong();
                 known = claims.takeUp(terms, generation, regionBytes, shares, now);
                 caches.put(known);
-                expiry.ends(known, now, millis.getAsLong());
+                expiry.ends(known, millis.getAsLong());
                 clients.claim(known.id(), now);
                 moves.plan(now, millis.getAsLong());
             }
@@ -356,7 +356,7 @@ public final class ClusterManager implements CacheManager {
         return lock.settled(() -> {
             CacheRecord longer = caches.require(cacheId).until(admission.expiry(lifetimeMillis));
             caches.put(longer);
-            expiry.ends(longer, nanos.getAsLong(), millis.getAsLong());
+            expiry.ends(longer, millis.getAsLong());
             return answers.description(longer);
         });
     }
@@ -636,7 +636,7 @@ public final class ClusterManager implements CacheManager {
                 servers.listened(Math.min(now - ticked, LONGEST_TICK_NANOS), now);
             }
             ticked = now;
-            clock.look(now, millis.getAsLong());
+            clock.look();
             removals.removeAbandoned(now);
             freeEnded(caches.ended().stream());
             endings.forgetLate(now);

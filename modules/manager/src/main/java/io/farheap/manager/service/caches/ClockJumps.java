@@ -1,6 +1,7 @@
 package io.farheap.manager.service.caches;
 
 import java.util.Locale;
+import java.util.function.LongSupplier;
 
 /**
  * How far the time of day has been moved against the monotonic clock, as by a clock that is set or a machine that was
@@ -14,6 +15,13 @@ public final class ClockJumps {
     /** A move of at most so much between two looks is a correction. */
     private static final long MOST_MILLIS = 1_000;
 
+    /** The clocks are read again if this process stood still for longer in between. */
+    private static final long APART_NANOS = 100_000_000L;
+
+    private static final int MOST_TRIES = 3;
+
+    private final LongSupplier nanos;
+    private final LongSupplier millis;
     /** The time of day less that of the monotonic clock at the last look. */
     private long difference;
 
@@ -21,15 +29,25 @@ public final class ClockJumps {
     private long count;
 
     /**
-     * @param nanos the time of the monotonic clock
-     * @param millis the time of day then
+     * @param nanos the monotonic clock
+     * @param millis the time of day
      */
-    public ClockJumps(long nanos, long millis) {
-        difference = difference(nanos, millis);
+    public ClockJumps(LongSupplier nanos, LongSupplier millis) {
+        this.nanos = nanos;
+        this.millis = millis;
+        difference = read();
     }
 
-    private static long difference(long nanos, long millis) {
-        return millis - Math.floorDiv(nanos, NANOS_PER_MILLI);
+    private long read() {
+        long before = nanos.getAsLong();
+        long time = millis.getAsLong();
+        long after = nanos.getAsLong();
+        for (int i = 1; i < MOST_TRIES && after - before > APART_NANOS; i++) {
+            before = after;
+            time = millis.getAsLong();
+            after = nanos.getAsLong();
+        }
+        return time - Math.floorDiv(before, NANOS_PER_MILLI);
     }
 
     /**
@@ -37,8 +55,8 @@ public final class ClockJumps {
      *
      * @return by how many ms it was moved ahead since the beginning, all moves together; less than 0 if back
      */
-    public long look(long nanos, long millis) {
-        long latest = difference(nanos, millis);
+    public long look() {
+        long latest = read();
         long moved = latest - difference;
         difference = latest;
         if (Math.abs(moved) > MOST_MILLIS) {
@@ -53,6 +71,11 @@ public final class ClockJumps {
                             moved / MILLIS_PER_SECOND,
                             count));
         }
+        return ahead;
+    }
+
+    /** Returns what the last {@link #look} has returned. */
+    long ahead() {
         return ahead;
     }
 

@@ -62,7 +62,7 @@ public final class ExpiryNotifier {
         if (expires == 0) {
             return false;
         }
-        long moved = clock.look(now, millis) - setAhead.getOrDefault(cache.id(), 0L);
+        long moved = clock.look() - setAhead.getOrDefault(cache.id(), 0L);
         if (expires > millis - Math.max(0, moved)) {
             return false;
         }
@@ -74,9 +74,10 @@ public final class ExpiryNotifier {
     }
 
     /** The end of a cache's time was set: if that is near already, the next {@link #alert} notifies its client. */
-    public void ends(CacheRecord cache, long now, long millis) {
+    public void ends(CacheRecord cache, long millis) {
         long expires = cache.terms().expiresAtMillis();
-        long ahead = clock.look(now, millis);
+        // A move since the last look counts as one after this: then the cache ends later, and not earlier.
+        long ahead = clock.ahead();
         if (ahead == 0) {
             setAhead.remove(cache.id());
         } else {
