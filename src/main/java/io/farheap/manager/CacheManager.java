@@ -132,9 +132,9 @@ public interface CacheManager {
     }
 
     /**
-     * A client claims a cache that the manager does not know, such as one that was given up while its client and servers
-     * were cut off. It is taken up again if a server reports that it holds it, also beyond the tenant's {@link Quota}.
-     * Repeated, it returns the cache's allocation.
+     * A client claims a cache that the manager does not know, such as one that was given up while its client and
+     * servers were cut off. It is taken up again if a server reports that it holds it, also beyond the tenant's
+     * {@link Quota}. Repeated, it returns the cache's allocation.
      *
      * @param terms the cache's id, name, capacity, place and tenant; what is left of its lifetime; one candidate, with
      *     which it runs
@@ -246,8 +246,8 @@ public interface CacheManager {
      * that reports again is a server as before.
      *
      * @param address HOST:PORT
-     * @throws ControlException NOT_FOUND if no server there is known; INVALID_ARGUMENT if it reports; BUSY if it may not
-     *     have found this manager yet
+     * @throws ControlException NOT_FOUND if no server there is known; INVALID_ARGUMENT if it reports; BUSY if it may
+     *     not have found this manager yet
      */
     void forget(String address);
 
@@ -303,7 +303,9 @@ public interface CacheManager {
          */
         void ended(long cacheId, String why);
 
-        /** The manager does not know one of its caches: a client that has it claims it. May be called more than once. */
+        /**
+         * The manager does not know one of its caches: a client that has it claims it. May be called more than once.
+         */
         default void unknown(long cacheId) {}
 
         /** The connection has ended: the process must attend again. Not called after {@link Attendance#close}. */

@@ -390,11 +390,10 @@ public final class ManagedCacheClient implements CacheAlerts, AutoCloseable {
     }
 
     /**
-     * Moves the regions that a target has room for, a few at a time: in between it gives way to a move off a server that
-     * ends before, and for which the manager says that it cannot wait.
+     * Moves the regions that a target has room for, a few at a time: in between it gives way to a move off a server
+     * that ends before, and for which the manager says that it cannot wait.
      */
-    private MigrationResult moveShare(
-            ManagedCache cache, Reclaim alert, RegionShare target, MoveTimes times) {
+    private MigrationResult moveShare(ManagedCache cache, Reclaim alert, RegionShare target, MoveTimes times) {
         MigrationResult moved = MigrationResult.NONE;
         for (int left = target.regions(); left > 0 && !mustGiveWay(alert); ) {
             int most = Math.min(left, MOST_AT_ONCE);

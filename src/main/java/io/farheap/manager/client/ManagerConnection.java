@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A process's connection to its managers: one for all of its caches, shared by all users that {@linkplain #open open}
  * it with the same addresses. Every {@value #CONFIRM_MILLIS} ms it asks whether the manager answers, and every
- * {@value #RENEW_MILLIS} ms it confirms that the process is alive; it connects again, to the first manager that answers,
- * if either fails, and passes alerts to the caches that they concern.
+ * {@value #RENEW_MILLIS} ms it confirms that the process is alive; it connects again, to the first manager that
+ * answers, if either fails, and passes alerts to the caches that they concern.
  *
  * <p>Thread-safe. Only the keeper's thread replaces {@code attendance}; {@code client} is replaced under the lock by a
  * thread that finds it missing.
@@ -34,6 +34,7 @@ public final class ManagerConnection implements AutoCloseable {
     private static final long RENEW_MILLIS = 10_000;
     /** A manager that hangs sends no alerts: the client must notice long before a server's notice has passed. */
     private static final long CONFIRM_MILLIS = 1_000;
+
     private static final long RETRY_MILLIS = 200;
     private static final long STOP_MILLIS = 2_000;
 

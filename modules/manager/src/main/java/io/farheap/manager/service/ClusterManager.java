@@ -565,7 +565,10 @@ public final class ClusterManager implements CacheManager {
         // on disk.
         boolean stays = !report.leaving() && !roll.isToLeave(report.serverId());
         // The reports of a server that may have to end a cache have to be answered.
-        if (stays && report.ended().isEmpty() && orders.ended().isEmpty() && caches.ended().isEmpty()) {
+        if (stays
+                && report.ended().isEmpty()
+                && orders.ended().isEmpty()
+                && caches.ended().isEmpty()) {
             inbox.expect(report);
         }
         return orders;
@@ -660,7 +663,8 @@ public final class ClusterManager implements CacheManager {
             }
         });
         // What was chosen is on disk, so this manager leads and no cache will be placed there.
-        lock.held(() -> lock.isCurrent() ? fleet.takeIdle() : List.<Machine>of()).forEach(this::stop);
+        lock.held(() -> lock.isCurrent() ? fleet.takeIdle() : List.<Machine>of())
+                .forEach(this::stop);
         alert();
     }
 

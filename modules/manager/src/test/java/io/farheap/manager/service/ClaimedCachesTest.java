@@ -46,19 +46,14 @@ class ClaimedCachesTest {
     }
 
     private void holds(long id, Map<Long, Integer> held) {
-        assertEquals(Set.of(), cluster.manager.report(server(id, "t", false, 4, held)).ended());
+        assertEquals(
+                Set.of(),
+                cluster.manager.report(server(id, "t", false, 4, held)).ended());
     }
 
     private Allocation claim(long id, int regions, long lifetimeMillis, RegionShare... shares) {
         CacheRequest terms = new CacheRequest(
-                id,
-                CLIENT,
-                "cache",
-                regions * MIB,
-                lifetimeMillis,
-                "",
-                List.of(new AllocationCandidate(3, 0)),
-                "acme");
+                id, CLIENT, "cache", regions * MIB, lifetimeMillis, "", List.of(new AllocationCandidate(3, 0)), "acme");
         return cluster.manager.claim(terms, 5, MIB, List.of(shares));
     }
 

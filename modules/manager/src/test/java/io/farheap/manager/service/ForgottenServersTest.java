@@ -55,9 +55,7 @@ class ForgottenServersTest {
     }
 
     private Set<Long> endsOn(long id, Map<Long, Integer> held, Set<Long> ended) {
-        return cluster.manager
-                .report(server(id, "t", false, 4, held, ended))
-                .ended();
+        return cluster.manager.report(server(id, "t", false, 4, held, ended)).ended();
     }
 
     @Test
@@ -139,7 +137,20 @@ class ForgottenServersTest {
     @Test
     void aServerThatWasReplacedIsNotAwaited() {
         cluster.manager.report(new ServerReport(
-                5, "host1:1", "t", false, "d/c/r", "host1:1", TestCluster.MIB, 4, 4, 30_000, false, 0, Map.of(), Set.of()));
+                5,
+                "host1:1",
+                "t",
+                false,
+                "d/c/r",
+                "host1:1",
+                TestCluster.MIB,
+                4,
+                4,
+                30_000,
+                false,
+                0,
+                Map.of(),
+                Set.of()));
         pass(10);
         assertFalse(cluster.store.caches.containsKey(7L));
     }

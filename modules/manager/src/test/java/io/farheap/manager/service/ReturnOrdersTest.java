@@ -65,8 +65,7 @@ class ReturnOrdersTest {
             if (!unknown.isEmpty()) {
                 try {
                     cluster.manager.claim(
-                            new CacheRequest(
-                                    cache, server, "cache", 4 * MIB, 0, "", List.of(AllocationCandidate.ANY)),
+                            new CacheRequest(cache, server, "cache", 4 * MIB, 0, "", List.of(AllocationCandidate.ANY)),
                             1,
                             MIB,
                             List.of(share(server, 4)));
@@ -122,8 +121,10 @@ class ReturnOrdersTest {
             all.cluster.manager.drain("host2:1");
             all.cluster.manager.tick();
             assertEquals(
-                    Set.of(7L, 8L), Set.copyOf(all.alerts.stream().map(Reclaim::cacheId).toList()));
-            assertTrue(all.alerts.stream().allMatch(alert -> alert.server().equals("host" + (alert.cacheId() - 6) + ":1")));
+                    Set.of(7L, 8L),
+                    Set.copyOf(all.alerts.stream().map(Reclaim::cacheId).toList()));
+            assertTrue(all.alerts.stream()
+                    .allMatch(alert -> alert.server().equals("host" + (alert.cacheId() - 6) + ":1")));
         });
     }
 }

@@ -16,7 +16,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A cache with 32 regions on server 1, and 8 on server 2; 8 regions take 9.4 s to move. Only the tests advance the clock.
+ * A cache with 32 regions on server 1, and 8 on server 2; 8 regions take 9.4 s to move. Only the tests advance the
+ * clock.
  */
 class UrgentMovesTest {
 
@@ -28,7 +29,19 @@ class UrgentMovesTest {
         String address = "host" + id + ":1";
         int taken = held.values().stream().mapToInt(Integer::intValue).sum();
         ServerReport stays = new ServerReport(
-                id, address, "t", false, "d/c/r", address, REGION, total, total - taken, 120_000, false, 0, held,
+                id,
+                address,
+                "t",
+                false,
+                "d/c/r",
+                address,
+                REGION,
+                total,
+                total - taken,
+                120_000,
+                false,
+                0,
+                held,
                 Set.of());
         cluster.manager.report(leavesWithinSeconds == 0 ? stays : stays.leavingWithin(1_000 * leavesWithinSeconds));
     }
@@ -38,8 +51,8 @@ class UrgentMovesTest {
     void begins() {
         reports(1, 32, Map.of(), 0);
         reports(2, 8, Map.of(), 0);
-        cluster.manager.allocate(new CacheRequest(
-                7, 99, "cache", 40 * REGION, 0, "", List.of(AllocationCandidate.ANY)));
+        cluster.manager.allocate(
+                new CacheRequest(7, 99, "cache", 40 * REGION, 0, "", List.of(AllocationCandidate.ANY)));
         reports(2, 8, Map.of(7L, 8), 0);
         reports(3, 64, Map.of(), 0);
         cluster.attends(7L);
@@ -79,8 +92,7 @@ class UrgentMovesTest {
         assertEquals(List.of("host1:1", "host2:1"), alerts());
         assertEquals(List.of(), cluster.alerts.getLast().targets());
         assertEquals(
-                cluster.alerts.getFirst().generation(),
-                cluster.alerts.getLast().generation());
+                cluster.alerts.getFirst().generation(), cluster.alerts.getLast().generation());
         moved(cluster.alerts.getFirst(), share(1, 24), share(2, 8), share(3, 8));
         assertEquals(List.of("host1:1", "host2:1", "host2:1"), alerts());
         assertEquals(List.of(share(3, 8)), cluster.alerts.getLast().targets());

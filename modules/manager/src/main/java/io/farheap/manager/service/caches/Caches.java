@@ -53,8 +53,8 @@ public final class Caches {
     /** Caches that were ended, until their servers have taken back their regions. */
     private final TreeMap<Long, CacheRecord> ended = new TreeMap<>();
     /**
-     * Caches that were ended and freed, and of which servers that were given up may still have regions: if such a server
-     * returns, they are ended there.
+     * Caches that were ended and freed, and of which servers that were given up may still have regions: if such a
+     * server returns, they are ended there.
      */
     private final TreeMap<Long, CacheRecord> late = new TreeMap<>();
     /** By server: those of {@link #late} that it may have. */
@@ -109,8 +109,10 @@ public final class Caches {
     private void dropLate(long id) {
         CacheRecord before = late.remove(id);
         if (before != null) {
-            before.regions().keySet().forEach(server -> lateOn.computeIfPresent(
-                    server, (_, caches) -> caches.remove(id) && caches.isEmpty() ? null : caches));
+            before.regions()
+                    .keySet()
+                    .forEach(server -> lateOn.computeIfPresent(
+                            server, (_, caches) -> caches.remove(id) && caches.isEmpty() ? null : caches));
         }
     }
 

@@ -373,8 +373,7 @@ public final class ExpiredCacheReclaimer {
 
     /** Whether all servers of an ended cache have taken back its regions, or are gone. */
     private boolean isTakenBack(CacheRecord over) {
-        return servers.of(over)
-                .allMatch(server -> hasTakenBack(server, over) || servers.isGone(server));
+        return servers.of(over).allMatch(server -> hasTakenBack(server, over) || servers.isGone(server));
     }
 
     /** Returns the servers of an ended cache that have not taken back its regions, and may return. */

@@ -41,6 +41,7 @@ public final class ExpiryNotifier {
     private Position looked = Position.FIRST;
     /** Caches whose time was set to end so soon that {@link #newest} is behind them. */
     private final Set<Long> soon = new LinkedHashSet<>();
+
     private final ClockJumps clock;
     /** By cache whose end was set after the time of day was moved: by how many ms it was ahead then. */
     private final Map<Long, Long> setAhead = new HashMap<>();

@@ -42,7 +42,8 @@ final class ForgetCommand implements Callable<Integer> {
         }
         spec.commandLine()
                 .getOut()
-                .println("memory server " + server + " is given up: nothing waits for it, and what it held counts as lost");
+                .println("memory server " + server
+                        + " is given up: nothing waits for it, and what it held counts as lost");
         return 0;
     }
 }

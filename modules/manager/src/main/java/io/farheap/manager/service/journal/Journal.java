@@ -271,8 +271,8 @@ public final class Journal {
     }
 
     /**
-     * Called before any work on the memory: returns when the memory is equal to the disk, but for changes that are being
-     * written. If a write has failed and the state is still being read, it waits a moment, without the lock.
+     * Called before any work on the memory: returns when the memory is equal to the disk, but for changes that are
+     * being written. If a write has failed and the state is still being read, it waits a moment, without the lock.
      *
      * @throws ControlException UNAVAILABLE if the memory is ahead of the disk: nothing may be built on it
      */

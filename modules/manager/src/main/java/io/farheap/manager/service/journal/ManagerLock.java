@@ -34,8 +34,8 @@ public final class ManagerLock {
     /**
      * Runs an action with the lock, and returns when all that it has changed or seen is on disk.
      *
-     * @throws ControlException as the action does; INTERNAL if that cannot be written; UNAVAILABLE if the state is being
-     *     read again, or another manager leads
+     * @throws ControlException as the action does; INTERNAL if that cannot be written; UNAVAILABLE if the state is
+     *     being read again, or another manager leads
      */
     public <T> T settled(Supplier<T> action) {
         return settled(action, _ -> true);
@@ -87,7 +87,8 @@ public final class ManagerLock {
     }
 
     /**
-     * Whether the memory is not ahead of the disk, so that others may be notified of what it says. Called with the lock.
+     * Whether the memory is not ahead of the disk, so that others may be notified of what it says. Called with the
+     * lock.
      */
     public boolean isCurrent() {
         return !journal.isAhead();

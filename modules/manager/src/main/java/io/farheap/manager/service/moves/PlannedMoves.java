@@ -52,6 +52,7 @@ public final class PlannedMoves {
      * one, so that their order could seem to change.
      */
     private static final long SAME_NANOS = 2_000_000_000L;
+
     private static final long NANOS_PER_SECOND = 1_000_000_000;
     /** What passes before regions move: the report of a client that gives way, the next plan and its alert. */
     private static final long REACTION_NANOS = (long) (MigrationRates.REACTION_SECONDS * NANOS_PER_SECOND);
@@ -622,8 +623,8 @@ public final class PlannedMoves {
     }
 
     /**
-     * Whether the move that a cache's client makes has to give way, between two regions, to one off another server: that
-     * one ends before, and would end before all could leave it if the move went on.
+     * Whether the move that a cache's client makes has to give way, between two regions, to one off another server:
+     * that one ends before, and would end before all could leave it if the move went on.
      */
     private boolean mustGiveWay(CacheRecord cache, Servers.KnownServer server, long now) {
         Move move = moves.get(cache.id());
@@ -908,8 +909,11 @@ public final class PlannedMoves {
                     && stuck.containsKey(cache.id())
                     && cache.regions().containsKey(server.record.id())) {
                 // As in its search, it may take the room that was reserved for it, unless it moves there.
-                boolean told = Optional.ofNullable(moves.get(cache.id())).map(Move::told).orElse(false);
-                boolean stillMoves = source(cache, now) != NO_SERVER && (told || first.getValue().ahead());
+                boolean told = Optional.ofNullable(moves.get(cache.id()))
+                        .map(Move::told)
+                        .orElse(false);
+                boolean stillMoves = source(cache, now) != NO_SERVER
+                        && (told || first.getValue().ahead());
                 CacheRecord bare = stillMoves ? cache : cache.placed(cache.capacity(), cache.regions());
                 servers.promise(cache, bare);
                 try {

@@ -37,8 +37,7 @@ public final class Claims {
      * @param since when a claim found that first
      * @param line over which its client was notified; null if it was not
      */
-    private record UnheldCache(
-            long since, long generation, Clients.@Nullable ClientLine line) {}
+    private record UnheldCache(long since, long generation, Clients.@Nullable ClientLine line) {}
 
     private final Caches caches;
     private final Servers servers;

@@ -137,8 +137,8 @@ public final class ServerMembership {
      * The silent servers at an address are given up: what they hold counts as free from now on, and a server that holds
      * nothing is forgotten. One that reports again is a server as before.
      *
-     * @throws ControlException NOT_FOUND if no server was there; INVALID_ARGUMENT if one reports from there; BUSY if one
-     *     may not have found this manager yet
+     * @throws ControlException NOT_FOUND if no server was there; INVALID_ARGUMENT if one reports from there; BUSY if
+     *     one may not have found this manager yet
      */
     public void forget(String address, long now) {
         List<Servers.KnownServer> there = servers.all()

@@ -876,9 +876,7 @@ public final class Servers {
      * it must have been silent for long while other servers reported.
      */
     public boolean isGone(KnownServer server) {
-        return hasEnded(server)
-                || server.record.forgotten()
-                || heardNanos - server.heardNanos > forgetNanos;
+        return hasEnded(server) || server.record.forgotten() || heardNanos - server.heardNanos > forgetNanos;
     }
 
     /**

@@ -194,6 +194,7 @@ class JournalTest {
     @Test
     void whatWasAddedBehindAFailureIsNotWritten() {
         failure = new StateException("the disk is full");
+        readGate = new CountDownLatch(1);
         assertThrows(ControlException.class, () -> change(0));
         failure = null;
         lock.lock();
@@ -202,6 +203,7 @@ class JournalTest {
         } finally {
             lock.unlock();
         }
+        readGate.countDown();
         change(2);
         assertEquals(1, recoveries);
         assertEquals(List.of(new StateChange.RemoveCache(2)), onDisk);

@@ -38,8 +38,8 @@ class ServersTest {
     }
 
     private final Servers servers = new Servers(
-            new Prices(MenuFile.parse(
-                    "{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"4m\", \"price\": 1}]}")),
+            new Prices(
+                    MenuFile.parse("{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"4m\", \"price\": 1}]}")),
             new MigrationRates(),
             new Inbox(),
             SECOND,
