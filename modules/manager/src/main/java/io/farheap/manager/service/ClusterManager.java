@@ -167,7 +167,7 @@ public final class ClusterManager implements CacheManager {
                 new PlannedMoves(caches, servers, clients, allocator, reserve, lives, rates, endings, recruits, gone);
         this.room = new RoomFinder(lock, fleet, recruits, this::makeRoom, callNanos);
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
-        this.answers = new AllocationReplies(servers, millis);
+        this.answers = new AllocationReplies(servers, expiry, millis);
         this.admission = new Admission(servers, spares, tenants, allocator, lives, nanos, millis);
         this.claims = new Claims(caches, servers, admission);
         Reallocator reallocator = new Reallocator(servers.stock(started), prices);

@@ -2,10 +2,14 @@ package io.farheap.manager.service;
 
 import static io.farheap.manager.service.TestCluster.refusal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.CacheManager;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -27,6 +31,9 @@ class MovedClockTest {
         for (int i = 0; i < seconds; i += 10) {
             cluster.pass(10_000);
             cluster.reports(1, 4);
+            if (cluster.store.servers.containsKey(2L)) {
+                cluster.reports(2, 4);
+            }
             cluster.attends(7L, 8L);
             cluster.manager.tick();
         }
@@ -51,6 +58,50 @@ class MovedClockTest {
         // Its own two hours have passed.
         pass(7_200);
         endsOne();
+    }
+
+    /** The end that could not be written had the time that is wrong now, and the one before has not. */
+    @Test
+    void anExtensionThatCannotBeWrittenChangesNothing() {
+        cluster.time += 3 * HOUR_MILLIS;
+        pass(10);
+        cluster.store.failing = true;
+        refusal(Code.INTERNAL, () -> cluster.manager.extend(7, 2 * HOUR_MILLIS));
+        cluster.store.failing = false;
+        pass(60);
+        refusesRoom();
+    }
+
+    @Test
+    void roomIsMadeForACacheWithTimeLeftOnALeavingServer() {
+        cluster.reports(2, 4);
+        cluster.allocate(8, 4, 60_000);
+        pass(90);
+        cluster.time += 3 * HOUR_MILLIS;
+        pass(10);
+        cluster.leaves(1, 4);
+        cluster.manager.tick();
+        assertTrue(cluster.record(8).ended());
+        assertFalse(cluster.record(7).ended());
+    }
+
+    @Test
+    void itsClientHearsOfItsOwnEndInTimeAndOnce() {
+        List<Long> left = new ArrayList<>();
+        CacheManager.Attendance line = cluster.manager.attend(99, new Unheard() {
+            @Override
+            public void expiring(long cacheId, long leftMillis) {
+                left.add(leftMillis);
+            }
+        });
+        cluster.time += 3 * HOUR_MILLIS;
+        for (int seconds = 10; seconds < 7_260; seconds += 10) {
+            cluster.pass(10_000);
+            line.renew(Set.of(7L));
+            cluster.manager.tick();
+            assertEquals(seconds < 7_160 ? List.of() : List.of(30_000L), left, () -> "after " + cluster.time);
+        }
+        assertEquals(1, cluster.manager.describe(7).leftMillis());
     }
 
     @Test

@@ -200,6 +200,11 @@ public final class ExpiredCacheReclaimer {
         return List.of();
     }
 
+    /** Whether a cache's time is over, also if the time of day had not been moved ahead. */
+    public boolean isOver(CacheRecord cache, long millis) {
+        return expiry.isOver(cache, millis);
+    }
+
     private boolean mayGive(CacheRecord cache, long now, long millis) {
         return expiry.mayEnd(cache, now, millis) && caches.isWritten(cache.id()) && servers.gives(cache, now);
     }
@@ -274,7 +279,7 @@ public final class ExpiredCacheReclaimer {
         LOG.log(
                 System.Logger.Level.WARNING,
                 "cache " + Caches.hex(cache.id()) + " of " + cache.name() + " is ended, "
-                        + (millis - cache.terms().expiresAtMillis()) + " ms after its time: others need its room");
+                        + -expiry.left(cache, millis) + " ms after its time: others need its room");
         caches.end(cache);
         since.put(cache.id(), now);
         forget.accept(cache.id());

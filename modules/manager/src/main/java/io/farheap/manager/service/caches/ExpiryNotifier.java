@@ -43,8 +43,13 @@ public final class ExpiryNotifier {
     private final Set<Long> soon = new LinkedHashSet<>();
 
     private final ClockJumps clock;
-    /** By cache whose end was set after the time of day was moved: by how many ms it was ahead then. */
-    private final Map<Long, Long> setAhead = new HashMap<>();
+    /**
+     * By cache whose end was set after the time of day was moved, and by end: by how many ms it was ahead then. An end
+     * that cannot be written is replaced by the one before.
+     */
+    private final Map<Long, Map<Long, Long>> setAhead = new HashMap<>();
+    /** Those of them whose last end may not be on disk. */
+    private final Set<Long> unsettled = new LinkedHashSet<>();
     /** How many notices were left when those of caches that are gone were forgotten. */
     private int left;
 
@@ -63,8 +68,8 @@ public final class ExpiryNotifier {
         if (expires == 0) {
             return false;
         }
-        long moved = clock.look() - setAhead.getOrDefault(cache.id(), 0L);
-        if (expires > millis - Math.max(0, moved)) {
+        clock.look();
+        if (!isOver(cache, millis)) {
             return false;
         }
         ExpiryNotice heard = told.get(cache.id());
@@ -74,15 +79,30 @@ public final class ExpiryNotifier {
         return heard.inTime() || now - heard.since() >= BEFORE_MILLIS * NANOS_PER_MILLI;
     }
 
+    /** Whether a cache's time has ended, also if the time of day had not been moved ahead since that was set. */
+    boolean isOver(CacheRecord cache, long millis) {
+        return cache.terms().expiresAtMillis() != 0 && left(cache, millis) <= 0;
+    }
+
+    /**
+     * Returns the ms that are left to a cache that has an end, also if the time of day had not been moved ahead since
+     * that was set; 0 or less if it is over.
+     */
+    public long left(CacheRecord cache, long millis) {
+        long expires = cache.terms().expiresAtMillis();
+        long moved = clock.ahead()
+                - setAhead.getOrDefault(cache.id(), Map.of()).getOrDefault(expires, 0L);
+        return expires - (millis - Math.max(0, moved));
+    }
+
     /** The end of a cache's time was set: if that is near already, the next {@link #alert} notifies its client. */
     public void ends(CacheRecord cache, long millis) {
         long expires = cache.terms().expiresAtMillis();
         // A move since the last look counts as one after this: then the cache ends later, and not earlier.
         long ahead = clock.ahead();
-        if (ahead == 0) {
-            setAhead.remove(cache.id());
-        } else {
-            setAhead.put(cache.id(), ahead);
+        if (ahead != 0 || setAhead.containsKey(cache.id())) {
+            setAhead.computeIfAbsent(cache.id(), _ -> new HashMap<>()).put(expires, ahead);
+            unsettled.add(cache.id());
         }
         if (expires != 0 && expires - millis <= BEFORE_MILLIS) {
             soon.add(cache.id());
@@ -101,9 +121,17 @@ public final class ExpiryNotifier {
         if (setAhead.size() > 2 * caches.all().size() + MOST) {
             setAhead.keySet().removeIf(cache -> caches.find(cache) == null);
         }
+        unsettled.removeIf(id -> {
+            CacheRecord cache = caches.find(id);
+            if (cache != null && caches.isWritten(id)) {
+                Set<Long> end = Set.of(cache.terms().expiresAtMillis());
+                setAhead.computeIfPresent(id, (_, ends) -> ends.keySet().retainAll(end) && ends.isEmpty() ? null : ends);
+            }
+            return cache == null || caches.isWritten(id);
+        });
         for (long id : List.copyOf(soon)) {
             CacheRecord cache = caches.find(id);
-            long remaining = cache == null ? 0 : cache.terms().expiresAtMillis() - millis;
+            long remaining = cache == null ? 0 : left(cache, millis);
             // One that was given more time is notified when its new end has come near.
             if (cache == null || remaining <= 0 || remaining > BEFORE_MILLIS) {
                 soon.remove(id);
@@ -126,9 +154,10 @@ public final class ExpiryNotifier {
 
     private void alert(CacheRecord cache, long now, long millis) {
         AllocationTerms terms = cache.terms();
-        long remaining = terms.expiresAtMillis() - millis;
+        long remaining = left(cache, millis);
         Clients.ClientLine line = clients.line(cache.id());
-        if (line == null || !caches.isWritten(cache.id())) {
+        // What the clock has brought near is looked at again as long as it seems near.
+        if (line == null || remaining > BEFORE_MILLIS || !caches.isWritten(cache.id())) {
             return;
         }
         ExpiryNotice before = told.get(cache.id());

@@ -799,13 +799,8 @@ public final class PlannedMoves {
         return server.caches().stream()
                 .map(caches::find)
                 .filter(Objects::nonNull)
-                .sorted(Comparator.comparing((CacheRecord cache) -> isOver(cache, millis)))
+                .sorted(Comparator.comparing((CacheRecord cache) -> endings.isOver(cache, millis)))
                 .toList();
-    }
-
-    private static boolean isOver(CacheRecord cache, long millis) {
-        long expires = cache.terms().expiresAtMillis();
-        return expires != 0 && expires <= millis;
     }
 
     /**
@@ -929,7 +924,7 @@ public final class PlannedMoves {
     private void makesRoom(CacheRecord cache, Servers.KnownServer server, EndingSearch search, long now, long millis) {
         int regions = search.regions();
         int coming = orders.coming(cache, end(server));
-        if (!isOver(cache, millis) && (coming < regions || isForOthers(cache, search, coming, now))) {
+        if (!endings.isOver(cache, millis) && (coming < regions || isForOthers(cache, search, coming, now))) {
             endings.makeRoom(
                     cache.id(),
                     cache.regionBytes(),
