@@ -88,8 +88,6 @@ public final class ClusterManager implements CacheManager {
     private final ManagerOptions options;
     private final LongSupplier nanos;
     private final LongSupplier millis;
-    /** When this manager began to receive reports of servers. */
-    private final long started;
 
     private final ManagerLock lock;
     private final Journal journal;
@@ -122,6 +120,8 @@ public final class ClusterManager implements CacheManager {
     private final RoomFinder room;
     private final SpareCapacity spares;
     private long ticked;
+    /** Since when this manager has received reports of servers without a pause. */
+    private long listening;
 
     /**
      * @param nanos a clock for time limits
@@ -138,8 +138,9 @@ public final class ClusterManager implements CacheManager {
         this.options = options;
         this.nanos = nanos;
         this.millis = millis;
-        this.started = nanos.getAsLong();
+        long started = nanos.getAsLong();
         this.ticked = started;
+        this.listening = started;
         Supply supply = options.supply();
         ReentrantLock mutex = new ReentrantLock();
         this.servers = new Servers(
@@ -169,7 +170,7 @@ public final class ClusterManager implements CacheManager {
         this.spares = new SpareCapacity(supply.spares(), servers, caches, fleet, shopping);
         this.answers = new AllocationReplies(servers, expiry, millis);
         this.admission = new Admission(servers, spares, tenants, allocator, lives, nanos, millis);
-        this.claims = new Claims(caches, servers, admission);
+        this.claims = new Claims(caches, servers, roll, admission);
         Reallocator reallocator = new Reallocator(servers.stock(started), prices);
         boolean cheaper = options.cheaperMoves() > 0;
         this.reallocations = new Reallocations(
@@ -184,6 +185,8 @@ public final class ClusterManager implements CacheManager {
 
     /** Applies the state on disk to what was reported. */
     private void load(ManagerState state) {
+        // Reports are refused while the memory is ahead of the disk.
+        listening = nanos.getAsLong();
         inbox.forgetAll();
         prices.change(state.menu().isEmpty() ? Menu.EMPTY : MenuFile.parse(state.menu()));
         roll.load(state.lives());
@@ -486,7 +489,8 @@ public final class ClusterManager implements CacheManager {
     public void forget(String address) {
         lock.settled(() -> {
             long now = nanos.getAsLong();
-            roll.forget(address, now);
+            listens(now);
+            roll.forget(address, mayBeDeaf(now), now);
             forgetGone(now);
         });
     }
@@ -630,15 +634,7 @@ public final class ClusterManager implements CacheManager {
     public void tick() {
         lock.settled(() -> {
             long now = nanos.getAsLong();
-            if (now - ticked > options.serverSilentNanos()) {
-                // This process stood still, so it has not received what clients sent meanwhile: their claims count as
-                // renewed.
-                caches.all().forEach(cache -> clients.claim(cache.id(), now));
-            } else {
-                // A process that stood still for longer has not listened during all of that time.
-                servers.listened(Math.min(now - ticked, LONGEST_TICK_NANOS), now);
-            }
-            ticked = now;
+            listens(now);
             clock.look();
             removals.removeAbandoned(now);
             freeEnded(caches.ended().stream());
@@ -647,7 +643,7 @@ public final class ClusterManager implements CacheManager {
                 // What can leave a spot server within its notice has changed.
                 servers.offerAnew();
             }
-            claims.forgetGone();
+            claims.forgetGone(now);
             roll.writeLives();
             roll.forgetGone(now);
             lives.observe(now, millis.getAsLong());
@@ -668,6 +664,25 @@ public final class ClusterManager implements CacheManager {
         alert();
     }
 
+    /** Adds the time since the last call to that for which this manager has listened. */
+    private void listens(long now) {
+        if (now - ticked > options.serverSilentNanos()) {
+            // This process stood still, so it has not received what clients sent meanwhile: their claims count as
+            // renewed.
+            caches.all().forEach(cache -> clients.claim(cache.id(), now));
+            listening = now;
+        } else {
+            // A process that stood still for longer has not listened during all of that time.
+            servers.listened(Math.min(now - ticked, LONGEST_TICK_NANOS), now);
+        }
+        ticked = now;
+    }
+
+    /** Whether this manager has not listened for long enough to count a server as silent. */
+    private boolean mayBeDeaf(long now) {
+        return now - listening <= options.serverSilentNanos();
+    }
+
     /** A provider that throws for one machine must not keep the others running. */
     private void stop(Machine machine) {
         try {
@@ -686,7 +701,7 @@ public final class ClusterManager implements CacheManager {
             long now = nanos.getAsLong();
             if (lock.isCurrent()) {
                 expiry.alert(now, millis.getAsLong());
-                losses.alert(now, now - started <= options.serverSilentNanos());
+                losses.alert(now, mayBeDeaf(now));
             }
         });
     }

@@ -15,7 +15,9 @@ import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Quota;
 import io.farheap.manager.RegionShare;
+import io.farheap.manager.ServerReport;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -109,6 +111,66 @@ class ClaimedCachesTest {
         holds(2, Map.of(7L, 1));
         claim(7, 3, 0, share(1, 2), share(2, 1));
         refusal(Code.INVALID_ARGUMENT, () -> claim(8, 3, 0, share(1, 2)));
+    }
+
+    private void waitsFor(long server, Map<Long, Integer> held) {
+        for (int i = 0; i < 16; i++) {
+            cluster.pass(1_000);
+            holds(server, held);
+            cluster.manager.tick();
+        }
+    }
+
+    /** The manager does not know where it was. */
+    @Test
+    void aCacheIsTakenUpThoughOneOfItsServersIsGone() {
+        holds(2, Map.of(7L, 1));
+        refusal(Code.BUSY, () -> claim(7, 3, 0, share(1, 2), share(2, 1)));
+        waitsFor(2, Map.of(7L, 1));
+        Allocation again = claim(7, 3, 0, share(1, 2), share(2, 1));
+        assertEquals(List.of(share(1, 2), share(2, 1)), shares(again));
+        assertEquals(again, cluster.manager.moved(7, again.generation(), 3 * MIB, List.of(share(1, 2), share(2, 1))));
+        cluster.attends(7L);
+        holds(3, Map.of());
+        cluster.manager.drain("host2:1");
+        assertEquals("host2:1", cluster.alerts.getFirst().server());
+        long generation = cluster.generation(7);
+        holds(3, Map.of(7L, 1));
+        cluster.manager.moved(7, generation, 3 * MIB, List.of(share(1, 2), share(3, 1)));
+        assertEquals(List.of(share(1, 2), share(3, 1)), shares(cluster.manager.describe(7).allocation()));
+        // It returns nevertheless, so what was counted in its place is forgotten.
+        holds(1, Map.of(7L, 2));
+        cluster.manager.moved(7, cluster.generation(7), 3 * MIB, List.of(share(1, 2), share(3, 1)));
+        cluster.manager.tick();
+        assertEquals(Map.of(1L, 2, 3L, 1), cluster.record(7).regions());
+        assertEquals(Set.of(1L, 2L, 3L), cluster.store.servers.keySet());
+    }
+
+    private static List<RegionShare> shares(Allocation cache) {
+        return cache.shares().stream()
+                .map(one -> new RegionShare(one.address(), one.regions()))
+                .sorted(Comparator.comparing(RegionShare::address))
+                .toList();
+    }
+
+    /** Another process is at the address; the room there is not the cache's. */
+    @Test
+    void aCacheIsTakenUpThoughOneOfItsServersWasReplaced() {
+        ServerReport other = server(1, "t", false, 4, Map.of());
+        ServerReport replaced = new ServerReport(
+                5, other.address(), "t", false, "d/c/r", other.address(), MIB, 4, 4, 30_000, false, 0, Map.of(), Set.of());
+        cluster.manager.report(replaced);
+        holds(2, Map.of(7L, 4));
+        refusal(Code.BUSY, () -> claim(7, 6, 0, share(1, 2), share(2, 4)));
+        waitsFor(2, Map.of(7L, 4));
+        cluster.manager.report(replaced);
+        Allocation again = claim(7, 6, 0, share(1, 2), share(2, 4));
+        assertEquals(List.of(share(1, 2), share(2, 4)), shares(again));
+        cluster.manager.report(replaced);
+        assertEquals(4, cluster.allocate(9, 4, 0).shares().getFirst().regions());
+        cluster.manager.deallocate(7);
+        cluster.manager.tick();
+        assertEquals(Set.of(2L, 5L), cluster.store.servers.keySet());
     }
 
     /** They were cut off together, and an operator has given the server up. */

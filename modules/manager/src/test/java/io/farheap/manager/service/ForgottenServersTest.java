@@ -81,6 +81,24 @@ class ForgottenServersTest {
         assertEquals(Set.of(2L), cluster.store.servers.keySet());
     }
 
+    /** Each server seems silent to it, and each client. */
+    @Test
+    void aManagerThatStoodStillOrIsCutOffGivesUpNone() {
+        cluster.pass(40_000);
+        refusal(Code.BUSY, () -> cluster.manager.forget("host2:1"));
+        cluster.reports(2, 1);
+        refusal(Code.BUSY, () -> cluster.manager.forget("host1:1"));
+        for (int i = 0; i < 40; i++) {
+            cluster.pass(1_000);
+            cluster.manager.tick();
+        }
+        refusal(Code.BUSY, () -> cluster.manager.forget("host2:1"));
+        assertEquals(Set.of(7L, 8L), cluster.store.caches.keySet());
+        pass(4);
+        cluster.manager.forget("host1:1");
+        assertEquals(Set.of(2L), cluster.store.servers.keySet());
+    }
+
     @Test
     void aSilenceWhileOthersAreHeardGivesUpAfterTheTimeOfTheOptions() {
         pass(480);
@@ -97,8 +115,7 @@ class ForgottenServersTest {
     void aServerOfALivingCacheStaysGivenUpForALaterManagerUntilItReports() {
         cluster.reports(3, 2);
         cluster.allocate(9, 2, 0);
-        cluster.pass(10_000);
-        cluster.reports(2, 1);
+        pass(10);
         cluster.manager.forget("host3:1");
         assertTrue(cluster.store.servers.get(3L).forgotten());
         cluster.lead();

@@ -7,10 +7,10 @@ import io.farheap.manager.CacheRequest;
 import io.farheap.manager.RegionShare;
 import io.farheap.manager.service.caches.Caches;
 import io.farheap.manager.service.caches.Clients;
+import io.farheap.manager.service.servers.ServerMembership;
 import io.farheap.manager.service.servers.Servers;
 import io.farheap.manager.state.AllocationTerms;
 import io.farheap.manager.state.CacheRecord;
-import io.farheap.memory.Plurals;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -30,6 +30,8 @@ public final class Claims {
     private static final System.Logger LOG = System.getLogger(Claims.class.getName());
     /** A client that was given room takes it within this time, and the servers' reports say so. */
     private static final long TAKEN_NANOS = 15_000_000_000L;
+    /** A claim that was refused for longer than this has ended, or begins again. */
+    private static final long FORGET_NANOS = 20 * TAKEN_NANOS;
 
     /**
      * None of a cache's servers reports it.
@@ -41,11 +43,15 @@ public final class Claims {
 
     private final Caches caches;
     private final Servers servers;
+    private final ServerMembership membership;
     private final Admission admission;
     /** By cache. */
     private final Map<Long, UnheldCache> unheld = new HashMap<>();
+    /** By cache without a record: when it was claimed first, and its servers' reports did not confirm that. */
+    private final Map<Long, Long> claimed = new HashMap<>();
 
-    public Claims(Caches caches, Servers servers, Admission admission) {
+    public Claims(Caches caches, Servers servers, ServerMembership membership, Admission admission) {
+        this.membership = membership;
         this.caches = caches;
         this.servers = servers;
         this.admission = admission;
@@ -94,9 +100,10 @@ public final class Claims {
         }
     }
 
-    /** Forgets what it knows of caches that are gone, now and then. */
-    public void forgetGone() {
+    /** Forgets what it knows of caches that are gone, or are not claimed any more, now and then. */
+    public void forgetGone(long now) {
         unheld.keySet().removeIf(id -> caches.find(id) == null);
+        claimed.values().removeIf(since -> now - since > FORGET_NANOS);
     }
 
     /**
@@ -109,44 +116,39 @@ public final class Claims {
         caches.requireNotEnded(terms.cacheId());
         requireSensible(terms, generation, regionBytes, shares);
         SortedMap<Long, Integer> regions = new TreeMap<>();
+        SortedMap<String, Integer> missing = new TreeMap<>();
         boolean held = false;
-        ControlException early = null;
-        for (RegionShare share : shares) {
-            Servers.KnownServer server = at(share.address(), now);
+        boolean awaited = false;
+        for (Map.Entry<String, Integer> share : byAddress(shares).entrySet()) {
+            Servers.KnownServer server = at(share.getKey(), now);
             int has = server == null || server.report == null
                     ? 0
                     : server.report.held().getOrDefault(terms.cacheId(), 0);
             held |= has > 0;
-            if (server == null) {
-                early = new ControlException(
-                        Code.BUSY,
-                        "memory server " + share.address() + " of cache " + Caches.hex(terms.cacheId())
-                                + " has not reported yet; ask again in a moment");
-            } else if (has < share.regions() && !servers.isSilent(server, now)) {
-                early = new ControlException(
-                        Code.BUSY,
-                        "cache " + Caches.hex(terms.cacheId()) + " claims "
-                                + Plurals.of(share.regions(), "region") + " on memory server " + share.address()
-                                + ", which reports " + has + "; ask again in a moment");
-            } else if (server.record.regionBytes() != regionBytes) {
-                throw new ControlException(
-                        Code.INVALID_ARGUMENT,
-                        "cache " + Caches.hex(terms.cacheId()) + " claims regions of " + regionBytes
-                                + " bytes on memory server " + share.address() + ", which has regions of "
-                                + server.record.regionBytes());
-            } else {
-                regions.merge(server.record.id(), share.regions(), Integer::sum);
+            awaited |= server == null ? servers.awaitsAny(now) : servers.isAwaited(server, now);
+            // A server that is cut off has what its client says.
+            int there = server != null && servers.isSilent(server, now) ? share.getValue() : has;
+            if (server != null && there > 0) {
+                requireSize(terms, regionBytes, server);
+                regions.merge(server.record.id(), Math.min(there, share.getValue()), Integer::sum);
+            }
+            if (there < share.getValue()) {
+                missing.put(share.getKey(), share.getValue() - there);
             }
         }
-        if (!held) {
+        if (!held && !awaited) {
             throw new ControlException(
                     Code.NOT_FOUND,
                     "there is no cache " + Caches.hex(terms.cacheId()) + ", and no memory server reports that it has "
                             + "regions of it");
         }
-        if (early != null) {
-            throw early;
+        if (!held || !missing.isEmpty() || awaited) {
+            requireWaited(terms.cacheId(), held, missing, now);
         }
+        // Their server is gone, or another process is at its address: they are lost, and counted where they were.
+        missing.forEach((address, lost) ->
+                regions.merge(membership.absent(address, regionBytes, lost, now), lost, Integer::sum));
+        claimed.remove(terms.cacheId());
         LOG.log(
                 System.Logger.Level.WARNING,
                 "cache " + Caches.hex(terms.cacheId()) + " of " + terms.name()
@@ -168,6 +170,38 @@ public final class Claims {
                 Math.addExact(generation, 1),
                 regions,
                 Collections.emptySortedMap());
+    }
+
+    private static SortedMap<String, Integer> byAddress(List<RegionShare> shares) {
+        SortedMap<String, Integer> regions = new TreeMap<>();
+        shares.forEach(share -> regions.merge(share.address(), share.regions(), Math::addExact));
+        return regions;
+    }
+
+    private static void requireSize(CacheRequest terms, long regionBytes, Servers.KnownServer server) {
+        if (server.record.regionBytes() != regionBytes) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "cache " + Caches.hex(terms.cacheId()) + " claims regions of " + regionBytes
+                            + " bytes on memory server " + server.record.address() + ", which has regions of "
+                            + server.record.regionBytes());
+        }
+    }
+
+    /**
+     * Refuses a claim that the servers' reports do not confirm in full, for as long as these may be late.
+     *
+     * @param held whether any server reports that it has regions of the cache
+     * @param missing by address: how many of the claimed regions no server reports
+     */
+    private void requireWaited(long cacheId, boolean held, Map<String, Integer> missing, long now) {
+        long since = claimed.computeIfAbsent(cacheId, _ -> now);
+        if (!held || now - since < TAKEN_NANOS) {
+            throw new ControlException(
+                    Code.BUSY,
+                    "cache " + Caches.hex(cacheId) + " claims regions that its memory servers have not reported yet, "
+                            + "so many by address: " + missing + "; ask again in a moment");
+        }
     }
 
     /** Returns the server that reports from an address or, if none does, one that did; null if there is none. */

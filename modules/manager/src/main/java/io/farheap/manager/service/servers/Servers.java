@@ -839,7 +839,12 @@ public final class Servers {
 
     /** Whether a server is on disk, has not reported since this manager leads, and may only not have found it yet. */
     public boolean isAwaited(KnownServer server, long now) {
-        return !server.wasHeard && now - loadedAt <= AWAITED_NANOS && !isReplaced(server);
+        return !server.wasHeard && awaitsAny(now) && !isReplaced(server);
+    }
+
+    /** Whether servers may still have to find this manager, which has just begun to lead. */
+    public boolean awaitsAny(long now) {
+        return now - loadedAt <= AWAITED_NANOS;
     }
 
     /** Returns the stock of servers that report and stay. */
